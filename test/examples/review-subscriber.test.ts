@@ -16,9 +16,9 @@ import { type DeployedStack, deployStack } from '../../tools/local/deployed-stac
 import type { LocalStack } from '../../tools/local/local-stack.ts';
 import { runSynthesis } from '../../tools/local/template/synthesise.ts';
 import { eventually } from '../support/eventually.ts';
-import { Partner } from '../support/partner.ts';
+import { Partner, TEST_SECRET } from '../support/partner.ts';
 import { Queues } from '../support/queues.ts';
-import { startTestStack, TEST_SECRET } from '../support/test-stack.ts';
+import { startTestStack } from '../support/test-stack.ts';
 
 /** Schemas of the published notifications: one alternative for each event. */
 const published = JSON.parse(readFileSync('docs/api/schemas/notification.json', 'utf8'));

@@ -15,8 +15,9 @@ import { stages } from '../../tools/local/template/stages.ts';
 import type { TemplateResource } from '../../tools/local/template/synthesised-template.ts';
 import { fires, type PeriodValues } from '../support/alarm-evaluation.ts';
 import { eventually } from '../support/eventually.ts';
-import { Partner } from '../support/partner.ts';
-import { sharedAssembly, startTestStack, TEST_SECRET } from '../support/test-stack.ts';
+import { Partner, TEST_SECRET } from '../support/partner.ts';
+import { sharedAssembly } from '../support/test-assembly.ts';
+import { startTestStack } from '../support/test-stack.ts';
 import { resourcesOfEveryStage, type StageResource, stageTemplate } from './stage-assembly.ts';
 
 const ofEveryStage = await resourcesOfEveryStage();
@@ -194,7 +195,9 @@ describe('a description', () => {
   const synthesis = (runbookLength: number) => {
     const stage = 'x'.repeat(64);
     const runbook = `https://wiki.example.com/${'x'.repeat(runbookLength - 25)}`;
-    return sharedAssembly(`runbook-of-${runbookLength}`, { stage, stages: { [stage]: { runbook } } });
+    const overrides = { stage, stages: { [stage]: { runbook } } };
+    // The app itself checks the lengths of descriptions.
+    return sharedAssembly(`runbook-of-${runbookLength}`, overrides, false);
   };
 
   test('fits with the longest stage name and a runbook of 120 characters', async () => {

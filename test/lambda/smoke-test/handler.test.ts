@@ -5,8 +5,9 @@ import { signatureOf } from '../../../events/signing.ts';
 import { eventNames, isEventName } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import type { LocalStack } from '../../../tools/local/local-stack.ts';
+import { TEST_SECRET } from '../../support/partner.ts';
 import { Queues } from '../../support/queues.ts';
-import { startTestStack, TEST_SECRET } from '../../support/test-stack.ts';
+import { startTestStack } from '../../support/test-stack.ts';
 import { FunctionLines } from '../function-lines.ts';
 import { type HttpRecorder, type RecorderAnswer, startHttpRecorder } from '../http-recorder.ts';
 

@@ -6,7 +6,7 @@ import { type Ended, Project } from './project.ts';
 
 const CONSUMER = 'lambda/events/girl-created/consumer.ts';
 const SCHEMA = 'lambda/events/girl-created/event.ts';
-/** All consumers import it. */
+/** A file that all consumers import. */
 const SHARED = 'lambda/consumer/consume.ts';
 
 let project: Project;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => project.remove());
 
-/** Inserts lines at the beginning of some files, and restores the others. */
+/** Inserts lines at the beginning of files. Files that are not named get their original text again. */
 async function prepend(lines: Readonly<Record<string, string>>): Promise<void> {
   for (const [file, text] of sources) {
     await writeFile(project.path(file), file in lines ? `${lines[file]}\n${text}` : text);
@@ -66,7 +66,7 @@ import type { EventDefinition } from '../definition.ts';
 
 test('a warning of esbuild is printed once, and the stack is synthesised', async () => {
   await prepend({ [SHARED]: 'console.log({ girl: 1, girl: 2 });' });
-  // Runs the app as `cdk synth` does, without its validation, because the template does not change.
+  // Without validation, which is slow and not needed: the template does not change.
   const { code, stderr } = await project.spawn([process.execPath, 'bin/app.ts'], {
     CDK_OUTDIR: project.path('cdk.out'),
     CDK_CONTEXT_JSON: JSON.stringify(readContext()),

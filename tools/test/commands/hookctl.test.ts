@@ -21,7 +21,7 @@ const run = (program: string, args: readonly string[], environment = {}) =>
 
 test('every command has a file, and every file is a command', () => {
   const files = readdirSync('tools/commands').map((file) => file.replace(/\.ts$/, ''));
-  // The commands that the console runs for its page.
+  // `page-commands.ts` is no command: it lists those that the console runs for its page.
   expect(files.sort()).toEqual([...commands, 'page-commands'].sort());
 });
 

@@ -25,7 +25,10 @@ const emptySecret =
 
 const NO_FUNCTION = `It must be a function with an optional port, such as shop.updated:9230. One of: receiver, ${eventNames.join(', ')}`;
 
-/** Not if the command line is right, but what it needs is missing. */
+/**
+ * Whether the command line itself is wrong. Otherwise it is right, and something that the command needs is
+ * missing.
+ */
 const isWrongLine = (line: string) => !/not running|no terminal|^No file|is a folder/.test(line);
 
 describe('a command refuses in one line', () => {
@@ -209,7 +212,7 @@ describe("on a major version of Node.js that is not Lambda's", () => {
   });
   afterAll(() => other.remove());
 
-  /** Like an older Node.js, it cannot run TypeScript. */
+  /** Without type stripping, like an older Node.js. */
   const run = (project: Project, args: readonly string[]) =>
     project.spawn([process.execPath, '--no-strip-types', ...args]).ended;
 

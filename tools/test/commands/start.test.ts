@@ -7,12 +7,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
 import type { EffectName } from '../../../lambda/events/definition.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import { testAssembly } from '../../../test/support/test-stack.ts';
+import { testAssembly } from '../../../test/support/test-assembly.ts';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { freePort, Project, type Running, refusal } from './project.ts';
 
 const SOURCE = 'lambda/events/shop-updated/consumer.ts';
-/** A call in its consumer. */
+/** A line in the consumer of shop.updated. */
 const CALL = 'invalidateShop({';
 
 let project: Project;
@@ -100,7 +100,7 @@ describe('invoke', () => {
   test('shows the error of a handler, and nothing else', async () => {
     const file = project.path('no-event.json');
     const { Records } = JSON.parse(readFileSync('events/sqs/shop-updated.json', 'utf8'));
-    // A payload of another event, which the consumer must not read. The attempt fails and is retried.
+    // The key of another event's payload, which the consumer may not read. So the attempt fails and is retried.
     Records[0].messageAttributes.payloadKey = { dataType: 'String', stringValue: 'another.event/none' };
     await writeFile(file, JSON.stringify({ Records }));
     const { stdout, stderr } = await project.type(['invoke', 'shop.updated', file]);
@@ -123,7 +123,7 @@ describe('invoke', () => {
   });
 });
 
-// Takes 6 s: starts a stack, and stops at a breakpoint.
+// Takes 6 s: starts a second stack, and stops at a breakpoint.
 test('commands find a second stack on other ports, until Ctrl-C ends it at a breakpoint', async () => {
   const outputsBefore = outputs();
   const filesBefore = readdirSync(project.path('.local'));
@@ -146,7 +146,7 @@ test('commands find a second stack on other ports, until Ctrl-C ends it at a bre
     stdout: expect.stringMatching(/\nStopped: 2 requests served, \d+ MB of memory at most\n$/),
   });
   expect(outputs()).toEqual(outputsBefore);
-  // A command that has just ended may still remove a folder of its own.
+  // Compared as a subset, because a command that has just ended may still remove its own folder.
   expect(filesBefore).toEqual(expect.arrayContaining(readdirSync(project.path('.local'))));
 });
 
@@ -161,7 +161,8 @@ describe('start --inspect', () => {
     expect(new Set([...printed].map(([, digits]) => Number(digits)))).toEqual(new Set([inspectPort]));
   });
 
-  // Takes 7 s: longer than a message is hidden with --retry-fast, because it must not come a second time.
+  // Takes 7 s: waits until the message would be visible again with `--retry-fast`, because it must not be
+  // received twice.
   test('stops at a breakpoint in the source, and continues to the effect', async () => {
     const client = await DebuggerClient.attach(inspectPort);
     await client.breakAt(CALL);
@@ -228,7 +229,7 @@ interface Location {
   readonly columnNumber: number;
 }
 
-/** A debugger client, like an editor's: it uses the Chrome DevTools Protocol, and follows source maps. */
+/** A client of the Chrome DevTools Protocol that uses source maps, as an editor does. */
 class DebuggerClient {
   readonly #socket: WebSocket;
   readonly #scripts = new Map<string, Script>();
@@ -252,7 +253,7 @@ class DebuggerClient {
     socket.addEventListener('message', ({ data }) => this.#receive(JSON.parse(String(data)) as Message));
   }
 
-  /** Sets a breakpoint at the last occurrence of a text, in a script with a source map. */
+  /** Sets a breakpoint at the last occurrence of a text in a script that has a source map. */
   async breakAt(text: string): Promise<void> {
     for (const { url, sourceMapURL } of this.#scripts.values()) {
       if (!url.startsWith('file:') || !sourceMapURL) continue;

@@ -11,13 +11,13 @@ import type { FunctionDefinition } from '../../local/functions/function-definiti
 import { Project, type Running } from './project.ts';
 
 const CONSUMER = 'lambda/events/shop-updated/consumer.ts';
-/** The consumers of girl.created and girl.deleted import it. */
+/** A file that the consumers of girl.created and girl.deleted import. */
 const SHARED = 'lambda/effects/cast.ts';
 const PIPELINE = 'lib/pipeline/event-pipeline.ts';
 /** The list of events. */
 const INDEX = 'lambda/events/index.ts';
 
-/** Printed after the types were checked, too. */
+/** Appears only when the types were checked as well. */
 const FIXED = /^Fixed: all saved code builds/m;
 
 let project: Project;
@@ -26,11 +26,10 @@ let tables: Tables;
 let queues: SQSClient;
 
 beforeAll(async () => {
-  // Copied, because imports through a link would load the original files.
+  // Copied, because imports through a symbolic link would load the original files.
   const code = ['bin', 'events', 'lambda', 'lib', 'local', 'test', 'tools', 'docs', 'README.md'];
   project = await Project.create({ copied: [...code, 'cdk.json'] });
-  // Each save is followed by a type check, which takes seconds for all sources. `tools/test/watch/watch.test.ts`
-  // tests it.
+  // A project without sources, because a type check follows each save and takes seconds.
   const types = { compilerOptions: { lib: ['es5'], types: [] }, files: ['nothing.ts'] };
   await writeFile(project.path('tools/watch/tsconfig.sources.json'), JSON.stringify(types));
   await writeFile(project.path('tools/watch/nothing.ts'), '');
@@ -52,7 +51,7 @@ afterAll(async () => {
   await project?.remove();
 });
 
-/** Length of the stack's output before the test. */
+/** Length of the stack's output when the test began. */
 let before: number;
 beforeEach(() => {
   before = stack.stdout().length;
@@ -66,7 +65,7 @@ async function saying(line: RegExp): Promise<RegExpMatchArray> {
   });
 }
 
-/** Original content of files, by path. */
+/** Original text of the files that a test has changed, by path. */
 const originals = new Map<string, string>();
 
 async function replace(file: string, text: string, replacement: string): Promise<void> {
@@ -76,7 +75,10 @@ async function replace(file: string, text: string, replacement: string): Promise
   await writeFile(project.path(file), source.replace(text, replacement));
 }
 
-/** Restores the files. @param line expected afterwards */
+/**
+ * Restores all changed files.
+ * @param line which the stack must print afterwards
+ */
 async function putBack(line: RegExp): Promise<void> {
   before = stack.stdout().length;
   for (const [file, source] of originals) await writeFile(project.path(file), source);
@@ -103,7 +105,10 @@ const timestamp = '2026-01-31T09:00:00Z';
 
 const post = (event: object) => new Partner(outputs().WebhookUrl).post(event, { secret: LOCAL_SECRET });
 
-/** Posts an update of a new shop. @returns its item */
+/**
+ * Posts an event of a new shop.
+ * @returns the shop's item
+ */
 async function updateShop(): Promise<Record<string, unknown>> {
   const shopId = randomUUID();
   const data = { shop_id: shopId, updated_fields: ['name'] };
@@ -157,7 +162,7 @@ test('an error in a file that functions share is reported once, and its fix rebu
   await rm(gone);
 });
 
-/** The notices of the console, as a page gets them when it opens. */
+/** The console's notices, as a page receives them when it opens. */
 async function consoleNotices(): Promise<string> {
   const { url } = JSON.parse(readFileSync(project.path('.local/console.json'), 'utf8'));
   const stream = await fetch(new URL('/api/stream', url));
@@ -169,7 +174,7 @@ async function consoleNotices(): Promise<string> {
   return text;
 }
 
-/** Adds an event. The sources are broken meanwhile, so that the stack does not restart between two saves. */
+/** Adds an event. Meanwhile other sources are broken, so that the stack restarts only once. */
 async function addEvent(): Promise<void> {
   const added = project.path('lambda/events/shop-closed');
   await cp(project.path('lambda/events/shop-updated'), added, { recursive: true });
@@ -183,7 +188,7 @@ async function addEvent(): Promise<void> {
   );
 }
 
-// Takes 10 s: several syntheses. Only the last one succeeds.
+// Takes 10 s: several syntheses, of which only the last one succeeds.
 test('a stack that cannot be synthesised stays as it was, and its fix restarts it, empty, with new events, on the same ports', async () => {
   const key = { shop_id: String((await updateShop()).shop_id) };
   await replace(PIPELINE, 'maxReceiveCount: MAX_RECEIVES', 'maxReceiveCount: ');

@@ -27,17 +27,17 @@ import {
 } from './emulator.ts';
 import { mustAnswer } from './queries.ts';
 
-/** Stages to deploy and accept, one after another, without features that the emulator lacks. */
+/** Stages that are deployed and checked one after another. Features that the emulator lacks are off. */
 const STAGES: readonly Stage[] = [
   { name: 'dev' },
   { name: 'prod', fields: { deployment: 'all-at-once', savedQueries: false } },
   { name: 'rest', like: 'dev', fields: { gateway: 'rest', encryption: {} } },
 ];
 
-/** A queue and a dead-letter queue for each event, and the shared quarantine and unrouted queues. */
+/** Number of queues of a stage: two for each event, and the shared quarantine and unrouted queues. */
 const QUEUES = 2 * eventNames.length + 2;
 
-/** Resources that `removalPolicy: retain` keeps, by kind, as far as the emulator lists them. */
+/** Number of resources that `removalPolicy: retain` keeps, by kind, as far as the emulator lists them. */
 const RETAINED = { table: 4, queue: QUEUES, bucket: 2, secret: 1 };
 
 /**
@@ -118,7 +118,7 @@ async function checkStage(emulator: Emulator, folder: string, stage: Stage): Pro
   }
 }
 
-/** @param names of the remaining resources */
+/** @param names of resources that must be left */
 async function mustBeRetained(settings: ClientSettings, names: readonly string[]): Promise<void> {
   const kinds = Map.groupBy(names, (name) => name.split(' ')[0] ?? '');
   const counts = [...kinds].map(([kind, { length }]) => [kind, length]);
@@ -134,7 +134,7 @@ function cdk(folder: string, ...args: readonly string[]): string[] {
   return ['npx', 'cdk', ...args, '--output', join(folder, 'cdk.out')];
 }
 
-/** Runs the suite as a person would, and prints its report as it arrives. */
+/** Runs the acceptance suite in a process of its own, and prints its report as it arrives. */
 async function accept({ environment, endpoint }: Emulator, outputs: string): Promise<void> {
   const { code } = await run(
     ['npx', 'hookctl', 'acceptance', '--outputs', outputs],

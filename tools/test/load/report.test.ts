@@ -101,7 +101,7 @@ describe('a run', () => {
   test.each([
     [9_000, {}, 0],
     [500, { ENOTFOUND: 2 }, 0],
-    // Some errors, while a cold receiver has not answered the others yet.
+    // Some errors occur before a cold receiver has answered the other requests.
     [600, { ECONNRESET: 10 }, 300],
     [5_000, { 401: 10, 200: 1 }, 99_999],
     [20_000, { 429: 100, ECONNRESET: 99 }, 0],
@@ -126,7 +126,7 @@ describe('a run', () => {
 });
 
 interface Fate {
-  /** Milliseconds. */
+  /** Milliseconds until the answer. */
   readonly takes?: number;
   readonly sentLate?: number;
   readonly ending?: number | string;

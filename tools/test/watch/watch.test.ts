@@ -21,26 +21,26 @@ const before = process.cwd();
 let folder: string;
 let workspace: Workspace;
 let watching: Watch;
-// Not imported: that would load esbuild before the working folder changes.
+// Repeated here and not imported: the import would load esbuild before the working folder changes.
 const BUNDLE_LIST: typeof bundling.BUNDLE_LIST = 'bundles.json';
 
 let said: string[];
-/** Folders of syntheses, and those that existed when the stack was restarted, with the saved files. */
+/** Folders of all syntheses, and of those that existed at a restart, together with the saved files. */
 let synthesised: string[];
 let restarted: { assembly: string; files: readonly string[] }[];
 /** Number of queues in the template of a synthesis. */
 let queues: number;
 let synthesis: () => Promise<void>;
-/** Folder of the last tried stack, if it existed. */
+/** Folder of the last stack that was tried, if the folder existed. */
 let tried: string;
-/** Saved files that were noticed. */
+/** Saved files that the watch has noticed. */
 let noticed: string[];
-/** What the trial of a new stack does. */
+/** Replaces the trial of a new stack. */
 let trial: () => Promise<void>;
-/** Ends the replacement of a function's code. */
+/** Resolves when a function's code may be replaced. */
 let replacement: () => Promise<undefined>;
 
-// Once for all tests, because esbuild keeps the working folder in which it was loaded.
+// Once for all tests, because esbuild uses the working folder in which it was loaded.
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-watch-'));
   const modules = resolve('node_modules');
@@ -128,7 +128,7 @@ const save = (file: string) => writeFile(file, `export const saved = ${Math.rand
 
 const until = (holds: () => boolean) => eventually(async () => holds() || undefined);
 
-/** Saves a function's source, and waits until it is rebuilt. */
+/** Saves a function's source and waits until the function is rebuilt. */
 async function rebuild(file: string): Promise<void> {
   const count = rebuilds();
   await save(file);
@@ -232,7 +232,7 @@ test('a function whose entry file is gone does not prevent a restart without it'
 });
 
 describe('types are checked in the background', () => {
-  /** Saves a function's source, and waits for a notice. */
+  /** Saves a function's source and waits for a notice. */
   async function saying(text: string, notice: string): Promise<string | undefined> {
     const count = said.length;
     await writeFile(FIRST, text);

@@ -4,7 +4,7 @@ import { PutBucketLifecycleConfigurationCommand, PutObjectCommand } from '@aws-s
 import { PutSecretValueCommand } from '@aws-sdk/client-secrets-manager';
 import { CreateQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { describe, expect, test } from '@jest/globals';
-import { testAssembly } from '../../../../test/support/test-stack.ts';
+import { testAssembly } from '../../../../test/support/test-assembly.ts';
 import { readCloudAssembly } from '../../../local/template/cloud-assembly.ts';
 import { CHECKS, DOCTOR_ACTIONS, doctor } from '../../../stage/doctor/doctor.ts';
 import { Inspection } from '../../../stage/doctor/inspection.ts';
