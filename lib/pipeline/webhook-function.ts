@@ -133,8 +133,7 @@ export class ReleasedFunction extends WebhookFunction {
       ...props,
       environment: {
         ...props.environment,
-        // With this variable, a change of permissions alone also publishes a new version, which is tested and gets
-        // traffic step by step.
+        // Makes a change of permissions alone publish a new version, which is tested and gets traffic step by step.
         PERMISSIONS_DIGEST: createHash('sha256')
           .update(JSON.stringify(permissions))
           .digest('hex')

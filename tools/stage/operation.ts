@@ -150,8 +150,7 @@ export async function orRefusal<Value>(
   try {
     return await ask();
   } catch (error) {
-    // An error that a service answered has `$fault`. An error without it means that the network or the local stack is
-    // down.
+    // An error that a service answered has `$fault`. All others mean that the network or the local stack is down.
     const isAnswer = error instanceof Error && '$fault' in error;
     if (!isAnswer && !(error instanceof CommandError)) throw error;
     return { refused: refusalOf(error, local) };

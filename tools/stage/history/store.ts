@@ -102,8 +102,7 @@ export class HistoryStore implements Disposable {
       const n = requestId === undefined ? null : this.#number(requestId);
       if (n === undefined) continue;
       const key = hash('md5', identityOf(fact), 'base64url');
-      // The same fact may come again with more details, such as when SQS will delete a dead letter, or that a record
-      // was forgotten.
+      // A fact may be added again with more details, for example that a record was forgotten.
       const sql = `INSERT INTO facts (key, n, event_id, at, fact) VALUES (?, ?, ?, ?, ?)
         ON CONFLICT (key) DO UPDATE SET fact = excluded.fact`;
       this.#run(sql, key, n, eventId, at, JSON.stringify(fact));

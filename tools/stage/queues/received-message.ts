@@ -57,8 +57,7 @@ export function failureAttribute(
   message: MessageAttributes,
   name: 'failureReason' | 'failedAt',
 ): string | undefined {
-  // A redriven message keeps its attributes. If SQS moves the message later, the attributes belong to an earlier
-  // failure.
+  // If SQS moved the message after a redrive, the attributes belong to the failure before the redrive.
   return message.movedBySqs ? undefined : attributeText(message, name);
 }
 
