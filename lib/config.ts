@@ -247,8 +247,7 @@ export function configSchema(target: DeploymentTarget = {}) {
           key: text(/^[^/\s]\S*$/, 'the key of an object, without a slash before it').describe(
             'Its key: a PEM file.',
           ),
-          // API Gateway reads the trust store again only if its version changes. Source: API Gateway API reference,
-          // `MutualTlsAuthentication`.
+          // API Gateway reads the trust store again only if its version changes. Source: `MutualTlsAuthentication`.
           version: z
             .string({
               error: 'must be the version id of the object, so that a new trust store takes effect',

@@ -73,7 +73,9 @@ export function readPathPatterns(json: string): readonly string[] {
   );
 }
 
-/** Escapes of `$&+,:;=@`, which a path need not escape, unlike what RFC 1738 calls unsafe. Source: RFC 3986, `pchar`. */
+/**
+ * Escapes of `$&+,:;=@`, which a path need not escape, unlike what RFC 1738 calls unsafe. Source: RFC 3986, `pchar`.
+ */
 const OPTIONAL_ESCAPES = /%(?:24|26|2B|2C|3A|3B|3D|40)/g;
 
 /**

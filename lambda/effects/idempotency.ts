@@ -53,13 +53,11 @@ function once<Input>(
   const { IDEMPOTENCY_TABLE } = requireEnvironment(['IDEMPOTENCY_TABLE']);
   const client = new DynamoDBClient({ ...clientSettings, maxAttempts: IDEMPOTENCY_ATTEMPTS });
   return (input, context) => {
-    // Each run has its own: a run of an earlier invocation may continue during this one, because Lambda freezes
-    // instances between invocations.
+    // One for each run: Lambda may have frozen a run of an earlier invocation, which then continues during this one.
     const run = makeIdempotent((_key: string) => effect(input, context), {
       keyPrefix: name,
       config: new IdempotencyConfig({
-        // After the record has expired, a replay would notify again. So replays reach back a limited time
-        // (`REPLAYABLE_DAYS`).
+        // After the record expires, a replay would notify again. So replays have a limit (`REPLAYABLE_DAYS`).
         expiresAfterSeconds: MEMORY_SECONDS,
         responseHook: () => 'Duplicate' satisfies EffectOutcome,
         // A record of an unfinished effect expires when the function that wrote it must have ended.
@@ -72,9 +70,9 @@ function once<Input>(
 }
 
 /**
- * The record of one run. After a failed effect, Powertools deletes the record even if another run wrote it. If a run is frozen until
- * its record has expired, another run takes over, and its record must stay: without it the effect would be repeated.
- * A finished effect is recorded unconditionally, because it did happen.
+ * The record of one run. After a failed effect, Powertools deletes the record even if another run wrote it. If Lambda
+ * freezes a run until its record has expired, another run takes over, and its record must stay: without it the effect
+ * would be repeated. A finished effect is recorded unconditionally, because it did happen.
  */
 class RunRecord extends DynamoDBPersistenceLayer {
   readonly #client: DynamoDBClient;

@@ -44,7 +44,9 @@ interface WebhookFunctionProps extends FunctionDefaults {
    */
   readonly reservedConcurrency?: number | undefined;
   readonly environment: Readonly<Record<string, string>>;
-  /** Permissions of the function, except those for its own log and traces, and for the key of the setting `encryption`. */
+  /**
+   * Permissions of the function, except those for its own log and traces, and for the key of the setting `encryption`.
+   */
   readonly permissions: readonly PolicyStatement[];
 }
 
@@ -131,8 +133,7 @@ export class ReleasedFunction extends WebhookFunction {
       ...props,
       environment: {
         ...props.environment,
-        // With this variable, a change of permissions alone also publishes a new version, which is tested and gets
-        // traffic step by step.
+        // Makes a change of permissions alone publish a new version, which is tested and gets traffic step by step.
         PERMISSIONS_DIGEST: createHash('sha256')
           .update(JSON.stringify(permissions))
           .digest('hex')

@@ -22,7 +22,6 @@ export const functionEntries: Readonly<Record<string, string>> = {
   ),
 };
 
-/** Options of esbuild. */
 const BUNDLE_OPTIONS: BuildOptions = {
   bundle: true,
   minify: true,

@@ -29,8 +29,7 @@ export async function addEvent(event: NewEvent, generate: boolean): Promise<stri
   }
   const files = eventFiles(event);
   const index = readFileSync(EVENT_INDEX);
-  // A signal of the terminal, such as Ctrl-C, also ends the programs below. This process survives it and removes the
-  // files.
+  // Ctrl-C also ends the programs below. This process survives the signal and removes the files.
   let interruption: NodeJS.Signals | undefined;
   const stay = (signal: NodeJS.Signals) => {
     interruption = signal;

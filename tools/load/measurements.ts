@@ -35,7 +35,7 @@ const emptyPart = (begin: number, seconds: number, wanted: number) => ({
   /** First second of the part, since the run began. */
   begin,
   seconds,
-  /** Number of deliveries due. */
+  /** Number of deliveries that are due in the part. */
   wanted,
   sent: 0,
   /** Sent later than {@link LATE}. */

@@ -142,7 +142,7 @@ export class Stage {
     };
   }
 
-  /** @throws MissingOutputError */
+  /** @throws MissingOutputError if the stage lacks the output */
   output(name: string): string {
     const value = this.outputs[name];
     if (value === undefined) throw new MissingOutputError(name, this.title);

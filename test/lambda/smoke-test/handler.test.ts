@@ -26,7 +26,10 @@ const MARGIN = 5_000;
 
 /** Lambda's Invoke API. */
 let lambda: HttpRecorder;
-/** Answers of a function to its next invocations, or to the next signed probes. Afterwards it answers like a working one. */
+/**
+ * Answers of a function to its next invocations, or to the next signed probes. Afterwards it answers like a working
+ * one.
+ */
 let answers: Record<string, (RecorderAnswer | Promise<RecorderAnswer>)[]>;
 let working: (service: string, event: unknown) => Promise<RecorderAnswer> | RecorderAnswer;
 let invoked: string[];

@@ -33,7 +33,8 @@ interface ForgetCounts {
 /**
  * Removes the payload from each record that names one of these people. Also deletes the objects in the payload bucket
  * that such records refer to, and the query results. If there is anything to remove, writes a note without the ids. S3
- * counts a rewritten object as new, so other people's expired payloads are removed from it, too. If a run stops half-way, the next one continues it.
+ * counts a rewritten object as new, so other people's expired payloads are removed from it, too. If a run stops
+ * half-way, the next run continues it.
  * @returns false if not everything could be searched, or if it was interrupted or declined
  */
 export async function forget(

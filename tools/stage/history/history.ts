@@ -159,7 +159,7 @@ export interface HistoryLocation {
   /** For `retrying`: when the next attempt started, if its end is not known, or when it is due. ISO 8601. */
   readonly startedAt?: string | undefined;
   readonly nextAttemptAt?: string | undefined;
-  /** The last error. */
+  /** Error of the last failed attempt. */
   readonly error?: string | undefined;
   /** Name of the replay that sent the message. */
   readonly replay?: string | undefined;
@@ -194,7 +194,7 @@ export interface Delivery {
   readonly reason?: SkipReason | undefined;
   /** HTTP status of the answer. */
   readonly status?: number | undefined;
-  /** Attempts by consumers. */
+  /** Number of attempts to process the message, without those of replays. */
   readonly attempts: number;
   /** For deliveries that have not succeeded. Contains no payload data. */
   readonly error?: string | undefined;
