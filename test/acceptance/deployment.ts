@@ -212,7 +212,7 @@ export class Deployment {
 /** Something that a delivery has left, or will leave, in the deployed stack. */
 type Leftover =
   | ({ readonly kind: 'row' } & RowLocation)
-  /** If it is unknown whether the delivery writes it. */
+  /** An item that the delivery may write: it is unknown to which table its effect writes. */
   | ({ readonly kind: 'possible row' } & RowLocation)
   | { readonly kind: 'message'; readonly queueUrl: string; readonly requestId: string }
   | { readonly kind: 'payload'; readonly key: string }

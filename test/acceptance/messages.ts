@@ -80,7 +80,6 @@ export interface Topic {
 /** Values of message attributes. A message passes if it has one of the values for each. */
 export type AttributeFilter = Readonly<Record<string, readonly string[]>>;
 
-/** The event that a notification is about. */
 export const eventIdIn = ({ MessageAttributes }: Message) => MessageAttributes?.eventId?.StringValue;
 
 /**

@@ -90,7 +90,7 @@ test('the cause of an error has its own stack', async () => {
 
 test.each([
   { call: 'DynamoDB UpdateItem', service: 'dynamodb' as const, attributes: {} },
-  // Its client is loaded on demand.
+  // The client of S3 is loaded on demand.
   {
     call: 'S3 GetObject',
     service: 's3' as const,

@@ -35,7 +35,7 @@ export const DOCTOR_ACTIONS = [
 /** Seconds after which a check without an answer is given up. With the rest, the command takes less than a minute. */
 const TIME_LIMIT = 50;
 
-/** The same with `cdk diff`, which synthesises and reads the account. */
+/** Seconds for the check with `cdk diff`, which synthesises the stack and reads the account. */
 const DIFF_TIME_LIMIT = 300;
 
 /** Checks that run at the same time. Each makes some calls in parallel, and AWS throttles an account's calls. */

@@ -57,7 +57,6 @@ export interface StageCheck {
   readonly look: (inspection: Inspection) => Promise<CheckResult | CheckResult[]>;
 }
 
-/** A resource of the deployed stack. */
 interface StackResource {
   readonly logicalId: string;
   readonly physicalId: string;

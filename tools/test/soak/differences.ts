@@ -110,7 +110,7 @@ const setDifferences = (place: string, expected: ReadonlySet<string>, actual: Re
   ...[...actual.difference(expected)].map((id) => `event ${id} is ${place}, and must not be`),
 ];
 
-/** A body that was accepted for the queue of its event. */
+/** A body that the receiver accepted for the queue of its event: neither parked nor in quarantine. */
 export interface AcceptedBody {
   readonly kind: Kind;
   readonly body: string;

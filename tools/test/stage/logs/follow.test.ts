@@ -33,7 +33,7 @@ describe('following logs', () => {
   let endpoint: AwsEndpoint;
   let round = 0;
   let stack: Stage;
-  /** Whether a request is throttled, by its number; and the number of requests that passed and that were throttled. */
+  /** Whether to throttle the n-th request for log lines. */
   let isThrottled: (request: number) => boolean;
   let counts: { passed: number; throttled: number };
 

@@ -158,7 +158,7 @@ describe('a record that Firehose has not written yet', () => {
     await replayer.archive('b', numbered(20));
     const ended = replayer.replay({ rate: 20, until: undefined });
     await eventually(async () => (await waiting()) > 5 || undefined);
-    // Before the object that is being read, and after it.
+    // One key sorts before the object that is being read, the other one after it.
     await replayer.archive('a', numbered(1, 100));
     await replayer.archive('c', numbered(1, 101));
     const { said, done } = await ended;
