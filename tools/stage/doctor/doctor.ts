@@ -44,7 +44,7 @@ const AT_ONCE = 8;
 type CheckedLine = CheckResult & { readonly group: string; readonly name: string };
 
 /**
- * Looks at a stage, and prints what it finds. Changes nothing.
+ * Checks a stage, and prints what it finds. Changes nothing.
  * @returns false if a check failed
  */
 export async function doctor(
@@ -97,7 +97,7 @@ async function examine(inspection: Inspection, check: StageCheck, limit: number)
   const { signal, stage } = inspection;
   const late = warning(`no answer within ${limit} s`, NOT_CHECKED);
   try {
-    const results = await Promise.race([check.look(inspection), aborted(signal).then(() => late)]);
+    const results = await Promise.race([check.run(inspection), aborted(signal).then(() => late)]);
     const isFine = ({ state }: CheckResult) => state === 'ok' || state === 'skipped';
     const { why, fix } = check;
     return [results].flat().map((one) => (isFine(one) ? one : { why, fix: fix?.(inspection), ...one }));
