@@ -18,7 +18,7 @@ import {
   eventIdOf,
   idOf,
   notificationDifferences,
-  stateDifferences,
+  queueDifferences,
   stateDifferences,
   takeAll,
 } from './differences.ts';
