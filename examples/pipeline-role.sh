@@ -13,7 +13,7 @@ SUBJECT=${SUBJECT:-repo:$(gh api "repos/$REPOSITORY" --jq '"\(.owner.login)@\(.o
 
 ACCOUNT=$(aws sts get-caller-identity --query Account --output text)
 ISSUER=token.actions.githubusercontent.com
-if ! aws iam list-open-id-connect-providers --output text | grep -q "$ISSUER"; then
+if ! aws iam list-open-id-connect-providers --output text | grep "$ISSUER" > /dev/null; then
   aws iam create-open-id-connect-provider --url "https://$ISSUER" --client-id-list sts.amazonaws.com
 fi
 aws iam create-role --role-name partner-webhooks-pipeline --query Role.Arn --output text --assume-role-policy-document '{

@@ -38,10 +38,11 @@ export function commandsDocument(
   commands: readonly CommandUnknownOpts[],
   internal: readonly CommandUnknownOpts[],
 ): string {
-  const rows = commands.flatMap((command) => [
-    rowOf(command, command.name()),
-    ...command.commands.map((subcommand) => rowOf(subcommand, `${command.name()} ${subcommand.name()}`)),
-  ]);
+  const rows = commands.flatMap((command) =>
+    command.commands.length === 0
+      ? [rowOf(command, command.name())]
+      : command.commands.map((subcommand) => rowOf(subcommand, `${command.name()} ${subcommand.name()}`)),
+  );
   const table = markdownTable(['Command', 'Purpose', 'Arguments and options'], rows);
   const names = internal.map((command) => `\`${command.name()}\``).join(', ');
   const forChanges = lines(
