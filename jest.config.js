@@ -28,6 +28,8 @@ export const project = {
     ],
   },
   transformIgnorePatterns: ['/node_modules/'],
+  // Zod loads its messages in 60 languages. Jest would do so for each test file. Only the English ones are used.
+  moduleNameMapper: { '^\\.\\./locales/index\\.js$': 'zod/v4/locales/en.js' },
 };
 
 /** Milliseconds. Several times longer than a test waits for one thing: `test/support/eventually.ts`. */

@@ -137,6 +137,9 @@ aws() {
 }
 `;
 
+/** npm takes longer to start than most commands that it runs. */
+const NPX = 'npx() { "$@"; }';
+
 /** @returns the output of the commands if they failed; undefined if they succeeded */
 async function run(commands: string, prelude: string): Promise<string | undefined> {
   const child = spawn('bash', ['--norc', '-c', `set -eo pipefail\n${prelude}\n${commands}`], {
@@ -182,7 +185,7 @@ try {
     stack.on('close', () => reject(new Error(`The local stack did not start:\n${output}`)));
   });
   const settings = `export AWS_ENDPOINT_URL=http://localhost:${awsPort} AWS_ACCESS_KEY_ID=any AWS_SECRET_ACCESS_KEY=any AWS_REGION=us-east-1`;
-  const prelude = `${settings}\n${local === undefined ? '' : onStack(local.text)}${AWS}`;
+  const prelude = `${settings}\n${local === undefined ? '' : onStack(local.text)}${AWS}${NPX}`;
   for (const block of blocks) {
     const faults = await faultsOf(block);
     const reason = isPrelude(block) ? undefined : SKIPPED.find(([text]) => text.test(block.text))?.[1];

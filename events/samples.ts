@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 /** A sample event and its file. */
 export interface Sample {
-  /** Such as `shop.updated`. */
+  /** Event kind, such as `shop.updated`. */
   readonly event: string;
   /** Base name of its file: `shop-updated`. */
   readonly name: string;

@@ -8,7 +8,7 @@ export const FAILED_CALL = Symbol.for('partner-webhooks.failed-call');
 export interface ErrorSummary {
   /** The AWS call that failed: `DynamoDB UpdateItem`. */
   readonly call?: string | undefined;
-  /** Its name, or the failure of the connection. */
+  /** The name of the error, or the failure of the connection. */
   readonly error: string;
   readonly errorMessage?: string | undefined;
 }
@@ -17,7 +17,7 @@ export interface DescribedError extends ErrorSummary {
   readonly cause?: ErrorSummary | undefined;
 }
 
-/** As one line of text: `DynamoDB UpdateItem: connection closed`. */
+/** An error as one line of text: `DynamoDB UpdateItem: connection closed`. */
 export function errorText({ cause, ...error }: DescribedError): string {
   return cause === undefined ? summaryText(error) : `${summaryText(error)}; caused by ${summaryText(cause)}`;
 }
@@ -67,8 +67,8 @@ async function stackOf(error: Error): Promise<{ stack?: string[] }> {
 }
 
 /**
- * Used instead of the error names, which say less: the SDK names the first four TimeoutError. Source: Node.js, "Common
- * system errors".
+ * Texts for failures of a connection, by Node.js's code. Error names say less: the SDK names the first four
+ * TimeoutError. Source: Node.js, "Common system errors".
  */
 const CONNECTION_FAILURES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',

@@ -62,7 +62,10 @@ export const REPLAYABLE_DAYS = 60;
  */
 export const REPLAYABLE_RECEIPT_DAYS = MEMORY_DAYS - EVENT_RETENTION_DAYS;
 
-/** Receives before a message goes to the dead-letter queue: about three hours, or up to three days while CloudFront is busy. */
+/**
+ * Receives before a message goes to the dead-letter queue: about three hours, or up to three days while CloudFront is
+ * busy.
+ */
 export const MAX_RECEIVES = 10;
 
 /** Seconds before the first retry. Each further delay is twice as long. */
@@ -155,7 +158,8 @@ export const MAX_NOTIFICATION_VALUE_LENGTH = 1000;
 export const MAX_BUFFER_SECONDS = 900;
 
 /**
- * Maximum seconds for which `npx hookctl dlq` hides the messages of a queue, while it inspects them or after it was killed.
+ * Maximum seconds for which `npx hookctl dlq` hides the messages of a queue, while it inspects them or after it was
+ * killed.
  */
 export const MAX_INSPECTION_SECONDS = 15 * 60;
 

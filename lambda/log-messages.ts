@@ -18,7 +18,9 @@ export const CACHED_SECRET_USED = 'Cannot read the secret; using the cached one'
 export const SECRET_HAS_WHITE_SPACE =
   'The stored secret begins or ends with white space, which is used as part of it. Was it pasted?';
 
-/** From the receiver, about a probe of the smoke test, unless it fails with {@link SERVER_ERROR}. No alarm matches it. */
+/**
+ * From the receiver, about a probe of the smoke test, unless it fails with {@link SERVER_ERROR}. No alarm matches it.
+ */
 export const SMOKE_TEST = 'SmokeTest';
 
 /**

@@ -57,5 +57,7 @@ export const metrics = {
 
 export type MetricName = keyof typeof metrics;
 
-/** Former names of metrics, by the new name. Both are published until version 0.3.0, for users' dashboards and alarms. */
+/**
+ * Former names of metrics, by the new name. Both are published until version 0.3.0, for users' dashboards and alarms.
+ */
 export const formerNames = { DeadLetterNotSent: 'BuryFailed', RetryNotDelayed: 'HideFailed' } as const;

@@ -1,4 +1,3 @@
-import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import * as z from 'zod';
 import { type EventName, eventNames } from '../lambda/events/catalogue.ts';
 import {
@@ -182,10 +181,13 @@ const archive = z.strictObject({
     .describe('Athena stops a query that reads more gigabytes of compressed records, 1 to 1,000.'),
 });
 
-/** Retention periods of CloudWatch Logs, in days. Source: its API reference, `PutRetentionPolicy`. */
-const RETENTION_DAYS = Object.values(RetentionDays).filter(
-  (days): days is number => typeof days === 'number' && days !== RetentionDays.INFINITE,
-);
+/**
+ * Retention periods of CloudWatch Logs, in days. Source: its API reference, `PutRetentionPolicy`. The import of the
+ * CDK's `RetentionDays` would load hundreds of its modules, also in commands that use nothing else of it.
+ */
+const RETENTION_DAYS = [
+  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
+];
 
 /** `eu-central-1`, `us-gov-west-1`, or `eusc-de-east-1` of the European Sovereign Cloud. */
 const REGION = /^[a-z]{2,4}(-[a-z]+)+-\d$/;
@@ -245,8 +247,7 @@ export function configSchema(target: DeploymentTarget = {}) {
           key: text(/^[^/\s]\S*$/, 'the key of an object, without a slash before it').describe(
             'Its key: a PEM file.',
           ),
-          // API Gateway reads the trust store again only if its version changes. Source: API Gateway API reference,
-          // `MutualTlsAuthentication`.
+          // API Gateway reads the trust store again only if its version changes. Source: `MutualTlsAuthentication`.
           version: z
             .string({
               error: 'must be the version id of the object, so that a new trust store takes effect',
@@ -405,7 +406,7 @@ export function configSchema(target: DeploymentTarget = {}) {
           RETENTION_DAYS,
           `must be a number of days that CloudWatch Logs supports: ${RETENTION_DAYS.join(', ')}`,
         )
-        .default(RetentionDays.ONE_MONTH)
+        .default(30)
         .describe('Days that logs are kept, such as 7, 30, 90 or 365.'),
     })
     .refine(

@@ -34,7 +34,9 @@ interface EncryptionProps {
   readonly removalPolicy: RemovalPolicy;
 }
 
-/** The KMS keys of a stage. With the setting `encryption`, one key is for all personal data, otherwise for the topics. */
+/**
+ * The KMS keys of a stage. With the setting `encryption`, one key is for all personal data, otherwise for the topics.
+ */
 export class Encryption {
   /** Encrypts the topics: CloudWatch cannot publish to one under the AWS-managed key of SNS. */
   readonly topicKey: IKey;
@@ -53,8 +55,7 @@ export class Encryption {
     this.#region = Stack.of(scope).region;
     this.#urlSuffix = RegionInfo.get(this.#region).domainSuffix ?? URL_SUFFIX;
     const arn = settings ? settings.keyArn : topicKeyArn;
-    // One logical id for the key of the topics and the key of `encryption`: turning the setting off must not delete the
-    // key of older data.
+    // One logical id for both keys: turning `encryption` off must not delete the key of older data.
     const id = 'TopicKey';
     const own = arn === undefined ? undefined : Key.fromKeyArn(scope, id, arn);
     if (settings === undefined) {
@@ -164,17 +165,16 @@ function alarmsStatement(conditions?: Record<string, Record<string, string>>): P
 function logsStatement(scope: Construct): PolicyStatement {
   return new PolicyStatement({
     principals: [new ServicePrincipal(`logs.${Stack.of(scope).region}.amazonaws.com`)],
-    // Without `kms:DescribeKey`, which AWS's example has: that call has no encryption context, so the condition below
-    // would never allow it.
+    // Without AWS's `kms:DescribeKey`: it has no encryption context, so the condition would never allow it.
     actions: ['kms:Encrypt', 'kms:Decrypt', 'kms:ReEncrypt*', 'kms:GenerateDataKey*'],
     resources: ['*'],
     conditions: {
       ArnLike: {
         'kms:EncryptionContext:aws:logs:arn': [
           arnsOfStack(scope, 'logs', 'log-group'),
-          // The access log.
+          // The API's access log, which has another prefix.
           arnsOfStack(scope, 'logs', 'log-group', '/aws/vendedlogs/'),
-          // The log of AWS WAF.
+          // The log of AWS WAF, which has another prefix.
           arnsOfStack(scope, 'logs', 'log-group', 'aws-waf-logs-'),
         ],
       },

@@ -21,7 +21,9 @@ interface WebhookAppProps extends AppProps {
  */
 const CONTEXT_KEYS = ['stage', 'stages', 'nag', 'acknowledge'];
 
-/** Keys of CDK itself: feature flags, settings of the CLI, and cached lookups such as `availability-zones:account=…`. */
+/**
+ * Keys of CDK itself: feature flags, settings of the CLI, and cached lookups such as `availability-zones:account=…`.
+ */
 const OF_CDK = /[:/]|^(aws|cdk)/;
 
 /**

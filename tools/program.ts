@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs';
-import module from 'node:module';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Command } from 'commander';
-import { COMPILED_MODULES } from './local/compiled-modules.ts';
 import { hookctlGroup } from './terminal/command.ts';
 import { USAGE_ERROR, UsageError } from './terminal/command-error.ts';
 import { enterProject } from './terminal/project-folder.ts';
@@ -68,7 +66,6 @@ const firstSentence = (command: CommandUnknownOpts) => command.description().rep
 export async function main(args: readonly string[]): Promise<void> {
   try {
     enterProject();
-    module.enableCompileCache(COMPILED_MODULES);
     endWithClosedPipe();
     const program = await hookctl(args);
     const swallowed = swallowedOptions(program.commands, args.slice(1), process.env);

@@ -1,6 +1,5 @@
 // Checks your webhook requests, and names the likely mistake. It needs only Node.js 20.12 or later:
-//   node check-sender.mjs --secret 'our shared secret'
-// Built by npm run generate from tools/check-sender/.
+//   node check-sender.mjs --secret 'our shared secret' Built by npm run generate from tools/check-sender/.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -7343,7 +7342,7 @@ function nonEmptySecret(text2) {
     throw new InvalidArgumentError("It must not be empty: anybody could sign with an empty secret.");
   return text2;
 }
-var LARGEST_SEED = 2 ** 31 - 1;
+var MAX_SEED = 2 ** 31 - 1;
 
 // tools/commands/check-sender.ts
 var DEFAULT_PORT = 8080;

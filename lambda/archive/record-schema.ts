@@ -4,8 +4,8 @@ import type { DEAD_LETTERED, DUPLICATE, PROCESSED, STALE } from '../log-messages
 import { replaySchema } from '../queue/replay.ts';
 
 /*
- * No function loads this file at run time: functions write records and use only the type. The parser of the commands, the
- * JSON Schema in `docs/api` and the columns in Athena follow from it.
+ * No function loads this file at run time: functions write records and use only the type. The parser of the commands,
+ * the JSON Schema in `docs/api` and the columns in Athena follow from it.
  */
 
 /**

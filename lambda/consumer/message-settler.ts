@@ -45,7 +45,9 @@ interface ReturningMessage {
 /** The result of an attempt: the message is settled and can be archived, or it returns to its queue. */
 export type Settlement = SettledMessage | ReturningMessage;
 
-/** Settles the messages of one event's queue: logs and counts how an attempt ended, and moves or delays a failed one. */
+/**
+ * Settles the messages of one event's queue: logs and counts how an attempt ended, and moves or delays a failed one.
+ */
 export class MessageSettler {
   readonly #event: EventName;
   readonly #source = new SourceQueue();
@@ -88,7 +90,10 @@ export class MessageSettler {
     return isLast ? await this.#giveUp(message, error, read) : await this.#retry(message, error);
   }
 
-  /** A message that was not archived returns to its queue, because effects can be repeated. A dead letter is safe already. */
+  /**
+   * A message that was not archived returns to its queue, because effects can be repeated. A dead letter is safe
+   * already.
+   */
   async notArchived(settled: SettledMessage, error: Error): Promise<Settlement> {
     if (settled.record.outcome !== DEAD_LETTERED) {
       const maxReceives = Math.min(MAX_UNARCHIVED_RECEIVES, this.#source.maxReceives);

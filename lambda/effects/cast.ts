@@ -46,8 +46,7 @@ export class Cast {
     { girlId, shopId }: Pick<CastMember, 'girlId' | 'shopId'>,
     change: VersionedChange,
   ): Promise<EffectOutcome> {
-    // A message is on queues for a limited time, and a replay is limited, too (`REPLAYABLE_DAYS`). So a late
-    // girl.created always finds the tombstone.
+    // Longer than a message can be on queues or be replayed, so a late girl.created always finds the tombstone.
     const expiresAt = Math.floor(Date.parse(change.receivedAt) / 1000) + MEMORY_SECONDS;
     return await this.#put(girlId, shopId, change, {
       status: { S: 'deleted' },

@@ -41,7 +41,8 @@ export class Distribution {
         }),
       );
     } catch (error) {
-      // The same event came before, with other patterns. CloudFront has fetched the shop again since then.
+      // An earlier attempt with this event invalidated other paths, because the patterns have changed since. CloudFront
+      // has fetched the shop again since then.
       if (error instanceof Error && error.name === 'InvalidationBatchAlreadyExists') return;
       throw error;
     }
@@ -53,7 +54,10 @@ const SHOP_ID = '{shop_id}';
 /** Longest path, in characters. Source: CloudFront developer guide, "What you need to know when invalidating paths". */
 const MAX_PATH_LENGTH = 4000;
 
-/** Paths begin with a slash and are ASCII; whatever else must be percent-encoded (same source). */
+/**
+ * Paths begin with a slash and are ASCII; all other characters must be percent-encoded (source: as {@link
+ * MAX_PATH_LENGTH}).
+ */
 const PATTERN = /^\/[!-~]*$/;
 
 /**
@@ -69,7 +73,9 @@ export function readPathPatterns(json: string): readonly string[] {
   );
 }
 
-/** Escapes of `$&+,:;=@`, which a path need not escape, unlike what RFC 1738 calls unsafe. Source: RFC 3986, `pchar`. */
+/**
+ * Escapes of `$&+,:;=@`, which a path need not escape, unlike what RFC 1738 calls unsafe. Source: RFC 3986, `pchar`.
+ */
 const OPTIONAL_ESCAPES = /%(?:24|26|2B|2C|3A|3B|3D|40)/g;
 
 /**

@@ -11,28 +11,28 @@ import { isRepair, type Replay } from '../queue/replay.ts';
  */
 export type EffectOutcome = typeof PROCESSED | typeof STALE | typeof DUPLICATE;
 
-/** What the order of an event depends on. */
+/** The fields that decide the order of events. */
 interface EventTimes {
-  /** The partner's, in the fixed width of `normaliseTimestamp`. */
+  /** The partner's timestamp, in the fixed width of `normaliseTimestamp`. */
   readonly timestamp: string;
   /** ISO 8601, UTC. */
   readonly receivedAt: string;
 }
 
 /**
- * The time of an event that counts, in the width of `timestamp`: `timestamp`, but at most {@link CLOCK_TOLERANCE} after
- * the receipt, so that a wrong clock cannot block an item (decision D8). It is later whenever both times are later, so
- * a clock that drifts past the tolerance keeps the order of its events.
+ * The time by which an event is ordered, in the width of `timestamp`: `timestamp`, but at most {@link CLOCK_TOLERANCE}
+ * after the receipt, so that a wrong clock cannot block an item (decision D8). If timestamp and receipt of an event are
+ * both later than another's, so is this time: a clock that drifts past the tolerance keeps the order of its events.
  */
 export function effectiveTimestamp({ timestamp, receivedAt }: EventTimes): string {
   const latest = normaliseTimestamp(new Date(Date.parse(receivedAt) + CLOCK_TOLERANCE).toISOString());
-  // After the year 9999 there is no such text, and no later timestamp.
+  // A time after the year 9999 has no text in this width. No timestamp can be later.
   return latest !== undefined && latest < timestamp ? latest : timestamp;
 }
 
 /**
- * The version that an event writes to stored state: the time that counts, then `eventId`, as text that sorts like the
- * versions. The higher one wins, in any order of arrival (decision D8).
+ * The version that an event writes to stored state: the {@link effectiveTimestamp}, then `eventId`, as text that sorts
+ * like the versions. The higher one wins, in any order of arrival (decision D8).
  */
 export function versionOf(event: EventTimes & { readonly eventId: string }): string {
   return `${effectiveTimestamp(event)}#${event.eventId}`;
@@ -50,7 +50,7 @@ export interface VersionedChange {
 /**
  * The condition of a versioned write: it never overwrites a newer version; only a repair overwrites its own version. A
  * stored version that is missing or not text blocks no event, because DynamoDB cannot compare it.
- * @param attribute that holds the version; the event's own is `:version`
+ * @param attribute with the stored version; the event's own is `:version`
  */
 export function mayWrite({ replay }: Pick<VersionedChange, 'replay'>, attribute = 'version'): string {
   return `NOT ${attribute} ${isRepair(replay) ? '>' : '>='} :version`;
@@ -62,7 +62,7 @@ export function mayWrite({ replay }: Pick<VersionedChange, 'replay'>, attribute 
  * @param version the event's own
  * @param write asks for the stored item with `ReturnValuesOnConditionCheckFailure`. Without the item the outcome is
  * `Stale`
- * @param attributes that hold versions
+ * @param attributes with stored versions
  */
 export async function versionedWrite(
   version: string,

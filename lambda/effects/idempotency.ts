@@ -53,11 +53,11 @@ function once<Input>(
   const { IDEMPOTENCY_TABLE } = requireEnvironment(['IDEMPOTENCY_TABLE']);
   const client = new DynamoDBClient({ ...clientSettings, maxAttempts: IDEMPOTENCY_ATTEMPTS });
   return (input, context) => {
-    // Not shared with other runs: one of an earlier invocation may thaw in this one.
+    // One for each run: Lambda may have frozen a run of an earlier invocation, which then continues during this one.
     const run = makeIdempotent((_key: string) => effect(input, context), {
       keyPrefix: name,
       config: new IdempotencyConfig({
-        // After that a replay would notify again, so replays are limited (`REPLAYABLE_DAYS`).
+        // After the record expires, a replay would notify again. So replays have a limit (`REPLAYABLE_DAYS`).
         expiresAfterSeconds: MEMORY_SECONDS,
         responseHook: () => 'Duplicate' satisfies EffectOutcome,
         // A record of an unfinished effect expires when the function that wrote it must have ended.
@@ -70,14 +70,17 @@ function once<Input>(
 }
 
 /**
- * The record of one run. After a failed effect, Powertools deletes the record even if another run wrote it. If a run is frozen until
- * its record has expired, another run takes over, and its record must stay: without it the effect would be repeated.
- * A finished effect is recorded unconditionally, because it did happen.
+ * The record of one run. After a failed effect, Powertools deletes the record even if another run wrote it. If Lambda
+ * freezes a run until its record has expired, another run takes over, and its record must stay: without it the effect
+ * would be repeated. A finished effect is recorded unconditionally, because it did happen.
  */
 class RunRecord extends DynamoDBPersistenceLayer {
   readonly #client: DynamoDBClient;
   readonly #table: string;
-  /** When the unfinished effect expires, in milliseconds. Identifies the run: it is later for one that takes over. */
+  /**
+   * When the unfinished effect expires, in milliseconds. Identifies the run, because a run that takes over has a later
+   * expiry.
+   */
   #expiry: number | undefined;
 
   constructor(client: DynamoDBClient, table: string) {

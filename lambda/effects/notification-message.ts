@@ -8,12 +8,14 @@ export interface NotificationContent {
   readonly lines: readonly (readonly [label: string, value: string | undefined])[];
 }
 
-/** What a notification is about. */
+/** The event that a notification is about. */
 export interface NotifiedEvent {
   readonly eventId: string;
   /** The partner's timestamp in fixed width, so that text order is time order. */
   readonly timestamp: string;
-  /** The time that counts, in the same width. Tables are ordered by it, so subscribers must be able to. */
+  /**
+   * The time by which tables are ordered (decision D8), in the same width. Subscribers need it to have the same order.
+   */
   readonly effectiveTimestamp: string;
   /** The fields of `data` in the event's schema, under the partner's names. */
   readonly data: Readonly<Record<string, string | undefined>>;
@@ -53,8 +55,8 @@ function textsForPeople({ title, lines }: NotificationContent): { default: strin
 }
 
 /**
- * JSON (docs/api/schemas/notification.json). It names a replay only if the replay notifies again. Programs then process
- * the event once more, and otherwise never.
+ * JSON text (docs/api/schemas/notification.json). Names a replay only if it notifies again: that tells programs to
+ * process the event once more.
  */
 function documentForPrograms(notification: Notification): string {
   const { event, eventId, timestamp, effectiveTimestamp, title, data, replay } = notification;
@@ -83,7 +85,10 @@ function shortened(value: string): string {
     : `${characters.slice(0, MAX_NOTIFICATION_VALUE_LENGTH).join('')}…`;
 }
 
-/** In Slack these three characters make mentions and links (`<!channel>`). A review must not alert a whole channel. */
+/**
+ * Escapes the three characters that make mentions and links in Slack (`<!channel>`). A review must not alert a whole
+ * channel.
+ */
 function escapeMarkdown(value: string): string {
   return value.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
 }

@@ -34,7 +34,7 @@ export function notifier<Data extends NotifiedEvent['data']>(
   ) => send({ event, eventId, timestamp, effectiveTimestamp, data, replay, ...content(data) }, context);
 }
 
-/** Its attributes are those that subscriptions' filter policies use. */
+/** Publishes a notification to a topic. Its attributes are for the filter policies of subscriptions. */
 export async function publish(
   client: SNSClient,
   topicArn: string,

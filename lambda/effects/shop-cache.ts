@@ -75,8 +75,7 @@ export async function shopInvalidator() {
     // then failed at CloudFront. A repair writes again after such a failure, so if it did not write, a newer event is
     // stored.
     if (!repairs || outcome === 'Processed') {
-      // Under the event's own reference, CloudFront would take the invalidation of a repair for the first one, and do
-      // nothing.
+      // CloudFront ignores a second invalidation with the same reference, so that of a repair needs its own.
       const reference = repairs ? `${eventId}-${replay?.name}` : eventId;
       await distribution?.invalidate(shopId, reference);
     }

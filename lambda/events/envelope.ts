@@ -64,7 +64,7 @@ export function parsePayload(bytes: Uint8Array): ParsedPayload {
   return parsePayloadText(text);
 }
 
-/** As {@link parsePayload}, for a payload that a queue carried as text. */
+/** Like {@link parsePayload}, for a payload from a queue, which is text. */
 export function parsePayloadText(text: string): ParsedPayload {
   if (text === '') return unusableBody('must not be empty');
   let payload: unknown;

@@ -1,4 +1,4 @@
-// Written by `npm run generate` from the folders beside it, in the order of their samples' timestamps.
+// Written by `npm run generate` from the folders next to it, in the order of their samples' timestamps.
 // biome-ignore-all format: generated
 // biome-ignore-all assist/source/organizeImports: generated
 import { event as shopUpdated } from './shop-updated/event.ts';

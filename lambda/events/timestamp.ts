@@ -1,4 +1,6 @@
-/** Every date that exists. The API description has the pattern, too, and JSON Schema can exclude 30 February only so. */
+/**
+ * Every date that exists. The API description has the pattern, too, and JSON Schema can exclude 30 February only so.
+ */
 const DATE = [
   String.raw`\d{4}-(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])`,
   String.raw`\d{4}-(?:0[469]|11)-(?:0[1-9]|[12]\d|30)`,
@@ -9,9 +11,8 @@ const DATE = [
 const MINUTES = String.raw`(?:[01]\d|2[0-3]):[0-5]\d`;
 
 /**
- * A moment in UTC in the forms of RFC 3339 and ISO 8601 that are unambiguous (decision D9). Texts that describe it are in
- * `envelope.ts`, `docs/partner.md`, `tools/api/event-schemas.ts` and
- * `tools/check-sender/payload-findings.ts`.
+ * A moment in UTC in the forms of RFC 3339 and ISO 8601 that are unambiguous (decision D9). Texts that describe it are
+ * in `envelope.ts`, `docs/partner.md`, `tools/api/event-schemas.ts` and `tools/check-sender/payload-findings.ts`.
  */
 export const UTC_DATE_TIME = new RegExp(
   String.raw`^(${DATE})[Tt](${MINUTES})(?::([0-5]\d)(?:[.,](\d+))?)?(?:[Zz]|[+-]00(?::?00)?)$`,

@@ -8,7 +8,7 @@ export interface EventMetadata {
   /** Lower-case hex SHA-256 of the raw body (decision D7). */
   readonly eventId: string;
   readonly receivedAt: string;
-  /** API Gateway's id of the request that brought it. */
+  /** API Gateway's id of the request that brought the event. */
   readonly requestId: string;
 }
 
@@ -38,7 +38,9 @@ export function stringAttribute(value: string): { DataType: 'String'; StringValu
   return { DataType: 'String', StringValue: accepted ? value : `sha256:${sha256Hex(value)}` };
 }
 
-/** The only characters that JSON allows raw and SQS does not. Source: SQS API reference, `SendMessage`, `MessageBody`. */
+/**
+ * The only characters that JSON allows raw and SQS does not. Source: SQS API reference, `SendMessage`, `MessageBody`.
+ */
 const FORBIDDEN_IN_SQS = /[\uFFFE\uFFFF]/g;
 
 /**

@@ -12,7 +12,7 @@ export type ReplayMode = (typeof replayModes)[number];
 export interface Replay {
   readonly name: string;
   readonly mode: ReplayMode;
-  /** Whether people are notified again, once for each name. */
+  /** Whether people are notified again: once for each name of a replay. */
   readonly notify: boolean;
 }
 

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { describeProblems, type FieldProblem } from '../events/envelope.ts';
 
-/** Accepted by both kinds of API. */
+/** An answer in a form that both kinds of API accept. */
 export type GatewayAnswer = APIGatewayProxyStructuredResultV2;
 
 function answer(statusCode: number, contentType: string, body: object): GatewayAnswer {
@@ -49,7 +49,7 @@ export const unusableEvent = (errors: readonly FieldProblem[]): ProblemDetails =
   errors,
 });
 
-/** 500 if an event could not be stored. A REST API also answers its own failures with it. */
+/** 500 if an event could not be stored. A REST API answers its own failures with the same body. */
 export const serverError: ProblemDetails = {
   type: 'urn:partner-webhooks:problem:server-error',
   title: 'Server error',

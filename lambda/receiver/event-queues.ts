@@ -23,7 +23,7 @@ export interface QueueUrls {
   readonly events: Readonly<Record<EventName, string>>;
   readonly unrouted: string;
   readonly quarantine: string;
-  /** For the smoke test's probes. Nothing receives from it. */
+  /** The queue for probes of the smoke test. Nothing receives from it. */
   readonly smokeTest: string;
 }
 

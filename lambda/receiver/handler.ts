@@ -29,7 +29,7 @@ const { WEBHOOK_SECRET_ARN, SECRET_GRACE_SECONDS } = requireEnvironment([
 /** Whether the current request is a probe of the smoke test. */
 let isProbe = false;
 
-/** What each log line of the current request has. Faster than the logger's own temporary keys. */
+/** Keys that each log line of the current request has. Faster than the logger's own temporary keys. */
 let ids: { readonly eventId?: string; readonly requestId?: string } = {};
 
 const countUnlessProbe: typeof count = async (...outcome) => {
@@ -38,7 +38,7 @@ const countUnlessProbe: typeof count = async (...outcome) => {
 
 function identify({ eventId, requestId }: { readonly eventId: string; readonly requestId: string }): void {
   isProbe = isSmokeTest(requestId);
-  // A line with an event id is part of the history of a delivery.
+  // Probes have no event id in their lines: a line with an event id is part of the history of a delivery.
   ids = isProbe ? { requestId } : { eventId, requestId };
 }
 
@@ -56,7 +56,7 @@ const queues = new EventQueues(new SQSClient(clientSettings), queueUrls);
 
 async function report({ outcome, ...fields }: DeliveryOutcome, { sourceIp }: WebhookRequest): Promise<void> {
   if (isProbe) {
-    // No alarm counts lines with this message.
+    // A message of its own, which no alarm counts.
     logger.info(SMOKE_TEST, { ...ids, outcome, ...fields });
     return;
   }

@@ -15,7 +15,7 @@ import { type GatewayEvent, readRequest, requestIdOf, type WebhookRequest } from
 import { decodeSignature, verify } from './signature.ts';
 import type { WebhookSecrets } from './webhook-secrets.ts';
 
-/** The outcome of a request. Each is a log line, and some are a metric. */
+/** The outcome of a request. Each is the message of a log line, and some are also a metric. */
 export type DeliveryOutcome =
   | { readonly outcome: typeof ACCEPTED; readonly event: string; readonly lagMs: number }
   | { readonly outcome: typeof PARKED }
@@ -84,6 +84,6 @@ function acceptedOutcome(
   { event, timestamp }: PartnerEvent,
   { receivedAt }: WebhookRequest,
 ): DeliveryOutcome {
-  // The partner's clock may differ from ours.
+  // At least 0, because the partner's clock may differ from ours.
   return { outcome: ACCEPTED, event, lagMs: Math.max(0, receivedAt - Date.parse(timestamp)) };
 }

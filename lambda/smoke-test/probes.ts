@@ -77,8 +77,8 @@ function versionNumbers(resourceProperties: unknown): Map<string, number> {
 }
 
 /**
- * A request (payload format 2.0). By its id, the receiver recognises it as a probe: whatever it stores goes to a queue of
- * their own.
+ * A request (payload format 2.0). By its id, the receiver recognises it as a probe: whatever it stores goes to a queue
+ * of their own.
  */
 const request = (body: string, signature: string) => ({
   headers: { 'x-webhook-signature': signature },

@@ -21,7 +21,7 @@ export interface MetricSource {
 
 type MetricDimensions = Readonly<Record<string, string>>;
 
-/** Metrics of one namespace with the same dimensions. */
+/** A source of metrics: all are in one namespace and have the same dimensions. */
 export const metricsUnder = (namespace: string, dimensionsMap: MetricDimensions): MetricSource => ({
   metric: (metricName, options) => new Metric({ namespace, metricName, dimensionsMap, ...options }),
 });

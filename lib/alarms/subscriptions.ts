@@ -33,8 +33,8 @@ export class ChatChannels extends Construct {
       guardrailPolicies: [ManagedPolicy.fromAwsManagedPolicyName('AWSDenyAll').managedPolicyArn],
       loggingLevel: 'ERROR',
     };
-    // Names are unique in the account. In another workspace or team, the new configuration is created before the old one
-    // is deleted.
+    // Names are unique in the account. In another workspace or team, the new configuration is created before the old
+    // one is deleted.
     const { stackName } = Stack.of(this);
     if (slack) {
       new CfnSlackChannelConfiguration(this, 'Slack', {

@@ -66,8 +66,7 @@ export class EventArchive extends Construct {
     });
     const permissions = [
       new PolicyStatement({
-        // Actions as in AWS's sample policy. Source: Firehose developer guide, "Grant Firehose access to an Amazon S3
-        // destination".
+        // As in AWS's sample policy: Firehose developer guide, "Grant Firehose access to an Amazon S3 destination".
         actions: ['s3:AbortMultipartUpload', 's3:GetObject', 's3:PutObject'],
         resources: [this.bucket.arnForObjects(`${RECORDS_PREFIX}*`)],
       }),

@@ -41,7 +41,7 @@ export class Effects extends Construct {
   readonly review: Topic;
   /** Every table, with the names of its indexes. */
   readonly tables: readonly { readonly table: Table; readonly indexes?: readonly string[] }[];
-  /** By the effect's name in the catalogue. */
+  /** Permissions and environment for each effect, by its name in the catalogue. */
   readonly access: Readonly<Record<EffectName, EffectAccess>>;
 
   constructor(scope: Construct, id: string, props: EffectsProps) {

@@ -30,7 +30,6 @@ export class PayloadBucket extends ProtectedBucket {
     );
   }
 
-  /** Permission to store payloads. */
   putPermission(): PolicyStatement {
     return new PolicyStatement({ actions: ['s3:PutObject'], resources: [this.arnForObjects('*')] });
   }

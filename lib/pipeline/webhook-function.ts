@@ -37,14 +37,16 @@ interface WebhookFunctionProps extends FunctionDefaults {
   readonly service: string;
   readonly description: string;
   readonly timeout: Duration;
-  /** Megabytes. Lambda assigns processor time in proportion, and starts need it most. */
+  /** Megabytes. Lambda assigns processor time in proportion to memory, and cold starts need it most. */
   readonly memory: number;
   /**
    * Concurrent executions that are reserved for it, and are also its maximum. @default the account's unreserved ones
    */
   readonly reservedConcurrency?: number | undefined;
   readonly environment: Readonly<Record<string, string>>;
-  /** Permissions of the function, except those for its own log and traces, and for the key of the setting `encryption`. */
+  /**
+   * Permissions of the function, except those for its own log and traces, and for the key of the setting `encryption`.
+   */
   readonly permissions: readonly PolicyStatement[];
 }
 
@@ -131,8 +133,7 @@ export class ReleasedFunction extends WebhookFunction {
       ...props,
       environment: {
         ...props.environment,
-        // With this variable, a change of permissions alone also publishes a new version, which is tested and gets
-        // traffic step by step.
+        // Makes a change of permissions alone publish a new version, which is tested and gets traffic step by step.
         PERMISSIONS_DIGEST: createHash('sha256')
           .update(JSON.stringify(permissions))
           .digest('hex')

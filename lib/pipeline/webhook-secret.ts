@@ -68,8 +68,7 @@ export class WebhookSecret extends Construct {
   /** Encrypts a generated secret with the key of the setting `encryption`, if that is set. */
   keepUnder(encryption: Encryption): void {
     if (this.#generated === undefined || encryption.key === undefined) return;
-    // Set on the resource: through the construct's property, the key policy would get statements that IAM policies
-    // already contain.
+    // Not set by the construct's property, which would add statements to the key policy that IAM already grants.
     (this.#generated.node.defaultChild as CfnSecret).kmsKeyId = encryption.key.keyArn;
     encryption.awaitGrants(this.#generated);
   }

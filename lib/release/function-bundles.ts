@@ -22,7 +22,6 @@ export const functionEntries: Readonly<Record<string, string>> = {
   ),
 };
 
-/** Options of esbuild. */
 const BUNDLE_OPTIONS: BuildOptions = {
   bundle: true,
   minify: true,
@@ -60,7 +59,7 @@ export class BundleError extends Error {
 }
 
 /** A function to bundle, and the folder for its code. */
-interface BundleTarget {
+export interface BundleTarget {
   /** File that exports the handler, from the project's root. */
   readonly entry: string;
   readonly folder: string;

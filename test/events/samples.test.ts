@@ -14,7 +14,7 @@ describe('the samples', () => {
     ).toEqual(eventNames.map(kebabCase).sort());
   });
 
-  test.each(eventNames)('hold a usable %s', (event) => {
+  test.each(eventNames)('contain a usable %s', (event) => {
     const parsed = parsePayload(readFileSync(`events/${kebabCase(event)}.json`));
     expect(parsed).toMatchObject({ kind: 'event', event: { event } });
   });

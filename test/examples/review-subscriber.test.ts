@@ -16,9 +16,9 @@ import { type DeployedStack, deployStack } from '../../tools/local/deployed-stac
 import type { LocalStack } from '../../tools/local/local-stack.ts';
 import { runSynthesis } from '../../tools/local/template/synthesise.ts';
 import { eventually } from '../support/eventually.ts';
-import { Partner } from '../support/partner.ts';
+import { Partner, TEST_SECRET } from '../support/partner.ts';
 import { Queues } from '../support/queues.ts';
-import { startTestStack, TEST_SECRET } from '../support/test-stack.ts';
+import { startTestStack } from '../support/test-stack.ts';
 
 /** Schemas of the published notifications: one alternative for each event. */
 const published = JSON.parse(readFileSync('docs/api/schemas/notification.json', 'utf8'));
@@ -74,7 +74,7 @@ describe('the example next to the stack', () => {
   const lines: Record<string, unknown>[] = [];
   let folder: string;
   let stack: LocalStack;
-  let beside: DeployedStack;
+  let subscriber: DeployedStack;
   let queues: Queues;
   /** URL of a queue that receives everything published to the topic. */
   let everything: string;
@@ -87,7 +87,7 @@ describe('the example next to the stack', () => {
       CDK_OUTDIR: folder,
       CDK_CONTEXT_JSON: JSON.stringify(context),
     });
-    beside = await deployStack(folder, stack.aws, {
+    subscriber = await deployStack(folder, stack.aws, {
       location: { awsUrl: stack.aws.url, apiUrl: '' },
       secret: TEST_SECRET,
       onProblem: (message) => console.error(message),
@@ -100,7 +100,7 @@ describe('the example next to the stack', () => {
     partner = new Partner(stack.outputs.WebhookUrl);
   }, 120_000);
   afterAll(async () => {
-    await beside?.close();
+    await subscriber?.close();
     await stack?.close();
     await rm(folder, { recursive: true });
   });
@@ -117,7 +117,9 @@ describe('the example next to the stack', () => {
     queues.take(everything, ({ MessageAttributes }) => MessageAttributes?.eventId?.StringValue === eventId);
   const rows = async () => {
     const dynamodb = new DynamoDBClient(stack.operator);
-    const { Items = [] } = await dynamodb.send(new ScanCommand({ TableName: beside.outputs().TableName }));
+    const { Items = [] } = await dynamodb.send(
+      new ScanCommand({ TableName: subscriber.outputs().TableName }),
+    );
     return Items;
   };
 
@@ -180,7 +182,7 @@ describe('the example next to the stack', () => {
       AWS_REGION: stack.operator.region,
       AWS_ACCESS_KEY_ID: stack.operator.credentials.accessKeyId,
       AWS_SECRET_ACCESS_KEY: stack.operator.credentials.secretAccessKey,
-      TABLE_NAME: beside.outputs().TableName,
+      TABLE_NAME: subscriber.outputs().TableName,
     });
     jest.spyOn(console, 'log').mockImplementation(() => {});
     const { handler } = await import('../../examples/review-subscriber/handler.ts');
@@ -194,7 +196,7 @@ describe('the example next to the stack', () => {
 
   test('gets no replays if it excludes them', async () => {
     const eventId = (digit: string) => digit.repeat(64);
-    await publish(JSON.stringify({ ...example, eventId: eventId('a') }), { replay: 'mend' });
+    await publish(JSON.stringify({ ...example, eventId: eventId('a') }), { replay: 'repair-1' });
     await publish(JSON.stringify({ ...example, eventId: eventId('b') }));
     await logged({ message: 'Kept', eventId: eventId('b') });
     expect(lines.filter((line) => line.eventId === eventId('a'))).toEqual([]);
@@ -203,7 +205,7 @@ describe('the example next to the stack', () => {
   test('moves a malformed notification to its dead-letter queue, and does not log its content', async () => {
     const { Attributes } = await queues.client.send(
       new GetQueueAttributesCommand({
-        QueueUrl: beside.outputs().QueueUrl,
+        QueueUrl: subscriber.outputs().QueueUrl,
         AttributeNames: ['RedrivePolicy', 'VisibilityTimeout'],
       }),
     );
@@ -212,7 +214,7 @@ describe('the example next to the stack', () => {
     expect(redrivePolicy.maxReceiveCount * Number(Attributes?.VisibilityTimeout)).toBe(6 * 60 * 60);
     await queues.client.send(
       new SetQueueAttributesCommand({
-        QueueUrl: beside.outputs().QueueUrl,
+        QueueUrl: subscriber.outputs().QueueUrl,
         Attributes: {
           RedrivePolicy: JSON.stringify({ ...redrivePolicy, maxReceiveCount: 3 }),
           VisibilityTimeout: '1',
@@ -220,7 +222,7 @@ describe('the example next to the stack', () => {
       }),
     );
     await publish('Very personal');
-    expect((await queues.take(beside.outputs().DeadLettersUrl)).Body).toBe('Very personal');
+    expect((await queues.take(subscriber.outputs().DeadLettersUrl)).Body).toBe('Very personal');
     expect(lines.filter(({ message }) => message === 'Failed')).toHaveLength(3);
     expect(JSON.stringify(lines)).not.toContain('personal');
   });

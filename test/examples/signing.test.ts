@@ -72,7 +72,7 @@ const signingSamples: readonly SigningSample[] = [
 ];
 
 /**
- * `.ci/check-samples` requests `all`: also compiled languages and every vector, and a missing tool is a failure.
+ * CI requests `all`: also compiled languages and every vector, and a missing tool is a failure.
  * Otherwise a selection that takes a few seconds.
  */
 const all = process.env.SIGNING_SAMPLES === 'all';

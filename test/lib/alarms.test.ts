@@ -15,8 +15,9 @@ import { stages } from '../../tools/local/template/stages.ts';
 import type { TemplateResource } from '../../tools/local/template/synthesised-template.ts';
 import { fires, type PeriodValues } from '../support/alarm-evaluation.ts';
 import { eventually } from '../support/eventually.ts';
-import { Partner } from '../support/partner.ts';
-import { sharedAssembly, startTestStack, TEST_SECRET } from '../support/test-stack.ts';
+import { Partner, TEST_SECRET } from '../support/partner.ts';
+import { sharedAssembly } from '../support/test-assembly.ts';
+import { startTestStack } from '../support/test-stack.ts';
 import { resourcesOfEveryStage, type StageResource, stageTemplate } from './stage-assembly.ts';
 
 const ofEveryStage = await resourcesOfEveryStage();
@@ -109,7 +110,7 @@ describe('every alarm', () => {
     }
   });
 
-  test('fires on data, not on missing data, unless it is about silence', () => {
+  test('fires on data, not on missing data, unless it is about missing deliveries', () => {
     // `Paused` never has a value: its alarm keeps the state that commands set.
     const others: Readonly<Record<string, string>> = {
       Quiet: 'breaching',
@@ -194,7 +195,9 @@ describe('a description', () => {
   const synthesis = (runbookLength: number) => {
     const stage = 'x'.repeat(64);
     const runbook = `https://wiki.example.com/${'x'.repeat(runbookLength - 25)}`;
-    return sharedAssembly(`runbook-of-${runbookLength}`, { stage, stages: { [stage]: { runbook } } });
+    const overrides = { stage, stages: { [stage]: { runbook } } };
+    // The app itself checks the lengths of descriptions.
+    return sharedAssembly(`runbook-of-${runbookLength}`, overrides, false);
   };
 
   test('fits with the longest stage name and a runbook of 120 characters', async () => {
@@ -313,7 +316,7 @@ describe('an alarm fires', () => {
     },
   );
 
-  test('after an hour of only wrong signatures, not among right ones, and not in silence', () => {
+  test('after an hour of only wrong signatures, not among right ones, and not without deliveries', () => {
     const found = alarm('Receiver/WrongSecret');
     expect([found.MetricName, found.Period]).toEqual(['Verified', 3600]);
     expect(fires(found, [[1], [0, 0, 0]])).toBe(true);
@@ -338,15 +341,15 @@ describe('a setting makes an alarm fire', () => {
       metric: 'NumberOfMessagesSent',
       watched: ['ShopUpdated/Queue'],
     },
-  ])('$path: after hours of silence, missing data included', ({ path, after, metric, watched }) => {
+  ])('$path: after hours without deliveries, missing data included', ({ path, after, metric, watched }) => {
     const found = alarm(path, everySetting);
-    const silence = (count: number): PeriodValues[] => Array(count).fill([]);
+    const noDeliveries = (count: number): PeriodValues[] => Array(count).fill([]);
     expect([found.MetricName, found.Period]).toEqual([metric, 3600]);
     expect(
       (found.Dimensions ?? []).map(({ Value }: { Value: unknown }) => everySetting.referred(Value)),
     ).toEqual(watched);
-    expect(fires(found, [[1], ...silence(after)])).toBe(true);
-    expect(fires(found, [[1], ...silence(after - 1)])).toBe(false);
+    expect(fires(found, [[1], ...noDeliveries(after)])).toBe(true);
+    expect(fires(found, [[1], ...noDeliveries(after - 1)])).toBe(false);
   });
 
   test.each([

@@ -5,7 +5,7 @@ import { eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { type ArchiveQuery, archiveQueries, archiveQuery } from '../../lib/archive/archive-queries.ts';
 import { SynthesisedTemplate } from '../../tools/local/template/synthesised-template.ts';
-import { sharedAssembly } from '../support/test-stack.ts';
+import { sharedAssembly } from '../support/test-assembly.ts';
 import { only, stageTemplate } from './stage-assembly.ts';
 
 const prod = await stageTemplate('prod');

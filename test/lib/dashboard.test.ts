@@ -8,7 +8,7 @@ import { logMetrics } from '../../lib/alarms/log-metrics.ts';
 import { readCloudAssembly } from '../../tools/local/template/cloud-assembly.ts';
 import { resolveIntrinsics } from '../../tools/local/template/intrinsics.ts';
 import { SynthesisedTemplate } from '../../tools/local/template/synthesised-template.ts';
-import { testAssembly } from '../support/test-stack.ts';
+import { testAssembly } from '../support/test-assembly.ts';
 import { stageTemplate } from './stage-assembly.ts';
 
 const template = new SynthesisedTemplate(testAssembly());

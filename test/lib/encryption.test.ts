@@ -7,7 +7,7 @@ import {
   SynthesisedTemplate,
   type TemplateResource,
 } from '../../tools/local/template/synthesised-template.ts';
-import { sharedAssembly, testAssembly } from '../support/test-stack.ts';
+import { sharedAssembly, testAssembly } from '../support/test-assembly.ts';
 import { stageAssembly } from './stage-assembly.ts';
 
 const home = { account: '111122223333', region: 'eu-central-1' };

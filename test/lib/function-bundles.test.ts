@@ -9,7 +9,7 @@ import { kebabCase } from '../../lambda/events/event-names.ts';
 import { BUNDLE_LIST, type BundleList, bundleFunctions } from '../../lib/release/function-bundles.ts';
 import { readCloudAssembly } from '../../tools/local/template/cloud-assembly.ts';
 import { SynthesisedTemplate } from '../../tools/local/template/synthesised-template.ts';
-import { testAssembly } from '../support/test-stack.ts';
+import { testAssembly } from '../support/test-assembly.ts';
 
 /** 16 KB: a fortieth of a bundle. Source maps are read only when an error is logged. */
 const MAXIMUM_MAP_BYTES = 16 * 1024;

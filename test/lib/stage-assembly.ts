@@ -4,7 +4,7 @@ import {
   SynthesisedTemplate,
   type TemplateResource,
 } from '../../tools/local/template/synthesised-template.ts';
-import { sharedAssembly } from '../support/test-stack.ts';
+import { sharedAssembly } from '../support/test-assembly.ts';
 
 /**
  * The cloud assembly of one of `stages`. The first test file that needs it synthesises it with cdk-nag's checks.

@@ -9,7 +9,7 @@ import {
   SynthesisedTemplate,
   type TemplateResource,
 } from '../../tools/local/template/synthesised-template.ts';
-import { sharedAssembly } from '../support/test-stack.ts';
+import { sharedAssembly } from '../support/test-assembly.ts';
 import { only, stageTemplate } from './stage-assembly.ts';
 
 const prod = await stageTemplate('prod');

@@ -12,11 +12,12 @@ import type { LocalStack } from '../../tools/local/local-stack.ts';
 import { stageAssembly } from '../lib/stage-assembly.ts';
 import { ArchiveBucket } from '../support/archive.ts';
 import { eventually } from '../support/eventually.ts';
-import { Partner, signBody } from '../support/partner.ts';
+import { Partner, signBody, TEST_SECRET } from '../support/partner.ts';
 import { Queues } from '../support/queues.ts';
 import { bodyOf, signingVectors } from '../support/signing-vectors.ts';
 import { Tables } from '../support/tables.ts';
-import { gatewayAssembly, scarceAssembly, startTestStack, TEST_SECRET } from '../support/test-stack.ts';
+import { gatewayAssembly, scarceAssembly } from '../support/test-assembly.ts';
+import { startTestStack } from '../support/test-stack.ts';
 
 const shopUpdated = { event: 'shop.updated', data: { shop_id: 'shop-1' }, timestamp: '2026-01-31T09:00:00Z' };
 

@@ -37,9 +37,9 @@ export function fires(alarm: EvaluatedAlarm, periods: readonly PeriodValues[]): 
   const statistic = alarm.Statistic ?? alarm.ExtendedStatistic;
   if (statistic === undefined) throw new Error('The alarm names no statistic');
   const { EvaluationPeriods, DatapointsToAlarm = EvaluationPeriods, TreatMissingData } = alarm;
-  const looked = Array.from({ length: EvaluationPeriods }, (_, index) => periods.at(-1 - index) ?? []);
-  if (TreatMissingData === 'ignore' && looked.every((values) => values.length === 0)) return false;
-  const breaching = looked.filter((values) =>
+  const evaluated = Array.from({ length: EvaluationPeriods }, (_, index) => periods.at(-1 - index) ?? []);
+  if (TreatMissingData === 'ignore' && evaluated.every((values) => values.length === 0)) return false;
+  const breaching = evaluated.filter((values) =>
     values.length === 0
       ? TreatMissingData === 'breaching'
       : comparisons[alarm.ComparisonOperator](statistics[statistic](values), alarm.Threshold),

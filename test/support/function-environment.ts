@@ -4,8 +4,8 @@ import type { Replay } from '../../lambda/queue/replay.ts';
 import { accessKeyOf } from '../../tools/local/client-settings.ts';
 import { readCloudAssembly } from '../../tools/local/template/cloud-assembly.ts';
 import { Resources } from '../../tools/local/template/resources.ts';
+import { testAssembly } from './test-assembly.ts';
 import type { TestAws } from './test-aws.ts';
-import { testAssembly } from './test-stack.ts';
 
 /**
  * A function's environment from the template, and an access key. Logging is off, and addresses use 127.0.0.1, with

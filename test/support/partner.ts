@@ -1,5 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { TEST_SECRET } from './test-stack.ts';
+
+/** The secret of the test stacks. */
+export const TEST_SECRET = 'test-webhook-secret';
 
 export interface Delivery {
   /** @default the hex HMAC-SHA256 of the body with the test secret */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { LocalStack } from '../../tools/local/local-stack.ts';
-import { testAssembly } from './test-stack.ts';
+import { testAssembly } from './test-assembly.ts';
 
 /** The parts of a local stack that another process can use. */
 export type SharedStack = Pick<LocalStack, 'name' | 'outputs' | 'awsUrl' | 'operator'>;

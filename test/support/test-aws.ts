@@ -5,7 +5,8 @@ import { deploy } from '../../tools/local/deploy.ts';
 import type { StackObserver } from '../../tools/local/observation.ts';
 import { readCloudAssembly } from '../../tools/local/template/cloud-assembly.ts';
 import { Resources } from '../../tools/local/template/resources.ts';
-import { TEST_SECRET, testAssembly } from './test-stack.ts';
+import { TEST_SECRET } from './partner.ts';
+import { testAssembly } from './test-assembly.ts';
 
 /** The stack's resources and roles at an AWS endpoint, without functions or gateway. */
 export interface TestAws {

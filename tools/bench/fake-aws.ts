@@ -8,7 +8,7 @@ import type { Certificate } from '../local/certificate.ts';
 
 /** Fake Secrets Manager and SQS, as fast as possible, because their callers are measured. */
 export interface FakeAws extends AsyncDisposable {
-  /** For a function's environment. */
+  /** Variables that make a function's AWS clients use this fake. */
   readonly environment: Readonly<Record<string, string>>;
   readonly queueUrl: string;
 }

@@ -2,7 +2,7 @@ import { table } from '../terminal/layout.ts';
 
 /** A measurement with a goal. */
 export interface Figure {
-  /** Its name on the command line, such as `module-load`. */
+  /** Name of the figure on the command line, such as `module-load`. */
   readonly name: string;
   readonly title: string;
   readonly atMost: number;

@@ -33,8 +33,7 @@ export class Tally {
     }
     const status = verdict.status ?? 'none';
     this.#statuses[status] = (this.#statuses[status] ?? 0) + 1;
-    // Mistakes of one kind in several fields count separately. Numbers in a text, which differ between
-    // requests, do not.
+    // Mistakes of one kind in several fields count separately. Different numbers in a text do not.
     const mistakes = new Map(
       verdict.findings.map((finding) => [`${finding.kind} ${finding.what.replaceAll(/\d+/g, '0')}`, finding]),
     );

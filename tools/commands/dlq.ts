@@ -12,7 +12,7 @@ import { jsonOption, wholeNumber } from '../terminal/options.ts';
 import { typedPath } from '../terminal/project-folder.ts';
 
 /** Maximum messages a second of a redrive. Source: SQS API reference, `StartMessageMoveTask`. */
-const FASTEST_MOVE = 500;
+const MAX_MOVE_RATE = 500;
 
 const QUEUE = 'event such as shop.updated, quarantine, unrouted, or a name from dlq list';
 
@@ -58,8 +58,8 @@ export function dlqCommand(runOperation: RunOperation) {
     )
     .option(
       '--rate <n>',
-      `messages per second, 1 to ${FASTEST_MOVE}; only for all dead letters of an event`,
-      wholeNumber(1, FASTEST_MOVE),
+      `messages per second, 1 to ${MAX_MOVE_RATE}; only for all dead letters of an event`,
+      wholeNumber(1, MAX_MOVE_RATE),
     )
     .addOption(jsonOption())
     .action((name, { id, rate, json, ...where }) =>

@@ -23,10 +23,12 @@ export const command = hookctlCommand(
     const outdated = [eventIndex()].filter((file) => !isUpToDate(file));
     refuse(outdated.map(({ file }) => file));
     outdated.forEach(bringUpToDate);
-    const { derivedFiles } = await import('../generate/derived-files.ts');
     const { withAssemblies } = await import('../local/template/stages.ts');
-    const commands = await documentOfCommands();
-    const derived = await withAssemblies((assemblies) => derivedFiles(assemblies, commands));
+    const derived = await withAssemblies(async (assemblies) => {
+      // Loaded now, because it takes a second, and the synthesis may refuse a new event.
+      const { derivedFiles } = await import('../generate/derived-files.ts');
+      return derivedFiles(assemblies, await documentOfCommands());
+    });
     outdated.push(...derived.filter((file) => !isUpToDate(file)));
     const names = outdated.map(({ file }) => file);
     refuse(names);

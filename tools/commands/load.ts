@@ -44,8 +44,8 @@ export const command = hookctlCommand(
     await runOperation(isNamed || url === undefined ? { stage, outputs } : { url }, async (operation) => {
       const { stack } = operation;
       const own = new URL(stack.webhookUrl);
-      // A stage that was found with AWS permissions may be loaded. For any other address, the user must
-      // repeat the host's name.
+      // A stage found with AWS permissions may be loaded. For another address, the user must repeat the
+      // host's name.
       const confirmed = URL.parse(url ?? '')?.host === own.host ? own.host : iOwn;
       const target = url === undefined ? own : loadTarget(url, confirmed);
       const isSecretOfStack =

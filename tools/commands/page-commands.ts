@@ -1,5 +1,6 @@
 import type { PageCommands } from '../console/server/console-context.ts';
 import { dlqCommand } from './dlq.ts';
+import { doctorCommand } from './doctor.ts';
 import { pauseCommand } from './pause.ts';
 import { replayCommand } from './replay.ts';
 import { resumeCommand } from './resume.ts';
@@ -12,4 +13,5 @@ export const pageCommands: PageCommands = {
   pause: pauseCommand,
   resume: resumeCommand,
   replay: replayCommand,
+  doctor: doctorCommand,
 };

@@ -41,10 +41,10 @@ const DEFAULT_URL = `http://localhost:3000${WEBHOOK_PATH}`;
 const MAX_DELIVERIES = 100_000;
 
 /** Seconds that `--wait` without a number waits. */
-const DEFAULT_WAIT = 30;
+const DEFAULT_WAIT_SECONDS = 30;
 
 /** Maximum seconds of `--wait`. Slower effects can be traced later. */
-const LONGEST_WAIT = 3_600;
+const MAX_WAIT_SECONDS = 3_600;
 
 const acceptedSchema = z.object({ eventId: z.string(), requestId: z.string() });
 
@@ -83,8 +83,8 @@ export const sendCommand = (runOperation: RunOperation) =>
     .addOption(
       new Option(
         '--wait [seconds]',
-        `wait for the effect (default: ${DEFAULT_WAIT}), and print the history; exit code 1 on timeout`,
-      ).argParser(wholeNumber(1, LONGEST_WAIT)),
+        `wait for the effect (default: ${DEFAULT_WAIT_SECONDS}), and print the history; exit code 1 on timeout`,
+      ).argParser(wholeNumber(1, MAX_WAIT_SECONDS)),
     )
     .addOption(stageOption())
     .addOption(outputsOption())
@@ -167,7 +167,7 @@ async function sendAll(operation: Operation, sendable: Sendable, options: SendOp
   const areExpected = answers.every(({ status }) => status === (badSignature ? 401 : 200));
   if (wait === undefined || operation.signal.aborted) return areExpected;
   const functions = event !== undefined && isEventName(event) ? ['receiver' as const, event] : undefined;
-  const awaiting = { seconds: wait === true ? DEFAULT_WAIT : wait, since, functions, json };
+  const awaiting = { seconds: wait === true ? DEFAULT_WAIT_SECONDS : wait, since, functions, json };
   return (await awaitAnswers(operation, answers, awaiting)) && areExpected;
 }
 

@@ -171,8 +171,7 @@ export class Source {
     const signal = this.#closing.signal;
     if (this.since === undefined) {
       const options = { since: new Date(Date.now() - HOUR), signal, onProblem };
-      // On the local stack, deliveries are observed. The archive may contain more, from a time without this
-      // console.
+      // On the local stack, deliveries are observed. The archive may contain more, from a time without this console.
       return followArchive(stage, options, (records, object) => {
         const known = records.filter(({ requestId = '' }) => store.get(requestId) !== undefined);
         for (const record of known) store.addRecord(record, object);
@@ -230,7 +229,8 @@ export class Source {
     const { bytes, record } = stored;
     if (bytes !== undefined) this.store.addPayload(delivery.id, bytes);
     if (bytes !== undefined) return bytes;
-    if (record.forgottenAt === undefined) return 'It was large, and is no longer stored';
+    if (record.forgottenAt === undefined)
+      return 'The body was too large for the archive record, and is no longer stored';
     // The record no longer has the payload, so the store drops its preview, too.
     this.store.addRecord(record, fact.object);
     return `A person's data was removed from the archive at ${record.forgottenAt}`;
@@ -297,7 +297,7 @@ function archiveNotice(problems: ReadonlyMap<string, string>): Notice {
     : {
         about: 'archive',
         level: 'error',
-        text: `The archive, which knows shops and payloads, cannot be read: ${why}`,
+        text: `The archive cannot be read, so shops and payloads are missing: ${why}`,
       };
 }
 

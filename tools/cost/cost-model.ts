@@ -202,8 +202,8 @@ function keyCalls({ encryption }: Deployment, { deliveries, mix }: Workload): nu
 }
 
 /**
- * Traces of a month: the first delivery of each second and a share of the others, at random arrivals. Each also causes a
- * trace of the consumer.
+ * Traces of a month: the first delivery of each second and a share of the others, at random arrivals. Each also causes
+ * a trace of the consumer.
  */
 function traces(deliveries: number): number {
   const first = MONTH_SECONDS * (1 - Math.exp(-deliveries / MONTH_SECONDS));
@@ -215,9 +215,9 @@ const storageCost = (bytes: number) =>
   (bytes / GIGABYTE) * (prices.dynamodbGigabyteMonth + prices.dynamodbRecoveryGigabyteMonth);
 
 /**
- * DynamoDB write units of a delivery, on average. A write is rounded up to 1 KB, is charged even if its condition fails,
- * and an update counts the larger of the item before and after it. Source: DynamoDB developer guide, "DynamoDB read and
- * write operations".
+ * DynamoDB write units of a delivery, on average. A write is rounded up to 1 KB, is charged even if its condition
+ * fails, and an update counts the larger of the item before and after it. Source: DynamoDB developer guide, "DynamoDB
+ * read and write operations".
  */
 function writeUnits({ mix, payloadBytes }: Workload): number {
   const item = Math.ceil((payloadBytes + SIZE.itemOverhead) / KILOBYTE);
@@ -227,7 +227,7 @@ function writeUnits({ mix, payloadBytes }: Workload): number {
     // Twice, because each cast member is also in the index by shop.
     cast: 2 * item,
     'contact-partner': item,
-    // One write when the work starts, and one when it is done.
+    // Two writes of the idempotency item: one when the work starts, and one when it is done.
     chat: 2,
     review: 2,
   };

@@ -30,7 +30,7 @@ export const prices = {
   // https://aws.amazon.com/dynamodb/pricing/on-demand/ – standard table class
   dynamodbWriteUnit: 0.625 / 1e6,
   dynamodbGigabyteMonth: 0.25,
-  /** Point-in-time recovery, by the size of the table. */
+  /** Point-in-time recovery, per gigabyte of the table. */
   dynamodbRecoveryGigabyteMonth: 0.2,
 
   // https://aws.amazon.com/s3/pricing/ – Standard

@@ -19,9 +19,9 @@ export interface Workload {
 
 /**
  * Payload: twice that of the samples in `events/`, whose ids are short. Milliseconds are assumed, not measured on
- * Lambda: a warm receiver makes one call (SQS), a warm consumer two to four (DynamoDB, SNS, Firehose), each taking a few
- * milliseconds, and cold starts are spread over many invocations. Batch: 1, the most expensive case: a queue without a
- * backlog delivers messages one by one.
+ * Lambda: a warm receiver makes one call (SQS), a warm consumer two to four (DynamoDB, SNS, Firehose), each taking a
+ * few milliseconds, and cold starts are spread over many invocations. Batch: 1, the most expensive case: a queue
+ * without a backlog delivers messages one by one.
  */
 export const defaultWorkload: Workload = {
   deliveries: 1_000_000,

@@ -2,8 +2,8 @@ import { type AlarmDefinition, alarmTable } from '../../lib/alarms/alarm-table.t
 import { markdownTable } from './markdown-table.ts';
 
 /**
- * Every alarm with a link to its section in the runbook, and when it fires, in the order of the sections: the most urgent
- * first. Alarms that differ only in their name share a row.
+ * Every alarm with a link to its section in the runbook, and when it fires, in the order of the sections: the most
+ * urgent first. Alarms that differ only in their name share a row.
  * @param runbook `docs/operations.md`, with a section for each alarm
  * @throws Error if an alarm has no section
  */

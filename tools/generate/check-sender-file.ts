@@ -10,8 +10,7 @@ await command.name('node check-sender.mjs').parseAsync();
 `;
 
 const HEADER = `// Checks your webhook requests, and names the likely mistake. It needs only Node.js 20.12 or later:
-//   node check-sender.mjs --secret 'our shared secret'
-// Built by npm run generate from tools/check-sender/.`;
+//   node check-sender.mjs --secret 'our shared secret' Built by npm run generate from tools/check-sender/.`;
 
 /** `docs/api/check-sender.mjs`: the command as one file, which a partner runs without this repository. */
 export function checkSenderFile(): DerivedFile {

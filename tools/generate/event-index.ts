@@ -49,7 +49,7 @@ export function eventIndex(): DerivedFile {
     ({ name, identifier }) => `import { event as ${identifier} } from './${name}/event.ts';`,
   );
   const entries = events.map(({ event, identifier }) => `  '${event}': ${identifier},`);
-  const text = `// Written by \`npm run generate\` from the folders beside it, in the order of their samples' timestamps.
+  const text = `// Written by \`npm run generate\` from the folders next to it, in the order of their samples' timestamps.
 // biome-ignore-all format: generated
 // biome-ignore-all assist/source/organizeImports: generated
 ${imports.join('\n')}

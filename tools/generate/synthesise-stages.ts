@@ -6,14 +6,12 @@ import { stages } from '../local/template/stages.ts';
 
 /** Output folders of the cloud assemblies, by stage. */
 const folders: Record<string, string> = JSON.parse(process.env.ASSEMBLIES ?? '');
-/** Overrides of the context in `cdk.json`: `.ci/check-templates` turns cdk-nag on. */
-const overrides: object = JSON.parse(process.env.OVERRIDES ?? '{}');
 const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
 
 for (const [stage, outdir] of Object.entries(folders)) {
   const { app } = await webhookApp({
     outdir,
-    context: { ...context, stage, stages, ...overrides },
+    context: { ...context, stage, stages },
     bundles: writePlaceholders(join(outdir, 'bundles')),
   });
   app.synth();

@@ -67,7 +67,7 @@ async function isAgreed(operation: Operation, options: LoadOptions): Promise<boo
     ...(isElsewhere ? await forecast(plan, stage) : []),
   ] as const;
   progress.end();
-  // With --json, standard output contains only the report.
+  // With --json, the plan goes to standard error, because standard output contains only the report.
   const print = json ? console.error : printLine;
   for (const line of [`Load on ${stack.title}`, '', ...fieldLines(shown, width)]) print(line);
   if (dryRun) return false;

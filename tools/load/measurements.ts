@@ -32,10 +32,10 @@ export class LatencyHistogram {
 
 /** Counts and latencies of a part of the run, by the due time of deliveries. */
 const emptyPart = (begin: number, seconds: number, wanted: number) => ({
-  /** Its first second since the run began. */
+  /** First second of the part, since the run began. */
   begin,
   seconds,
-  /** Number of deliveries due. */
+  /** Number of deliveries that are due in the part. */
   wanted,
   sent: 0,
   /** Sent later than {@link LATE}. */

@@ -21,7 +21,6 @@ export const MAX_CONNECTIONS = 10_000;
 const MAX_PARTS = { ramp: 10, steady: 60 };
 
 export interface LoadPlan {
-  /** Deliveries a second. In a ramp, those of the last step. */
   readonly rate: number;
   readonly seconds: number;
   /** Whether the rate rises in steps. */
@@ -39,7 +38,6 @@ export function partsOf({ rate, seconds, ramp }: Pick<LoadPlan, 'rate' | 'second
   const count = Math.min(seconds, MAX_PARTS[ramp ? 'ramp' : 'steady']);
   const beginOf = (part: number) => Math.floor((part * seconds) / count);
   return Array.from({ length: count }, (_, part) => ({
-    /** Deliveries a second. */
     rate: ramp ? Math.max(1, Math.round((rate * (part + 1)) / count)) : rate,
     /** The first second of the part since the run began, and its number of seconds. */
     begin: beginOf(part),

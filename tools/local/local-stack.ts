@@ -16,6 +16,7 @@ import { guardedObserver, type InspectedMessage, type StackObserver } from './ob
 const HEAP_GROWING_PERCENT = 50;
 
 export interface LocalStackOptions extends FunctionOptions {
+  /** Folder of the stack's cloud assembly, such as `cdk.out`. */
   readonly assembly: string;
   /** Port of the webhook; 0 for any free port. */
   readonly port: number;
@@ -81,6 +82,7 @@ export interface LocalStack {
 /**
  * Runs a synthesised stack on this machine, with only the resources of its template. All state is in memory.
  * @throws Error if the template contains something that cannot run locally, or a port is in use (EADDRINUSE)
+ * @example const stack = await startLocalStack({ assembly: 'cdk.out', port: 3000, awsPort: 4566, secret });
  */
 export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);

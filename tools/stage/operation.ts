@@ -29,13 +29,15 @@ export interface Operation {
   readonly report?: (result: object) => void;
   /** Called with each answer, and the id of its request if known. */
   readonly onPosted?: (answer: SentAnswer, requestId: string | undefined) => void;
-  /** Called with a command, as the words after `hookctl`: it runs the plan of a dry run, or continues an ended replay. */
+  /**
+   * Called with a command, as the words after `hookctl`: it runs the plan of a dry run, or continues an ended replay.
+   */
   readonly onPlanned?: (argv: readonly string[]) => void;
 }
 
 /** A delivery as the console stores it. */
 export interface RecordedDelivery {
-  /** Without headers if only the body is known. */
+  /** The request as it arrived. Without headers if only the body is known. */
   readonly request: RepeatableRequest;
   /** Undefined if it is not stored. */
   readonly body: Uint8Array | undefined;
@@ -62,7 +64,7 @@ export function reporting(operation: Operation, json: true | undefined): Operati
 interface Where {
   readonly stage?: string | undefined;
   readonly outputs?: string | undefined;
-  /** Address of a webhook, instead of a stage. */
+  /** Address of a webhook, such as `--url`, instead of a stage. */
   readonly url?: string | undefined;
 }
 
@@ -148,8 +150,7 @@ export async function orRefusal<Value>(
   try {
     return await ask();
   } catch (error) {
-    // An error that a service answered has `$fault`. An error without it means that the network or the local stack is
-    // down.
+    // An error that a service answered has `$fault`. All others mean that the network or the local stack is down.
     const isAnswer = error instanceof Error && '$fault' in error;
     if (!isAnswer && !(error instanceof CommandError)) throw error;
     return { refused: refusalOf(error, local) };

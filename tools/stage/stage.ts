@@ -25,7 +25,7 @@ import { NOT_RUNNING, OUTPUTS_FILE } from './local-folder.ts';
 export class Stage {
   /** For people: `the local stack`, `stage prod in eu-west-1`. */
   readonly title: string;
-  /** All outputs of its CloudFormation stack, by name. */
+  /** All outputs of the stage's CloudFormation stack, by name. */
   readonly outputs: Readonly<Record<string, string>>;
   /** Whether `npm start` runs it. */
   readonly local: boolean;
@@ -142,7 +142,7 @@ export class Stage {
     };
   }
 
-  /** @throws MissingOutputError */
+  /** @throws MissingOutputError if the stage lacks the output */
   output(name: string): string {
     const value = this.outputs[name];
     if (value === undefined) throw new MissingOutputError(name, this.title);

@@ -32,8 +32,7 @@ export class AssemblyCache {
     const stored = cp(join(this.#options.folder, digest), folder, { recursive: true });
     if (await stored.then(() => true).catch(() => false)) return;
     await this.#options.synthesise(folder, overrides);
-    // Stored only if no source was saved during the synthesis, because otherwise its version is unknown. If
-    // storing fails, only the next start takes longer.
+    // Not stored if a source was saved meanwhile. If storing fails, only the next start takes longer.
     if (this.#digest(overrides) === digest) await this.#store(folder, digest).catch(() => {});
   }
 

@@ -20,8 +20,7 @@ export function hookctlCommand(name: string, description: string): Command {
 /** Makes a command with subcommands. Without a subcommand, it lists them. */
 export function hookctlGroup(name: string, description: string): Command {
   const command = hookctlCommand(name, description);
-  // For an unknown subcommand, commander would otherwise report its options and arguments and not the
-  // subcommand.
+  // For an unknown subcommand, commander would otherwise report its options and arguments and not the subcommand.
   command.argument('[subcommand]').allowUnknownOption().allowExcessArguments();
   command.action(() => {
     const [subcommand] = command.args;

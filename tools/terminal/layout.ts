@@ -7,7 +7,7 @@ import type { Block, Column } from './block.ts';
 const GAP = 2;
 
 /** Minimum width of a column that is narrowed, so that wrapped text stays readable. */
-const NARROWEST_COLUMN = 8;
+const MIN_COLUMN_WIDTH = 8;
 
 /**
  * A table: headings, and rows below them, in columns as wide as needed. If it is wider than the terminal, the
@@ -44,7 +44,7 @@ function narrow(natural: readonly number[], available: number): number[] {
   const widths = [...natural];
   while (sum(widths) > available) {
     const widest = Math.max(...widths);
-    if (widest <= NARROWEST_COLUMN) break;
+    if (widest <= MIN_COLUMN_WIDTH) break;
     widths[widths.indexOf(widest)] = widest - 1;
   }
   return widths;
@@ -58,7 +58,7 @@ const longestLine = (cell = '') => Math.max(...cell.split('\n').map((line) => st
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
 /** Minimum characters of the values' column. */
-const NARROWEST_VALUE = 20;
+const MIN_VALUE_WIDTH = 20;
 
 export function definedFields(
   all: readonly (readonly [name: string, value: string | false | undefined])[],
@@ -76,7 +76,7 @@ export function fieldLines(all: Parameters<typeof definedFields>[0], width: numb
   const nameWidth = Math.max(0, ...known.map(([name]) => stringWidth(name)));
   const indent = GAP + nameWidth + GAP;
   return known.flatMap(([name, value]) =>
-    lines(value, Math.max(NARROWEST_VALUE, width - indent)).map(
+    lines(value, Math.max(MIN_VALUE_WIDTH, width - indent)).map(
       (line, index) => `${' '.repeat(GAP)}${(index === 0 ? name : '').padEnd(nameWidth + GAP)}${line}`,
     ),
   );

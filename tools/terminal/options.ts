@@ -88,16 +88,16 @@ export const secretOption = (defaultText = LOCAL_SECRET) =>
     .argParser(nonEmptySecret);
 
 /** Maximum seed. Generators use 32-bit seeds, and one of them treats seeds as signed. */
-const LARGEST_SEED = 2 ** 31 - 1;
+const MAX_SEED = 2 ** 31 - 1;
 
 /** Option for the seed of random numbers. */
 export const seedOption = () =>
   new Option(
     '--seed <n>',
     'seed for random numbers; the same seed repeats the run (default: the time)',
-  ).argParser(wholeNumber(0, LARGEST_SEED));
+  ).argParser(wholeNumber(0, MAX_SEED));
 
-export const anySeed = () => Date.now() % LARGEST_SEED;
+export const anySeed = () => Date.now() % MAX_SEED;
 
 /** Option for output as JSON. */
 export const jsonOption = () => new Option('--json', 'print JSON with full ids, for programs');

@@ -9,7 +9,7 @@ const LINE_INTERVAL = 10_000;
 const ESTIMATED_FROM = 0.02;
 
 /** Minimum remaining time in milliseconds to show. */
-const SHORTEST_ESTIMATE = 1_000;
+const MIN_ESTIMATE = 1_000;
 
 export interface ProgressDisplay {
   /** Shows a step. May be called as often as the caller likes. */
@@ -53,7 +53,7 @@ export class Progress implements ProgressDisplay {
 }
 
 /** Milliseconds of work before its progress is shown. */
-const WORTH_SHOWING = 1_000;
+const MIN_DURATION = 1_000;
 
 /** A display that shows nothing for work that takes less than a second. */
 export function lateProgress(): ProgressDisplay {
@@ -62,7 +62,7 @@ export function lateProgress(): ProgressDisplay {
   return {
     show(step) {
       begun ??= performance.now();
-      if (performance.now() - begun > WORTH_SHOWING) progress.show(step);
+      if (performance.now() - begun > MIN_DURATION) progress.show(step);
     },
     end() {
       begun = undefined;
@@ -75,7 +75,7 @@ export function lateProgress(): ProgressDisplay {
 export function describe({ doing, done, total, unit, note }: ProgressStep, elapsed: number): string {
   const share = total === 0 ? 1 : Math.min(1, done / total);
   const left = share === 0 ? 0 : (elapsed / share) * (1 - share);
-  const isKnown = share >= ESTIMATED_FROM && left >= SHORTEST_ESTIMATE;
+  const isKnown = share >= ESTIMATED_FROM && left >= MIN_ESTIMATE;
   const count = [done.toLocaleString('en'), 'of', total.toLocaleString('en'), unit].filter(Boolean).join(' ');
   return [`${doing} ${Math.floor(share * 100)} %`, count, isKnown ? `about ${duration(left)} left` : '', note]
     .filter((part) => part !== undefined && part !== '')

@@ -67,7 +67,7 @@ export async function confirm(question: string, signal: AbortSignal): Promise<bo
 }
 
 /** Milliseconds for which a line may be delayed: too short to notice. */
-const GATHERING = 20;
+const FLUSH_DELAY = 20;
 
 /**
  * Writes lines to standard output, those of about the same time at once. Each write waits for the terminal,
@@ -83,7 +83,7 @@ export class LineWriter {
 
   readonly write = (line: string): void => {
     this.#lines.push(line);
-    if (this.#lines.length === 1) setTimeout(() => this.flush(), GATHERING);
+    if (this.#lines.length === 1) setTimeout(() => this.flush(), FLUSH_DELAY);
   };
 
   flush(): void {

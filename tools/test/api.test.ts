@@ -16,9 +16,9 @@ import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import type { GatewayEvent } from '../../lambda/receiver/request.ts';
 import { decodeSignature } from '../../lambda/receiver/signature.ts';
 import { functionEnvironment } from '../../test/support/function-environment.ts';
+import { TEST_SECRET } from '../../test/support/partner.ts';
 import { Queues } from '../../test/support/queues.ts';
 import { startTestAws, type TestAws } from '../../test/support/test-aws.ts';
-import { TEST_SECRET } from '../../test/support/test-stack.ts';
 import { describedEvents, payloadSchema } from '../api/event-schemas.ts';
 import { apiFiles, asyncApiText, openApiText } from '../api/files.ts';
 import { dataSchema, jsonSchema } from '../api/json-schema.ts';
@@ -31,7 +31,7 @@ import type { HttpResponse } from '../local/gateway/http-message.ts';
 
 type Part = { readonly [key: string]: unknown };
 
-/** One of the documents, with its schemas. */
+/** The OpenAPI or AsyncAPI document, with its schemas. */
 class Description {
   readonly document: Part;
   readonly #ajv = new Ajv2020({ strict: false });
@@ -42,7 +42,7 @@ class Description {
     this.#ajv.addSchema({ components: this.document.components }, 'description');
   }
 
-  /** A part by its path. Follows references. */
+  /** The part of the document at a path. References are followed. */
   at(...path: readonly (string | number)[]): Part {
     let part = this.document;
     for (const step of path) part = this.follow(part[step] as Part);
@@ -53,7 +53,7 @@ class Description {
     return typeof part?.$ref === 'string' ? this.at(...part.$ref.slice('#/'.length).split('/')) : part;
   }
 
-  /** Validation errors of a value by a schema of the document. */
+  /** Errors of a value, validated by a schema of the document. */
   problems(schema: Part, value: unknown): string[] {
     const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"description#/'));
     const validate = this.#ajv.compile(absolute);
@@ -64,7 +64,7 @@ class Description {
   }
 }
 
-/** Every part of a document, including itself. */
+/** All parts of a document, the document itself included. */
 function* partsOf(part: unknown): Generator<Part> {
   if (typeof part !== 'object' || part === null) return;
   yield part as Part;
@@ -238,7 +238,7 @@ beforeAll(async () => {
 });
 afterAll(() => aws.close());
 
-/** Posts to the receiver itself. */
+/** Posts to a receiver without API Gateway. */
 async function post(body: string, signature = signatureOf({ body: Buffer.from(body), secret: TEST_SECRET })) {
   const request = {
     method: 'POST',
@@ -259,7 +259,7 @@ async function post(body: string, signature = signatureOf({ body: Buffer.from(bo
   };
 }
 
-/** Differences of an answer from the description. */
+/** Ways in which an answer differs from the OpenAPI description. */
 function problemsOf({ status, contentType, body }: Awaited<ReturnType<typeof post>>): string[] {
   const responses = openApi.at('paths', WEBHOOK_PATH, 'post', 'responses');
   if (responses[status] === undefined) return [`${status} is not described`];
@@ -360,7 +360,7 @@ describe('the answers of an HTTP API itself match their descriptions', () => {
     const { response } = await given();
     expect(response.status).toBe(status);
     expect(problemsOf(answered(response))).toEqual([]);
-    // The receiver continues its work, whatever API Gateway answers meanwhile.
+    // A receiver that API Gateway has stopped waiting for still finishes its work.
     const { description, headers } = openApi.follow(
       openApi.at('paths', WEBHOOK_PATH, 'post', 'responses')[status] as Part,
     );
@@ -379,7 +379,10 @@ const validators = new Map(events.map((event) => [event.event, ajv.compile(paylo
 
 type Payload = Readonly<Record<string, unknown>>;
 
-/** Rules in descriptions that schemas cannot express: payloads that are valid by schema, but are not events. */
+/**
+ * Rules that only descriptions express, because schemas cannot: payloads that match the schema and are not
+ * events.
+ */
 const beyondTheSchema: Readonly<Record<string, (payload: Payload, event: EventName) => boolean>> = {
   'an identifier with a lone surrogate': ({ data }, event) =>
     ((dataSchema(event, 'input').required ?? []) as string[]).some((field) => {
@@ -388,7 +391,7 @@ const beyondTheSchema: Readonly<Record<string, (payload: Payload, event: EventNa
     }),
 };
 
-/** A payload without the values that count as absent by their fields' descriptions. */
+/** A payload without values that the descriptions of their fields treat as absent. */
 function withoutIgnored(payload: Payload, event: EventName): Payload {
   const { data } = payload;
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return payload;
@@ -422,7 +425,7 @@ const awkwardTime = fc.oneof(
 
 const fieldsOf = (event: EventName) => Object.keys((dataSchema(event, 'input').properties ?? {}) as object);
 
-/** Changes to a payload: a field of its `data`, or of itself, gets another value or is removed. */
+/** Changes of a payload: a field of `data` or of the payload itself gets another value or is removed. */
 const changes = (event: EventName) =>
   fc.array(
     fc.oneof(
@@ -460,7 +463,7 @@ test.each(eventNames)('the schema of %s is valid exactly where a payload is such
     }),
     { numRuns: 400 },
   );
-  // So that both sides are compared with something.
+  // Both valid and invalid payloads must have been compared.
   expect(Math.min(seen.valid, seen.invalid)).toBeGreaterThan(20);
 });
 

@@ -2,6 +2,7 @@ import { build, stop } from 'esbuild';
 import {
   type Bundle,
   BundleError,
+  type BundleTarget,
   messageText,
   mistakesIn,
   writeBundle,
@@ -17,6 +18,11 @@ const MAX_CONCURRENCY = 2;
 /** Milliseconds without a save after which esbuild's process ends, to free its memory. */
 const IDLE = 60_000;
 
+export interface WatchedTarget extends BundleTarget {
+  /** For a debugger, instead of the deployed form. */
+  readonly isReadable: boolean;
+}
+
 export class Bundler {
   readonly #waiting: (() => void)[] = [];
   #running = 0;
@@ -28,17 +34,19 @@ export class Bundler {
     this.#closed.promise.catch(() => {});
   }
 
+  /** @throws BuildFailure of esbuild if the sources have errors */
+  async bundle({ entry, folder, isReadable }: WatchedTarget): Promise<Bundle> {
+    if (isReadable) return this.#inTurn(() => writeReadableBundle(entry, folder));
+    const [bundle = { warnings: [], sources: [] }] = await this.bundles([{ entry, folder }]);
+    return bundle;
+  }
+
   /**
-   * Bundles a function as it is deployed.
-   * @param isReadable whether to bundle for a debugger instead
+   * Bundles functions as they are deployed.
    * @throws BuildFailure of esbuild if the sources have errors
    */
-  bundle(entry: string, folder: string, isReadable = false): Promise<Bundle> {
-    return this.#inTurn(async () => {
-      if (isReadable) return writeReadableBundle(entry, folder);
-      const [bundle = { warnings: [], sources: [] }] = await writeBundles([{ entry, folder }]);
-      return bundle;
-    });
+  bundles(targets: readonly BundleTarget[]): Promise<Bundle[]> {
+    return this.#inTurn(() => writeBundles(targets));
   }
 
   /**

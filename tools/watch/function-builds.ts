@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { BuildFailure, Message } from 'esbuild';
-import { BUNDLE_LIST, type BundleList, mistakesIn } from '../../lib/release/function-bundles.ts';
+import { BUNDLE_LIST, type Bundle, type BundleList, mistakesIn } from '../../lib/release/function-bundles.ts';
 import type { FunctionError } from '../local/functions/invocation.ts';
 import type { LocalStack } from '../local/local-stack.ts';
 import { describeStack, type Workspace } from '../stage/local-folder.ts';
-import type { Bundler } from './bundler.ts';
+import type { Bundler, WatchedTarget } from './bundler.ts';
 
 export interface FunctionBuildsOptions {
   readonly stack: Pick<LocalStack, 'name' | 'outputs' | 'functions' | 'codeDirectories' | 'replaceCode'>;
@@ -24,6 +24,10 @@ export interface Rebuilt {
   readonly mistakes?: readonly Message[];
   /** Why the new code cannot be loaded. Undefined if it can. */
   readonly failure?: FunctionError | undefined;
+}
+
+interface ServiceTarget extends WatchedTarget {
+  readonly service: string;
 }
 
 /** The bundles of a running stack's functions. */
@@ -72,18 +76,41 @@ export class FunctionBuilds {
 
   /** Builds functions, and makes the stack run their new code. */
   async rebuild(services: readonly string[]): Promise<Rebuilt[]> {
-    const rebuilt = await Promise.all(services.map((service) => this.#rebuild(service)));
+    const targets = services.map((service) => this.#target(service));
+    const together = await this.#buildTogether(targets);
+    const rebuilt = await Promise.all(
+      targets.map((target) => this.#rebuild(target, together.get(target.service))),
+    );
     if (services.length > 0) await this.#publish();
     return rebuilt;
   }
 
-  async #rebuild(service: string): Promise<Rebuilt> {
-    const { entry = '' } = this.#bundles[service] ?? {};
+  #target(service: string): ServiceTarget {
     this.#count += 1;
-    const folder = this.#options.workspace.folder(`code-${service}-${this.#count}`);
+    return {
+      service,
+      entry: this.#bundles[service]?.entry ?? '',
+      folder: this.#options.workspace.folder(`code-${service}-${this.#count}`),
+      isReadable: this.#options.readable.has(service),
+    };
+  }
+
+  /**
+   * Builds in one call, which for all functions takes a third of the time.
+   * @returns nothing if one does not build. Each is then built alone, which shows which one it is
+   */
+  async #buildTogether(targets: readonly ServiceTarget[]): Promise<ReadonlyMap<string, Bundle>> {
+    const deployable = targets.filter(({ isReadable }) => !isReadable);
+    if (deployable.length < 2) return new Map();
+    const bundles = await this.#bundler.bundles(deployable).catch((): Bundle[] => []);
+    return new Map(bundles.map((bundle, index) => [deployable[index]?.service ?? '', bundle]));
+  }
+
+  /** @param built undefined if it is not built yet */
+  async #rebuild(target: ServiceTarget, built: Bundle | undefined): Promise<Rebuilt> {
+    const { service, entry, folder } = target;
     try {
-      const isReadable = this.#options.readable.has(service);
-      const { warnings, sources } = await this.#bundler.bundle(entry, folder, isReadable);
+      const { warnings, sources } = built ?? (await this.#bundler.bundle(target));
       this.#bundles = { ...this.#bundles, [service]: { entry, sources } };
       this.#unbuilt.delete(service);
       return { service, warnings, ...(await this.#replace(service, folder)) };

@@ -37,8 +37,7 @@ export class Notices {
     this.#hasMistake = true;
     if (this.#lastErrors.get(about) === text) return;
     this.#lastErrors.set(about, text);
-    // Type errors that remain are reported again, so that the fix of this error does not look like a fix of
-    // those.
+    // Type errors that remain are reported again, so that the fix of this error does not look like a fix of those.
     if (about !== 'types') this.#lastErrors.delete('types');
     this.#onNotice({ about, level: 'error', text });
   }

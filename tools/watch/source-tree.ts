@@ -15,13 +15,13 @@ const SETTLED = 50;
  * Milliseconds after which a missing or empty file counts as deleted or emptied. Editors rename the old file
  * before they write the new one, or truncate it.
  */
-const AWAY = 400;
+const MISSING_GRACE = 400;
 
 /** Milliseconds until the next attempt if something could not be read or watched. */
 const RETRY_INTERVAL = 1_000;
 
 /** Errors for a file that disappears, or becomes a folder, while it is read. */
-const GONE = ['ENOENT', 'ENOTDIR', 'EISDIR'];
+const MISSING_CODES = ['ENOENT', 'ENOTDIR', 'EISDIR'];
 
 /** Temporary and backup files of editors among the sources. */
 const IS_EDITORS_OWN = /^\.|~$|\.(?:swp|swx|tmp|bak|orig)$|^\d+$/;
@@ -43,7 +43,7 @@ export class SourceTree {
   readonly #files = new Map<string, SeenFile>();
   readonly #watchers = new Map<string, FSWatcher>();
   /** Since when a file has been missing or empty, by its path. Epoch milliseconds. */
-  readonly #away = new Map<string, number>();
+  readonly #missingSince = new Map<string, number>();
   #isWatching = false;
   #onSaved: (files: ReadonlySet<string>) => void = () => {};
   #timer: NodeJS.Timeout | undefined;
@@ -90,7 +90,7 @@ export class SourceTree {
       this.#onProblem(`${problem}. Files saved there may be noticed late, or not at all`);
     }
     this.#problem = problem;
-    if (this.#away.size > 0) this.#checkSoon();
+    if (this.#missingSince.size > 0) this.#checkSoon();
     else if (problem !== undefined) this.#checkSoon(RETRY_INTERVAL);
     if (saved.size > 0) this.#onSaved(saved);
   }
@@ -127,12 +127,12 @@ export class SourceTree {
     for (const [file, signature] of files) {
       const before = this.#files.get(file);
       if (before?.signature === signature) {
-        this.#away.delete(file);
+        this.#missingSince.delete(file);
         continue;
       }
       const content = trying(problems, () => readFileSync(file));
       if (content === undefined || (content.length === 0 && before?.bytes && this.#isBriefly(file))) continue;
-      this.#away.delete(file);
+      this.#missingSince.delete(file);
       const hash = createHash('sha256').update(content).digest('base64');
       this.#files.set(file, { signature, bytes: content.length, hash });
       if (hash !== before?.hash) saved.add(file);
@@ -140,7 +140,7 @@ export class SourceTree {
     for (const file of this.#files.keys()) {
       if (files.has(file) || unknown.some((path) => file === path || file.startsWith(`${path}/`))) continue;
       if (this.#isBriefly(file)) continue;
-      this.#away.delete(file);
+      this.#missingSince.delete(file);
       this.#files.delete(file);
       saved.add(file);
     }
@@ -149,9 +149,9 @@ export class SourceTree {
 
   /** Whether a missing or empty file may still be in the middle of a save. */
   #isBriefly(file: string): boolean {
-    const since = this.#away.get(file) ?? Date.now();
-    this.#away.set(file, since);
-    return Date.now() - since < AWAY;
+    const since = this.#missingSince.get(file) ?? Date.now();
+    this.#missingSince.set(file, since);
+    return Date.now() - since < MISSING_GRACE;
   }
 }
 
@@ -193,7 +193,7 @@ function trying<T>(problems: string[], read: () => T): T | undefined {
     return read();
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
-    if (!GONE.includes(code)) problems.push(message);
+    if (!MISSING_CODES.includes(code)) problems.push(message);
     return undefined;
   }
 }

@@ -80,8 +80,7 @@ export class Watch implements AsyncDisposable {
     this.#notices = new Notices(options.onNotice, options.earlier?.hasMistake === true);
     this.#builds = new FunctionBuilds(options, this.#bundler);
     options.sources.watch((files) => this.#onSaved(files));
-    // Starts esbuild's process, so that the first save does not wait for it. Errors are reported at that
-    // save.
+    // Starts esbuild's process, so that the first save does not wait for it. Errors are reported at that save.
     void this.#bundler.appSources().catch(() => {});
     if (options.earlier !== undefined) this.#typeChecks.request();
   }
@@ -155,8 +154,7 @@ export class Watch implements AsyncDisposable {
     const warnings = rebuilt.flatMap((one) => one.warnings);
     if (warnings.length > 0) this.#notices.info('code', await messageText('warning', warnings));
     const mistakes = rebuilt.flatMap((one) => one.mistakes ?? []);
-    // If a synthesis follows, the function may need something from it, so a failure to load is not reported
-    // yet.
+    // If a synthesis follows, the function may need something from it, so a failure to load is not reported yet.
     const loaded = this.#stackFiles.size > 0 ? [] : rebuilt;
     const texts = [
       ...(mistakes.length > 0 ? [await messageText('error', mistakes)] : []),

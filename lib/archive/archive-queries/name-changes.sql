@@ -1,5 +1,5 @@
 -- Which users changed their name most in the last 30 days, by the partner's order of their events. What was too large
--- for a record's body, or has no name, is not looked at.
+-- for a record's body, or has no name, is ignored.
 WITH events AS (
   SELECT
     event_id,

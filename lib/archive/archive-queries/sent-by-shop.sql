@@ -1,4 +1,4 @@
--- What a shop sent in the last week: each event once, however often it was delivered and whatever came of that.
+-- What a shop sent in the last week: each event once, however often it was delivered and with any outcome.
 -- The shop's id goes where the capitals are, with '' for each ' in it; one of more than 2,048 bytes is kept as its hash.
 SELECT
   event_id,

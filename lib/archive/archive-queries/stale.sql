@@ -1,4 +1,4 @@
--- How many events of the last week were stale, by event and day: they came after a newer one, and changed nothing. An event
+-- How many events of the last week were stale, by event and day: they arrived after a newer one, and changed nothing. An event
 -- that was processed and then delivered again after a newer one has a stale record, too. So an event does not count if a
 -- record of the week says Processed or Duplicate.
 WITH events AS (

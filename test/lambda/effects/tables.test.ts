@@ -16,7 +16,7 @@ import { FunctionLines } from '../function-lines.ts';
 const AT = '2026-01-31T09:00:00.000Z';
 const DAY = 24 * 60 * 60;
 const KIB = 1024;
-const REPAIR = { name: 'mend', mode: 'repair', notify: false } as const;
+const REPAIR = { name: 'repair-1', mode: 'repair', notify: false } as const;
 
 const lines = new FunctionLines();
 let aws: TestAws;

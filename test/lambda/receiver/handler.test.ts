@@ -10,8 +10,8 @@ import { SMOKE_TEST_PREFIX } from '../../../lambda/receiver/request.ts';
 import { InjectedFaults } from '../../../tools/local/aws/faults.ts';
 import { httpApiEvent } from '../../../tools/local/gateway/gateway-events.ts';
 import { functionEnvironment } from '../../support/function-environment.ts';
+import { TEST_SECRET } from '../../support/partner.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
-import { TEST_SECRET } from '../../support/test-stack.ts';
 import { FunctionLines } from '../function-lines.ts';
 
 const RECEIVED_AT = Date.parse('2026-01-31T09:00:00Z');

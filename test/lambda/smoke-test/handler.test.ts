@@ -5,8 +5,9 @@ import { signatureOf } from '../../../events/signing.ts';
 import { eventNames, isEventName } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import type { LocalStack } from '../../../tools/local/local-stack.ts';
+import { TEST_SECRET } from '../../support/partner.ts';
 import { Queues } from '../../support/queues.ts';
-import { startTestStack, TEST_SECRET } from '../../support/test-stack.ts';
+import { startTestStack } from '../../support/test-stack.ts';
 import { FunctionLines } from '../function-lines.ts';
 import { type HttpRecorder, type RecorderAnswer, startHttpRecorder } from '../http-recorder.ts';
 
@@ -25,7 +26,10 @@ const MARGIN = 5_000;
 
 /** Lambda's Invoke API. */
 let lambda: HttpRecorder;
-/** Answers of a function to its next invocations, or to the next signed probes. Afterwards it answers like a working one. */
+/**
+ * Answers of a function to its next invocations, or to the next signed probes. Afterwards it answers like a working
+ * one.
+ */
 let answers: Record<string, (RecorderAnswer | Promise<RecorderAnswer>)[]>;
 let working: (service: string, event: unknown) => Promise<RecorderAnswer> | RecorderAnswer;
 let invoked: string[];

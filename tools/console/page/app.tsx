@@ -71,8 +71,7 @@ export function App() {
     '6': go,
     '?': showHelp,
     '/': () => {
-      // If the box is on the page, it gets the focus before the next key, which would otherwise act as a
-      // shortcut.
+      // If the box is on the page, it gets the focus before the next key, which would otherwise act as a shortcut.
       if (focusSearch()) return;
       navigate(parseRoute(deliveriesAddress.value));
       requestAnimationFrame(focusSearch);

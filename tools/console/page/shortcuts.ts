@@ -38,7 +38,7 @@ export const SHORTCUTS = {
   delivery: {
     title: 'Delivery',
     keys: {
-      r: 'Resend, redrive or resume: the action that fits',
+      r: 'Resend, redrive or resume, as the state requires',
       e: 'Edit and send',
       c: 'Copy as curl',
       l: 'Copy a link',

@@ -38,8 +38,7 @@ const update = () => follow?.(document.hidden ? undefined : search);
 function followShared(): typeof follow {
   if (typeof SharedWorker === 'undefined' || navigator.locks === undefined) return undefined;
   try {
-    // The name contains the start time of the server, so that a new server gets a new worker, with its own
-    // code.
+    // The name contains the start time of the server, so that a new server gets a new worker, with its own code.
     const worker = new SharedWorker('/shared-stream.js', { type: 'module', name: stack.startedAt });
     const post = (message: WindowMessage) => worker.port.postMessage(message);
     /** Number of the latest request. Events of earlier ones may still arrive and are ignored. */

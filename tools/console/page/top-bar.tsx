@@ -7,6 +7,7 @@ import { Icon } from './ui/icon.tsx';
 import { isNarrow } from './ui/is-narrow.ts';
 import { Menu } from './ui/menu.tsx';
 import { showHelp } from './use-keys.tsx';
+import { useRun } from './use-run.tsx';
 
 interface TopBarProps {
   /** Links to the views, from left to right. */
@@ -16,11 +17,20 @@ interface TopBarProps {
   children: ComponentChildren;
 }
 
+/** If a check fails, its output opens. */
+const CHECK_STAGE = {
+  argv: ['doctor'],
+  does: 'Checks everything that it can read.',
+  did: 'No check failed.',
+  reads: true,
+} as const;
+
 /**
  * Header of one line at every width: the name of the stack, the views with their counts, and a menu of the
  * rest.
  */
 export function TopBar({ views, current, children }: TopBarProps) {
+  const { start } = useRun();
   return (
     <header class="top">
       <a class="brand" href={formatRoute({ view: 'deliveries' })} title={stack.title}>
@@ -51,6 +61,9 @@ export function TopBar({ views, current, children }: TopBarProps) {
           label="More"
           items={[
             ...(isNarrow.value ? [{ label: 'Tasks', onChoose: toggleTasks }] : []),
+            ...(stack.readOnly
+              ? []
+              : [{ label: 'Check this stack (doctor)', onChoose: () => start([CHECK_STAGE]) }]),
             {
               label: 'API description',
               onChoose: () => open('/api-docs/webhook.html', '_blank', 'noopener'),

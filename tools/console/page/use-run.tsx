@@ -134,7 +134,7 @@ async function report(commands: readonly Command[], begun: readonly Task[]): Pro
     else if (interrupted !== undefined) toastInfo('Interrupted.', output(interrupted));
     else toastInfo(answers.length === 0 ? did : answersText(answers), output(first), levelOf(answers));
   } catch (failure) {
-    toastError(`The end of ${what} is not known: ${errorText(failure)}`);
+    toastError(`It is unknown how ${what} ended: ${errorText(failure)}`);
   }
   clearTimeout(timer);
   close();
@@ -172,7 +172,7 @@ async function run(commands: readonly Command[]): Promise<Begun | undefined> {
  * Milliseconds between requests for a task's state. They are needed only while the stream, which reports its
  * end, is disconnected.
  */
-const ASKED_EVERY = 1_000;
+const POLL_INTERVAL = 1_000;
 
 /** Resolves with the task when it has ended. */
 export async function taskEnd(task: Task): Promise<Task> {
@@ -180,7 +180,7 @@ export async function taskEnd(task: Task): Promise<Task> {
     const newest = tasks.value.find(({ id }) => id === task.id) ?? task;
     if (newest.state !== 'running') return newest;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(end, ASKED_EVERY);
+      const timer = setTimeout(end, POLL_INTERVAL);
       const unsubscribe = tasks.subscribe(
         (all) => all.some((one) => one.id === task.id && one !== newest) && end(),
       );

@@ -1,8 +1,8 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import { en } from 'zod/locales';
 import * as z from 'zod/mini';
+import en from 'zod/v4/locales/en.js';
 import { GATEWAY_BODY_MEGABYTES } from '../../../lambda/limits.ts';
 import { readBody } from '../../local/aws/http-server.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
@@ -15,7 +15,10 @@ import type { QueueWatch } from './queue-watch.ts';
 
 /** Commands that the page may run. They are injected, because commands import the console. */
 export type PageCommands = Readonly<
-  Record<'send' | 'dlq' | 'pause' | 'resume' | 'replay', (runOperation: RunOperation) => CommandUnknownOpts>
+  Record<
+    'send' | 'dlq' | 'pause' | 'resume' | 'replay' | 'doctor',
+    (runOperation: RunOperation) => CommandUnknownOpts
+  >
 >;
 
 export interface ConsoleContext {

@@ -98,7 +98,7 @@ export function deliveryRoutes(console: ConsoleContext) {
 }
 
 /** Maximum characters of a search text. */
-const LONGEST_SEARCH = 1_000;
+const MAX_SEARCH_LENGTH = 1_000;
 
 const LIST_LIMIT = 500;
 
@@ -109,7 +109,7 @@ const LIST_LIMIT = 500;
 const TIMEOUT = { default: 30, maximum: 240 };
 
 /** Text to find in payloads, ids, shops and errors. Ignores case. */
-export const searchSchema = z.exactOptional(z.string().check(z.maxLength(LONGEST_SEARCH)));
+export const searchSchema = z.exactOptional(z.string().check(z.maxLength(MAX_SEARCH_LENGTH)));
 
 const text = z.exactOptional(z.string());
 

@@ -9,12 +9,12 @@ import { ApiProblem, badRequest, notFound } from './api-problem.ts';
 import { type ConsoleContext, type ConsoleEnv, readJson, readQuery } from './console-context.ts';
 
 /** Maximum milliseconds of the fault `slow`. No function runs longer. */
-const SLOWEST = MAX_FUNCTION_SECONDS * 1000;
+const MAX_DELAY_MS = MAX_FUNCTION_SECONDS * 1000;
 
 const settingsSchema = z.strictObject({
   service: z.enum(['dynamodb', 'firehose', 's3', 'secretsmanager', 'sns', 'sqs']),
   kind: z.enum(['down', 'throttled', 'slow', 'response-lost', 'records-refused']),
-  milliseconds: z.exactOptional(z.int().check(z.gte(1), z.lte(SLOWEST))),
+  milliseconds: z.exactOptional(z.int().check(z.gte(1), z.lte(MAX_DELAY_MS))),
   share: z.exactOptional(z.number().check(z.gt(0), z.lte(1))),
 });
 

@@ -66,8 +66,7 @@ function requireOwnPage({ req }: Context, isApi: boolean, port: number): void {
   if (origin !== undefined && !authorities(port).some((authority) => origin === `http://${authority}`)) {
     throw forbidden('foreign-origin', 'The console only answers its own page');
   }
-  // Whether the request opens the page. Any site may link to the page, because no other origin can read or
-  // frame it.
+  // Whether the request opens the page. Any site may link to the page, because no other origin can read or frame it.
   const isLink =
     req.method === 'GET' &&
     req.path === '/' &&

@@ -1,5 +1,5 @@
 import type { InspectedMessage } from '../../local/observation.ts';
-import { payloadFacts } from '../../stage/history/local-feed.ts';
+import { eventAndShop } from '../../stage/history/local-feed.ts';
 import { payloadPreview } from '../../stage/history/payload-preview.ts';
 import { refusalOf } from '../../stage/operation.ts';
 import { copyKey, groupCopies, type ListedMessage } from '../../stage/queues/copies.ts';
@@ -202,7 +202,7 @@ async function describeMessage(
   const payload =
     (await payloadInMessage(stage, waiting ?? OWN_QUEUE, message)) ??
     (isLarge ? undefined : Buffer.from(message.body));
-  const { event, shopId } = payload === undefined ? {} : payloadFacts(payload);
+  const { event, shopId } = payload === undefined ? {} : eventAndShop(payload);
   const fields = {
     eventId: attributeText(message, 'eventId'),
     event: eventOf(waiting, message) ?? event,

@@ -28,7 +28,7 @@ export const taskRequestSchema = z.strictObject({
  * Maximum characters of a command line: about 3,000 message ids. The same as for one argument in Linux
  * (MAX_ARG_STRLEN).
  */
-const LONGEST_COMMAND = 128 * 1024;
+const MAX_COMMAND_LENGTH = 128 * 1024;
 
 /** Maximum words of a command line that a task shows. */
 const WORDS_SHOWN = 50;
@@ -68,12 +68,13 @@ const COMMANDS: Readonly<Record<keyof PageCommands, AllowedCommand>> = {
           'local-only',
           403,
           'Only on the local stack',
-          'A stage gets only what the partner has sent, and samples. Send your own text to the local stack',
+          'Only samples and deliveries of the partner can be sent to a stage. Send your own text to the local stack',
         );
       }
       const readsInput = file === STANDARD_INPUT;
-      if (file !== undefined && !readsInput) throw badRequest('--file takes only -, which is the input');
-      if (readsInput !== (input !== undefined)) throw badRequest('--file - and input need each other');
+      if (file !== undefined && !readsInput) throw badRequest('--file must be -, which stands for the input');
+      if (readsInput !== (input !== undefined))
+        throw badRequest('--file - requires input, and input requires --file -');
       return undefined;
     },
   },
@@ -103,9 +104,10 @@ const COMMANDS: Readonly<Record<keyof PageCommands, AllowedCommand>> = {
       if (dryRun) return undefined;
       // Without `--yes`, the command would ask in the terminal where the console runs.
       if (!yes) throw badRequest('A replay needs --dry-run or --yes: the console cannot answer its question');
-      return 'the queues by a replay';
+      return 'the event queues';
     },
   },
+  doctor: { options: [], subject: () => undefined },
 };
 
 const ALLOWED = Object.entries(COMMANDS).map(([script, { subcommand = '' }]) =>
@@ -127,8 +129,10 @@ export async function parseCommand(
 ): Promise<RunnableCommand> {
   const [script = '', ...words] = argv;
   const length = argv.reduce((sum, word) => sum + word.length + 1, 0);
-  if (length > LONGEST_COMMAND) {
-    throw badRequest(`The command is too long: ${length} of ${LONGEST_COMMAND} characters. Name fewer ids`);
+  if (length > MAX_COMMAND_LENGTH) {
+    throw badRequest(
+      `The command is too long: ${length} of ${MAX_COMMAND_LENGTH} characters. Name fewer ids`,
+    );
   }
   if (!isAllowed(script)) throw notAllowed();
   const allowed = COMMANDS[script];
@@ -176,7 +180,7 @@ function refuseOptions(command: CommandUnknownOpts, { options }: AllowedCommand)
     const source = command.getOptionValueSource(name);
     if (source === 'cli') {
       const known = options.length === 0 ? 'none' : options.join(', ');
-      throw badRequest(`The console does not take ${option.long}. Options here: ${known}`);
+      throw badRequest(`The console does not support ${option.long}. Supported options: ${known}`);
     }
     // A secret in the environment may be of another stack. The one of the console's stack is used.
     if (source === 'env') command.setOptionValueWithSource(name, option.defaultValue, 'default');

@@ -69,11 +69,10 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
   const rules = { port: options.port, token, readOnly, local: local !== undefined };
   const app = consoleApp(context, tasks, rules);
   const listener = getRequestListener(app.fetch, {
-    // Hono must not replace global objects: functions of the local stack share this process and need those of
-    // Node.js.
+    // Hono must not replace global objects: functions of the local stack share this process and need those of Node.js.
     overrideGlobalObjects: false,
     errorHandler: () =>
-      problemResponse(new ApiProblem('bad-request', 400, 'Bad request', 'This is not a usable request')),
+      problemResponse(new ApiProblem('bad-request', 400, 'Bad request', 'The request is invalid')),
   });
   const { servers, port } = await listen({}, listener, options);
   rules.port = port;

@@ -21,7 +21,7 @@ const HEARTBEAT = 15_000;
 /**
  * Milliseconds in which a client must read what was sent. A slower client is disconnected, and can resume.
  */
-const PATIENCE = 30_000;
+const READ_TIMEOUT = 30_000;
 
 /** Milliseconds after which a disconnected browser reconnects. */
 const RETRY = 1_000;
@@ -35,7 +35,7 @@ type StreamContext = Pick<ConsoleContext, 'source' | 'updates' | 'watch' | 'repo
  * Server-sent events: at first all rows, or those changed since a given event id, then every change. Changes
  * are sent in rounds, each with all changes since the round before, so a slow client needs no buffer.
  */
-export function streamRoutes(console: StreamContext, patience = PATIENCE) {
+export function streamRoutes(console: StreamContext, readTimeout = READ_TIMEOUT) {
   return new Hono<ConsoleEnv>().get('/', (c) => {
     const { search, after } = readQuery(c, { search: searchSchema, after: z.optional(z.string()) });
     // A browser reconnects with the original address, and sends the newer id in the header.
@@ -45,7 +45,7 @@ export function streamRoutes(console: StreamContext, patience = PATIENCE) {
     const disconnect = () => c.env.outgoing.destroy();
     return streamSSE(c, async (stream) => {
       const write = async (text: string) => {
-        const timer = setTimeout(disconnect, patience);
+        const timer = setTimeout(disconnect, readTimeout);
         await stream.write(text);
         clearTimeout(timer);
       };

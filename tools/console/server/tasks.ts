@@ -67,8 +67,8 @@ export class Tasks {
       throw new ApiProblem(
         'under-way',
         409,
-        'Under way',
-        `This task already changes ${subject}: ${other.record.task.command}. Wait until it ends, or interrupt it`,
+        'Already running',
+        `A running task changes ${subject}: ${other.record.task.command}. Wait until it ends, or interrupt it`,
       );
     }
     const id = randomUUID();

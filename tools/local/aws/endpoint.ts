@@ -102,8 +102,7 @@ export async function startAwsEndpoint({
     const body = await readBody(incoming, MAX_BODY_BYTES);
     const http = { method, url, headers, body: body ?? Buffer.alloc(0) };
     const response = body === undefined ? tooLarge(http) : (otherThanAws(incoming) ?? (await answer(http)));
-    // Keep-alive is off in these cases: an idle connection, or the unread rest of a large body, would delay
-    // `close()`.
+    // Keep-alive is off in these cases: an idle connection, or the unread rest of a large body, would delay `close()`.
     if (closing.signal.aborted || body === undefined) outgoing.setHeader('connection', 'close');
     const isDynamodb = credentialOf(http)?.service === 'dynamodb';
     write(outgoing, isDynamodb ? withChecksum(response) : response);

@@ -52,8 +52,7 @@ export async function createFauxqs({ publicHost, maxBodyBytes }: FauxqsOptions):
 
   return {
     async send({ method, url, headers, body }) {
-      // fauxqs derives the region from the signature in this header and keeps separate resources for each
-      // region. Without the header, it uses its default, the region of the stack.
+      // fauxqs separates resources by the region in this header. Without it, all are in the stack's region.
       const { authorization: _authorization, ...others } = headers;
       const answer = await app.inject({
         method,

@@ -29,12 +29,13 @@ export function startWorker(definition: FunctionDefinition, inspected: boolean):
     logGroupName: log.groupName,
     logStreamName: log.streamName,
     inspected,
+    compileCache: process.env.NODE_COMPILE_CACHE,
   };
   return new Worker(executionEnvironmentEntryPoint(), {
     workerData: settings,
     env: environmentVariables(definition, log),
-    // Flags of the parent process, such as a loader, are not passed on. With a debugger, Node.js must not
-    // print the inspector's port: debuggers should connect to `InspectorPort`, which stays the same.
+    // Without the parent's own flags. Node.js must not print the inspector's port: debuggers use
+    // InspectorPort.
     execArgv: inspected ? ['--inspect-publish-uid=http'] : [],
     stdout: true,
     stderr: true,
@@ -60,8 +61,8 @@ function environmentSource(): string {
   const file = new URL('./execution-environment.ts', import.meta.url);
   const source = withoutWarnings(() => stripTypeScriptTypes(readFileSync(file, 'utf8')));
   const sourceTrace = new URL('./source-trace.ts', import.meta.url);
-  // The constant is on the first line, so that line numbers stay the same. `sourceURL` replaces the whole
-  // `data:` URL in stack traces.
+  // The constant is on line 1, so no line number changes. `sourceURL` replaces the `data:` URL in stack
+  // traces.
   return `const SOURCE_TRACE = ${JSON.stringify(sourceTrace.href)}; ${source}\n//# sourceURL=${file.href}\n`;
 }
 
@@ -101,8 +102,8 @@ export function environmentVariables(
     AWS_DEFAULT_REGION: REGION,
     AWS_REGION: REGION,
     AWS_ENDPOINT_URL: definition.awsEndpointUrl,
-    // The address is an IP address: the SDK would put the bucket's name before a host name, which not every
-    // machine resolves.
+    // An IP address: the SDK would put the bucket's name before a host name, which not every machine
+    // resolves.
     AWS_ENDPOINT_URL_S3: definition.awsEndpointUrl.replace('localhost', '127.0.0.1'),
     AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(definition.memoryMegabytes),

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { COMPILED_MODULES } from '../compiled-modules.ts';
+import { getCompileCacheDir } from 'node:module';
+import { dirname } from 'node:path';
 
 /** Thrown if the stack cannot be synthesised. The message is that of the CDK app. */
 class SynthesisError extends Error {
@@ -31,11 +32,13 @@ export async function runSynthesis(
   program: string,
   environment: Readonly<Record<string, string>>,
 ): Promise<void> {
+  const compiled = getCompileCacheDir();
   const app = spawn(process.execPath, [program], {
     env: {
       ...process.env,
       NODE_OPTIONS: '',
-      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? COMPILED_MODULES,
+      // The folder of this process is that of one version of Node.js, inside it.
+      ...(compiled && { NODE_COMPILE_CACHE: dirname(compiled) }),
       CDK_VALIDATION: 'false',
       ...environment,
     },

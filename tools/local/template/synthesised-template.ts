@@ -84,7 +84,10 @@ export class SynthesisedTemplate {
     return this.resources.some((resource) => resource.type === type);
   }
 
-  /** The only resource of a type at a construct's path. */
+  /**
+   * The only resource of a type at a construct's path.
+   * @example template.at('AWS::SQS::Queue', 'ShopUpdated/Queue').properties
+   */
   at(type: string, path: string): TemplateResource {
     const found = this.ofType(type).find((resource) => resource.path === path);
     if (found === undefined) throw new Error(`The template has no ${type} at ${path}`);

@@ -18,7 +18,7 @@ const LINE_FEED = 0x0a;
 /** An open archive object. Its lines or its records can be read once. */
 export class ArchiveObject {
   readonly key: string;
-  /** Compressed size. */
+  /** Size as stored, compressed. */
   readonly bytes: number;
   /** Set when reading reaches the damage. */
   damage: DamagedObjectError | undefined;

@@ -8,7 +8,7 @@ import { IdCandidates, matches, type RecordFilter } from './record-filter.ts';
 import { expiredPart, lateness } from './retention.ts';
 
 interface ExportOptions {
-  /** Also exports the bytes that are in the payload bucket. */
+  /** Whether to export also the payloads that are in the payload bucket. */
   readonly payloads: boolean;
   readonly write: (line: string) => Promise<void>;
 }

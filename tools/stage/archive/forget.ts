@@ -23,7 +23,7 @@ interface ForgetOptions {
 
 interface ForgetCounts {
   records: number;
-  /** Records of other people whose payload was past its retention. */
+  /** Number of records of other people whose payload was past its retention. */
   expired: number;
   objects: number;
   payloads: number;
@@ -33,7 +33,8 @@ interface ForgetCounts {
 /**
  * Removes the payload from each record that names one of these people. Also deletes the objects in the payload bucket
  * that such records refer to, and the query results. If there is anything to remove, writes a note without the ids. S3
- * counts a rewritten object as new, so other people's expired payloads are removed from it, too. If a run stops half-way, the next one continues it.
+ * counts a rewritten object as new, so other people's expired payloads are removed from it, too. If a run stops
+ * half-way, the next run continues it.
  * @returns false if not everything could be searched, or if it was interrupted or declined
  */
 export async function forget(
@@ -63,12 +64,14 @@ export async function forget(
   const complete = isWhole && !signal.aborted;
   const note = await writeNote(stack, persons, { ...done, complete });
   if (signal.aborted) {
-    printLine(`Interrupted after ${done.objects} of ${counted(found.length, 'object')}. Noted: ${note}.`);
+    printLine(
+      `Interrupted after ${done.objects} of ${counted(found.length, 'object')}. The note is ${note}.`,
+    );
     printLine('What was removed stays removed. Repeat the command to continue.');
     return false;
   }
   printLine(`Done: removed the payload of ${counted(done.records + done.expired, 'record')}.`);
-  printLine(`Noted, without the ids: ${note} in the bucket of the archive.`);
+  printLine(`The note, without the ids, is ${note} in the bucket of the archive.`);
   for (const line of await whatIsLeft(stack)) printLine(line);
   return complete;
 }

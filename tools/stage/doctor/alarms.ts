@@ -3,16 +3,17 @@ import {
   GetSubscriptionAttributesCommand,
   paginateListSubscriptionsByTopic,
   SNSClient,
+  type Subscription,
 } from '@aws-sdk/client-sns';
 import { counted } from '../../terminal/text.ts';
 import {
   ago,
   allOf,
-  detectDrift,
   failure,
   type Inspection,
   ok,
   problemsOr,
+  revertDrift,
   type StageCheck,
   since,
   skipped,
@@ -27,50 +28,60 @@ const DAY = 24 * 60 * 60 * 1000;
 /** Milliseconds until a metric of a delivery is certain to be there. */
 const METRIC_DELAY = 15 * 60 * 1000;
 
-export const alarmChecks: readonly StageCheck[] = [
-  {
-    name: 'alarm mails',
+/**
+ * Whether each configured address gets the mails of a topic.
+ * @param setting that lists the addresses
+ * @param what the mails are about
+ */
+function mailCheck(name: string, output: string, setting: string, what: string): StageCheck {
+  async function subscriptionOf(inspection: Inspection, address: string, all: readonly Subscription[]) {
+    const SubscriptionArn = all.find(({ Endpoint }) => Endpoint === address)?.SubscriptionArn;
+    const topic = inspection.stage.output(output);
+    const fix = `aws sns subscribe --topic-arn ${topic} --protocol email --notification-endpoint ${address}`;
+    if (!SubscriptionArn?.startsWith('arn:')) {
+      const isPending = SubscriptionArn === 'PendingConfirmation';
+      const why = `It gets no ${what}. SNS mails a new token. Confirm with it: ${HOW_TO_CONFIRM}.`;
+      return failure(`${address} ${isPending ? 'has not confirmed' : 'is not subscribed'}`, { why, fix });
+    }
+    const query = new GetSubscriptionAttributesCommand({ SubscriptionArn });
+    const { Attributes } = await inspection.client(SNSClient).send(query);
+    if (Attributes?.ConfirmationWasAuthenticated === 'true') return ok(`${address} is confirmed`);
+    return warning(`${address} is confirmed, but a link in each of its mails unsubscribes it`, {
+      why: `A mail scanner may follow it, and no alarm notices. Confirm by the token instead: ${HOW_TO_CONFIRM}.`,
+      fix: `aws sns unsubscribe --subscription-arn ${SubscriptionArn} && ${fix}`,
+    });
+  }
+  return {
+    name,
     needs: ['sns:ListSubscriptionsByTopic', 'sns:GetSubscriptionAttributes'],
-    why: 'Nobody is notified when an alarm fires. Set alarmEmails in cdk.json, then deploy.',
+    why: `Nobody gets ${what}. Set ${setting} in cdk.json, then deploy.`,
     fix: ({ stageName }) => `npx cdk deploy -c stage=${stageName}`,
     async look(inspection) {
       if (inspection.isLocalStack) return skipped('the local stack sends no mail');
-      const configured = (await inspection.resources('AWS::SNS::Subscription'))
+      const topics = await inspection.resources('AWS::SNS::Topic');
+      const topic = topics.find(({ physicalId }) => physicalId === inspection.stage.output(output));
+      const addresses = (await inspection.resources('AWS::SNS::Subscription'))
         .map(({ properties }) => properties)
-        .filter(({ Protocol, TopicArn }) => Protocol === 'email' && TopicArn?.Ref?.startsWith('Alarms'));
-      const subscriptions = await subscriptionsOf(inspection, 'AlarmTopicArn');
-      if (configured.length === 0) {
-        const seen = `no address in alarmEmails; ${counted(subscriptions.length, 'other subscription')}`;
-        return (subscriptions.length > 0 ? ok : warning)(seen);
-      }
-      const looks = configured.map(async ({ Endpoint }) => {
-        const SubscriptionArn = subscriptions.find((one) => one.Endpoint === Endpoint)?.SubscriptionArn;
-        const fix = subscribing(inspection, Endpoint);
-        if (!SubscriptionArn?.startsWith('arn:')) {
-          const why =
-            'It gets no alarm. SNS mails a new token. Confirm with it: docs/alarms.md, "Mail scanners".';
-          const isPending = SubscriptionArn === 'PendingConfirmation';
-          return failure(`${Endpoint} ${isPending ? 'has not confirmed' : 'is not subscribed'}`, {
-            why,
-            fix,
-          });
-        }
-        const query = new GetSubscriptionAttributesCommand({ SubscriptionArn });
-        const { Attributes } = await inspection.client(SNSClient).send(query);
-        if (Attributes?.ConfirmationWasAuthenticated === 'true') return ok(`${Endpoint} is confirmed`);
-        return warning(`${Endpoint} is confirmed, but a link in each of its mails unsubscribes it`, {
-          why: 'A mail scanner may follow it, and no alarm notices. Confirm by the token instead: docs/alarms.md, "Mail scanners".',
-          fix: `aws sns unsubscribe --subscription-arn ${SubscriptionArn} && ${fix}`,
-        });
-      });
-      return Promise.all(looks);
+        .filter(({ Protocol, TopicArn }) => Protocol === 'email' && TopicArn?.Ref === topic?.logicalId);
+      const all = await subscriptionsOf(inspection, output);
+      if (addresses.length > 0)
+        return Promise.all(addresses.map(({ Endpoint }) => subscriptionOf(inspection, Endpoint, all)));
+      const seen = `no address in ${setting}; ${counted(all.length, 'other subscription')}`;
+      return (all.length > 0 ? ok : warning)(seen);
     },
-  },
+  };
+}
+
+const HOW_TO_CONFIRM = 'docs/alarms.md, "Mail scanners"';
+
+export const alarmChecks: readonly StageCheck[] = [
+  mailCheck('alarm mails', 'AlarmTopicArn', 'alarmEmails', 'alarms'),
+  mailCheck('review mails', 'ReviewTopicArn', 'reviewEmails', 'reviews'),
   {
     name: 'chat',
     needs: ['sns:ListSubscriptionsByTopic'],
     why: 'Chat rooms are not notified. Somebody changed the channel in Amazon Q Developer in chat applications.',
-    fix: detectDrift,
+    fix: revertDrift,
     async look(inspection) {
       const channels = await inspection.resources('AWS::Chatbot::');
       if (channels.length === 0) return skipped('no channel is configured');
@@ -105,8 +116,8 @@ export const alarmChecks: readonly StageCheck[] = [
   {
     name: 'all alarms',
     needs: ['cloudwatch:DescribeAlarms'],
-    why: 'Nothing watches this any more. A deployment does not restore what was deleted by hand.',
-    fix: detectDrift,
+    why: 'Nothing watches this any more: a plain deployment does not restore what somebody deleted.',
+    fix: revertDrift,
     async look(inspection) {
       const { names, alarms, all } = await alarmsOfStack(inspection);
       const topic = inspection.stage.output('AlarmTopicArn');
@@ -137,7 +148,7 @@ export const alarmChecks: readonly StageCheck[] = [
     name: 'data of alarms',
     needs: ['cloudwatch:GetMetricData'],
     why: 'These alarms cannot fire: their metric has another name or dimension, or a log filter is gone.',
-    fix: detectDrift,
+    fix: revertDrift,
     async look(inspection) {
       const ages = [...(await inspection.lastDeliveries()).values()].map(since);
       if (!ages.some((age) => age > METRIC_DELAY && age < DAY)) return skipped('no traffic to compare with');
@@ -162,9 +173,6 @@ export const alarmChecks: readonly StageCheck[] = [
     },
   },
 ];
-
-const subscribing = ({ stage }: Inspection, address: string) =>
-  `aws sns subscribe --topic-arn ${stage.output('AlarmTopicArn')} --protocol email --notification-endpoint ${address}`;
 
 function subscriptionsOf(inspection: Inspection, topic: string) {
   const query = { TopicArn: inspection.stage.output(topic) };

@@ -8,6 +8,7 @@ import {
   type Inspection,
   ok,
   problemsOr,
+  revertDrift,
   type StageCheck,
   since,
   skipped,
@@ -77,7 +78,7 @@ const checks: readonly StageCheck[] = [
     name: 'retention',
     needs: ['s3:GetLifecycleConfiguration'],
     why: 'Personal data is kept longer than promised, or a replay finds less than expected.',
-    fix: ({ stage }) => `aws s3api get-bucket-lifecycle-configuration --bucket ${stage.archiveBucket}`,
+    fix: revertDrift,
     async look(inspection) {
       const rules = (await inspection.resources('AWS::S3::Bucket')).flatMap(
         ({ properties }) => properties.LifecycleConfiguration?.Rules ?? [],

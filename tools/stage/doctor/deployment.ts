@@ -2,20 +2,15 @@ import { spawn } from 'node:child_process';
 import { buffer } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
-import {
-  type EventSourceMappingConfiguration,
-  GetAliasCommand,
-  paginateListEventSourceMappings,
-} from '@aws-sdk/client-lambda';
+import { type EventSourceMappingConfiguration, GetAliasCommand } from '@aws-sdk/client-lambda';
 import { counted, printable } from '../../terminal/text.ts';
-import { pausesOf } from '../queues/pause-state.ts';
+import { eventSources, pausesOf } from '../queues/pause-state.ts';
 import {
   ago,
-  allOf,
-  detectDrift,
   failure,
   ok,
   problemsOr,
+  revertDrift,
   type StageCheck,
   skipped,
   warning,
@@ -98,7 +93,7 @@ export const deploymentChecks: readonly StageCheck[] = [
     name: 'event sources',
     needs: ['lambda:ListEventSourceMappings', 'cloudwatch:DescribeAlarms', 'sqs:GetQueueAttributes'],
     why: 'Events wait on their queue. SQS deletes them 7 days after their arrival.',
-    fix: detectDrift,
+    fix: revertDrift,
     async look(inspection) {
       const { stage } = inspection;
       const pauses = (await pausesOf(stage)).map(({ event, by, since, reason = '', running }) => {
@@ -108,8 +103,7 @@ export const deploymentChecks: readonly StageCheck[] = [
         if (!running) return warning(seen, { fix });
         return warning(`${seen}. But it is on`, { why: 'It is processed in spite of the pause.', fix });
       });
-      const pages = paginateListEventSourceMappings({ client: stage.lambda }, {});
-      const sources = await allOf(pages, (page) => page.EventSourceMappings);
+      const sources = await eventSources(stage);
       const queues = await inspection.resources('AWS::SQS::Queue');
       const mappings = await inspection.resources('AWS::Lambda::EventSourceMapping');
       const drifted = mappings.map(({ properties }) => {
@@ -121,7 +115,7 @@ export const deploymentChecks: readonly StageCheck[] = [
         const source = sources.find(({ EventSourceArn }) => EventSourceArn?.split(':').at(-1) === queue);
         if (source === undefined) return failure(`${queue} has no event source`);
         const changes = driftOf(properties, source).join(', ');
-        const why = 'Somebody changed it by hand. A deployment keeps it, unless it changes the same setting.';
+        const why = 'Somebody changed it by hand. A plain deployment does not restore it.';
         return changes === '' ? undefined : warning(`${queue}: ${changes}`, { why });
       });
       return problemsOr(`${mappings.length} on, with the deployed settings`, [...pauses, ...drifted]);
@@ -152,7 +146,8 @@ export const diffCheck: StageCheck = {
   async look({ isLocalStack, stageName, signal }) {
     if (isLocalStack) return IS_LOCAL;
     const args = ['cdk', 'diff', '--context', `stage=${stageName}`, '--fail'];
-    const child = spawn('npx', args, { stdio: ['ignore', 'ignore', 'pipe'], signal });
+    const { env } = process;
+    const child = spawn('npx', args, { env, stdio: ['ignore', 'ignore', 'pipe'], signal });
     const ended = new Promise((resolve) => child.once('close', resolve).once('error', resolve));
     const [text, code] = await Promise.all([buffer(child.stderr), ended]);
     const last = printable(text.toString().trim().split('\n').at(-1) ?? '');

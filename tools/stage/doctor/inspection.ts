@@ -16,28 +16,26 @@ import { duration, jsonObject } from '../../terminal/text.ts';
 import { queryResult } from '../history/log-search.ts';
 import type { Stage } from '../stage.ts';
 
-/** Why a finding matters, and what fixes it: a command line, or a page of the documents. */
-interface Advice {
-  readonly why: string;
-  readonly fix: string;
-}
-
 export interface CheckResult {
   readonly state: 'ok' | 'warning' | 'failure' | 'skipped';
   readonly seen: string;
+  /** Why it matters. */
   readonly why?: string | undefined;
+  /** A command line, or a page of the documents. */
   readonly fix?: string | undefined;
 }
+
+type Advice = Pick<CheckResult, 'why' | 'fix'>;
 
 export const ok = (seen: string): CheckResult => ({ state: 'ok', seen });
 export const skipped = (seen: string): CheckResult => ({ state: 'skipped', seen });
 /** @param advice in place of the check's own */
-export const warning = (seen: string, advice: Partial<Advice> = {}): CheckResult => ({
+export const warning = (seen: string, advice: Advice = {}): CheckResult => ({
   state: 'warning',
   seen,
   ...advice,
 });
-export const failure = (seen: string, advice: Partial<Advice> = {}): CheckResult => ({
+export const failure = (seen: string, advice: Advice = {}): CheckResult => ({
   ...warning(seen, advice),
   state: 'failure',
 });
@@ -210,9 +208,11 @@ export async function allOf<Page, Item>(
   return items;
 }
 
-/** The command that shows what somebody changed by hand. */
-export const detectDrift = ({ stage }: Inspection) =>
-  `aws cloudformation detect-stack-drift --stack-name ${stage.stackName}`;
+/** Shows what somebody changed or deleted by hand, then restores it. */
+export const revertDrift = ({ isLocalStack, stageName }: Inspection) =>
+  isLocalStack
+    ? 'npm start'
+    : `npx cdk drift -c stage=${stageName} && npx cdk deploy -c stage=${stageName} --revert-drift`;
 
 /** `shop.updated 5 min ago; girl.created, girl.deleted never`. */
 export function eventTimes(events: readonly EventName[], timeOf: (event: EventName) => Date | undefined) {
@@ -221,9 +221,18 @@ export function eventTimes(events: readonly EventName[], timeOf: (event: EventNa
   return [...times, unknown.length > 0 ? `none of ${unknown.join(', ')}` : []].flat().join('; ');
 }
 
-/** How many there are of each text: `3 × Rejected, 1 × Parked`. */
-export const tally = (texts: readonly string[]): string =>
-  [...Map.groupBy(texts, (text) => text)].map(([text, all]) => `${all.length} × ${text}`).join(', ');
+/** Different texts that a tally names. */
+const MAX_TALLIED = 5;
+
+/** How many there are of each text, the most frequent first: `3 × Rejected, 1 × Parked`. */
+export function tally(texts: readonly string[]): string {
+  const groups = [...Map.groupBy(texts, (text) => text)].sort(
+    ([, one], [, other]) => other.length - one.length,
+  );
+  const shown = groups.slice(0, MAX_TALLIED).map(([text, all]) => `${all.length} × ${text}`);
+  const rest = groups.slice(MAX_TALLIED).flatMap(([, all]) => all).length;
+  return [...shown, ...(rest > 0 ? [`${rest} × other`] : [])].join(', ');
+}
 
 /** Milliseconds since a time. */
 export const since = (time: Date | number | undefined) => Date.now() - Number(time ?? Date.now());

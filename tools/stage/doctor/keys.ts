@@ -2,7 +2,6 @@ import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import { GetTopicAttributesCommand, SNSClient } from '@aws-sdk/client-sns';
 import { alarmTable } from '../../../lib/alarms/alarm-table.ts';
 import {
-  detectDrift,
   failure,
   type Inspection,
   ok,
@@ -60,7 +59,6 @@ export const keyChecks: readonly StageCheck[] = [
     name: 'grants',
     needs: ['kms:ListGrants'],
     why: 'DynamoDB uses the key by a grant. Without it, the tables cannot be read.',
-    fix: detectDrift,
     async look(inspection) {
       const tables = await inspection.resources('AWS::DynamoDB::Table');
       const [key] = tables.flatMap(({ properties }) => properties.SSESpecification?.KMSMasterKeyId ?? []);
@@ -68,14 +66,12 @@ export const keyChecks: readonly StageCheck[] = [
       const keys = await inspection.resources('AWS::KMS::Key');
       const own = keys.find(({ logicalId }) => logicalId === key['Fn::GetAtt']?.[0]);
       const { KMSClient, ListGrantsCommand } = await import('@aws-sdk/client-kms');
-      const query = new ListGrantsCommand({ KeyId: own?.physicalId ?? key });
-      const { Grants = [] } = await inspection.client(KMSClient).send(query);
-      const isOfDynamodb = Grants.some(({ GranteePrincipal = '' }) =>
-        GranteePrincipal.startsWith('dynamodb'),
-      );
-      return (isOfDynamodb ? ok : warning)(
-        `${Grants.length}, ${isOfDynamodb ? 'with' : 'without'} DynamoDB’s`,
-      );
+      const KeyId = own?.physicalId ?? key;
+      const { Grants = [] } = await inspection.client(KMSClient).send(new ListGrantsCommand({ KeyId }));
+      if (Grants.some(({ GranteePrincipal = '' }) => GranteePrincipal.startsWith('dynamodb')))
+        return ok(`${Grants.length}, with DynamoDB’s`);
+      const fix = `aws kms list-grants --key-id ${KeyId}`;
+      return warning(`${Grants.length}, without DynamoDB’s`, { fix });
     },
   },
   {

@@ -1,8 +1,9 @@
 import { alarmTable } from '../../../lib/alarms/alarm-table.ts';
-import { duration, manyMessages } from '../../terminal/text.ts';
+import { counted, duration, manyMessages, printable } from '../../terminal/text.ts';
 import { pausesOf } from '../queues/pause-state.ts';
 import { type AnyQueue, oldestMessage, queueState, removedQueues, waitingQueues } from '../queues/queue.ts';
-import { failure, type Inspection, problemsOr, type StageCheck, since, warning } from './inspection.ts';
+import { retriesOf } from '../queues/retries.ts';
+import { failure, type Inspection, ok, problemsOr, type StageCheck, since, warning } from './inspection.ts';
 
 /** Milliseconds that a message may wait for its first attempts. */
 const MAX_WAIT = alarmTable['<Event>/Waiting'].fires.threshold * 1000;
@@ -15,6 +16,9 @@ const WHY: Readonly<Record<AnyQueue['kind'], string>> = {
   unrouted: 'The partner sends an event kind that this stage does not process.',
   removed: 'Nothing consumes this queue. Export what you need.',
 };
+
+const FAILING =
+  'Its consumer fails. After about three hours these events become dead letters. See "Failing" in docs/operations.md.';
 
 export const queueChecks: readonly StageCheck[] = [
   {
@@ -33,8 +37,8 @@ export const queueChecks: readonly StageCheck[] = [
   },
   {
     name: 'event queues',
-    needs: ['lambda:ListEventSourceMappings', 'cloudwatch:DescribeAlarms', ...needs],
-    why: 'Its consumer does not keep up, or fails. See "Waiting" in docs/operations.md.',
+    needs: ['lambda:ListEventSourceMappings', 'cloudwatch:DescribeAlarms', 'logs:FilterLogEvents', ...needs],
+    why: 'Its consumer does not keep up. See "Waiting" in docs/operations.md.',
     fix: ({ stage }) => stage.command('list'),
     async look(inspection) {
       const { stage } = inspection;
@@ -42,12 +46,16 @@ export const queueChecks: readonly StageCheck[] = [
       const looks = stage.events.map(async (event) => {
         const found = await contents(inspection, stage.event(event).queueUrl);
         if (found === undefined) return [];
-        const isLate = found.visible > 0 && found.oldest !== undefined && since(found.oldest) > MAX_WAIT;
-        return [{ text: `${event}: ${found.text}`, isLate: isLate && !paused.has(event) }];
+        const text = `${event}: ${found.text}`;
+        if (paused.has(event)) return ok(text);
+        if (found.visible > 0 && since(found.oldest) > MAX_WAIT) return failure(text);
+        if (found.inFlight === 0) return ok(text);
+        const { retries, crash } = await retriesOf(stage, event, found.visibility);
+        const error = retries[0]?.error ?? crash?.error;
+        return error === undefined ? ok(text) : warning(`${text}: ${printable(error)}`, { why: FAILING });
       });
-      const busy = (await Promise.all(looks)).flat();
-      const late = busy.map(({ text, isLate }) => (isLate ? failure(text) : undefined));
-      return problemsOr(busy.map(({ text }) => text).join('; ') || 'empty', late);
+      const found = (await Promise.all(looks)).flat();
+      return found.length === 0 ? ok('empty') : found;
     },
   },
   {
@@ -62,7 +70,8 @@ export const queueChecks: readonly StageCheck[] = [
           found && warning(`${name}: ${found.text}`, { fix: inspection.stage.command(`export ${name}`) })
         );
       });
-      const seen = queues.length === 0 ? 'no queue left' : `${queues.length} queues left, all empty`;
+      const seen =
+        queues.length === 0 ? 'no queue left' : `${counted(queues.length, 'queue')} left, without messages`;
       return problemsOr(seen, await Promise.all(looks));
     },
   },
@@ -70,12 +79,12 @@ export const queueChecks: readonly StageCheck[] = [
 
 /** @returns undefined if a queue is empty */
 async function contents({ stage }: Inspection, url: string) {
-  const { arn, visible, inFlight, delayed, retention } = await queueState(stage.sqs, url);
+  const { arn, visible, inFlight, delayed, retention, visibility } = await queueState(stage.sqs, url);
   const count = visible + inFlight + delayed;
   if (count === 0) return undefined;
   const oldest = await oldestMessage(stage, arn);
   const left = duration((oldest ?? 0) + retention * 1000 - Date.now());
   const age =
     oldest === undefined ? 'age unknown' : `the oldest for ${duration(since(oldest))}, deleted in ${left}`;
-  return { visible, oldest, text: `${manyMessages(count)}, ${age}` };
+  return { visible, inFlight, oldest, visibility, text: `${manyMessages(count)}, ${age}` };
 }

@@ -1,6 +1,7 @@
 import { GetAccountSettingsCommand } from '@aws-sdk/client-lambda';
 import { REJECTED, SERVER_ERROR, UNUSABLE } from '../../../lambda/log-messages.ts';
-import { messagePattern } from '../../../lib/alarms/log-patterns.ts';
+import { CRASHED, messageIs } from '../../../lib/alarms/log-patterns.ts';
+import { parseCrash } from '../queues/retries.ts';
 import {
   allOf,
   eventTimes,
@@ -17,6 +18,9 @@ const DEFAULT_RATE = 10_000;
 
 /** Concurrent executions of a new account, which are too few. */
 const NEW_ACCOUNT = 10;
+
+/** Lines of the receiver about deliveries that were not accepted, and about its crashes. */
+const REFUSALS = `{ ${messageIs(REJECTED, UNUSABLE, SERVER_ERROR)} || ${CRASHED} }`;
 
 export const receivingChecks: readonly StageCheck[] = [
   {
@@ -35,19 +39,22 @@ export const receivingChecks: readonly StageCheck[] = [
   {
     name: 'refused, last hour',
     needs: ['logs:FilterLogEvents'],
-    why: 'Deliveries got 401 or 400. If they are the partner’s, these events are missing; if not, nothing got in.',
+    why: 'If the address is the partner’s, these events are missing: see "Rejections jump" in docs/operations.md. If not, nothing got in.',
     fix: ({ stage }) => `npx hookctl tail${stage.commandSuffix} --since 1h`,
     async look(inspection) {
-      const messages: readonly unknown[] = [REJECTED, UNUSABLE, SERVER_ERROR];
-      const pattern = messagePattern(REJECTED, UNUSABLE, SERVER_ERROR);
-      // An emulator may ignore the pattern.
-      const reasons = (await inspection.logLines(inspection.stage.receiverLogGroup, pattern, 1))
-        .filter(({ message }) => messages.includes(message))
-        .map(({ message, reason }) => String(message === REJECTED ? reason : message));
-      if (reasons.length === 0) return ok('none');
-      if (!reasons.includes(SERVER_ERROR)) return warning(tally(reasons));
-      const why = 'Deliveries got 500, which the partner repeats. See "Server errors" in docs/operations.md.';
-      return failure(tally(reasons), { why });
+      const lines = await inspection.logLines(inspection.stage.receiverLogGroup, REFUSALS, 1);
+      const refused = lines
+        .filter(({ message }) => message === REJECTED || message === UNUSABLE)
+        .map(({ message, reason, sourceIp }) => (sourceIp ? `${reason} from ${sourceIp}` : String(message)));
+      const errors = lines.filter(({ message }) => message === SERVER_ERROR).map(() => SERVER_ERROR);
+      const crashes = lines.flatMap((line) => parseCrash(line) ?? []);
+      const byRequest = new Map(crashes.map(({ requestId, error }) => [requestId, error]));
+      const failed = [...errors, ...byRequest.values()];
+      const seen = tally([...failed, ...refused]);
+      if (failed.length === 0) return refused.length === 0 ? ok('none') : warning(seen);
+      const card = errors.length > 0 ? 'Server errors' : 'Receiver errors';
+      const why = `Deliveries got 5xx. The partner repeats 500. See "${card}" in docs/operations.md.`;
+      return failure(seen, { why });
     },
   },
   {

@@ -25,7 +25,7 @@ export interface ExchangeFact extends FactBase {
   /** Size of the body. Absent if the body was not read. */
   readonly bytes?: number | undefined;
   readonly method: string;
-  /** Includes the query. */
+  /** Path of the request, with the query. */
   readonly path: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly sourceIp: string;
@@ -39,7 +39,7 @@ export interface LineFact extends FactBase {
   readonly kind: 'line';
   /** `receiver`, or the event of the consumer. */
   readonly function: string;
-  /** JSON, as logged. */
+  /** The line as logged: JSON. */
   readonly text: string;
 }
 
@@ -124,6 +124,7 @@ export interface NotificationEffect {
   readonly texts: Readonly<Record<string, string>>;
 }
 
+/** One thing known about a delivery. `deriveHistory` makes the history from all of them. */
 export type Fact =
   | ExchangeFact
   | LineFact

@@ -52,8 +52,8 @@ export async function findRecords(
 }
 
 /**
- * The records that belong to log lines. Reads only objects near the times of these lines, and as few as
- * possible.
+ * The records that belong to log lines. Reads only objects near the times of these lines, and stops when all records
+ * are found.
  */
 export async function recordsOfLines(
   stage: Stage,

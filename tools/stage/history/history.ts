@@ -43,7 +43,7 @@ export type StepKind =
   | 'archived'
   | 'noted';
 
-/** One thing that happened. The kind decides which fields are present. */
+/** One step in the history of a delivery. The kind decides which fields are present. */
 export interface HistoryStep {
   readonly kind: StepKind;
   /** ISO 8601. */
@@ -52,7 +52,7 @@ export interface HistoryStep {
   readonly requestId?: string | undefined;
   /** From the log. The archive does not store it. */
   readonly messageId?: string | undefined;
-  /** How the message came to its queue. */
+  /** How the message reached its queue. */
   readonly origin?: MessageOrigin | undefined;
   /** 1 for the first receive of the message. For several equal attempts, the first of them. */
   readonly attempt?: number | undefined;
@@ -91,7 +91,7 @@ export interface HistoryStep {
 }
 
 /**
- * How a message came to its queue. `repeated`: a second message of the same request, because SQS's answer to the
+ * How a message reached its queue. `repeated`: a second message of the same request, because SQS's answer to the
  * receiver was lost. `by hand`: without the receiver's attributes.
  */
 export type MessageOrigin =
@@ -159,7 +159,7 @@ export interface HistoryLocation {
   /** For `retrying`: when the next attempt started, if its end is not known, or when it is due. ISO 8601. */
   readonly startedAt?: string | undefined;
   readonly nextAttemptAt?: string | undefined;
-  /** The last error. */
+  /** Error of the last failed attempt. */
   readonly error?: string | undefined;
   /** Name of the replay that sent the message. */
   readonly replay?: string | undefined;
@@ -180,7 +180,7 @@ export interface PausedQueue {
   readonly since?: string | undefined;
 }
 
-/** One list row: one request, and the state of its message. */
+/** A row in a list of deliveries: one request, and the state of its message. */
 export interface Delivery {
   /** API Gateway's id of the request. */
   readonly id: string;
@@ -194,7 +194,7 @@ export interface Delivery {
   readonly reason?: SkipReason | undefined;
   /** HTTP status of the answer. */
   readonly status?: number | undefined;
-  /** Attempts by consumers. */
+  /** Number of attempts to process the message, without those of replays. */
   readonly attempts: number;
   /** For deliveries that have not succeeded. Contains no payload data. */
   readonly error?: string | undefined;

@@ -18,7 +18,7 @@ const LINE_CHARACTERS = 32 * 1024;
  * Milliseconds between two readings of the dead-letter queues, while a message that crashed its consumer is still being
  * retried.
  */
-const LOOK_INTERVAL = 1_000;
+const POLL_INTERVAL = 1_000;
 
 /** A version ends with the id of the event that wrote it (decision D8). */
 const WRITTEN_BY = /#([0-9a-f]{64})$/;
@@ -31,11 +31,11 @@ const WRITTEN_BY = /#([0-9a-f]{64})$/;
 export class LocalFeed implements StackObserver, Disposable {
   readonly store = new HistoryStore();
   /**
-   * By message id: messages that crashed their consumer. SQS may move them to the dead-letter queue without a log line.
+   * Messages that crashed their consumer, by message id. SQS may move them to the dead-letter queue without a log line.
    */
   readonly #crashed = new Map<string, CrashFact>();
   #stack: Pick<LocalStack, 'outputs' | 'inspectQueue'> | undefined;
-  #looking: NodeJS.Timeout | undefined;
+  #polling: NodeJS.Timeout | undefined;
 
   /** Starts to poll the queues of a running stack. */
   attach(stack: Pick<LocalStack, 'outputs' | 'inspectQueue'>): void {
@@ -78,17 +78,17 @@ export class LocalFeed implements StackObserver, Disposable {
       const fact: CrashFact = { kind: 'crash', at, ...ids, attempt, invocationId, error };
       this.store.add(fact);
       this.#crashed.set(messageId, fact);
-      this.#looking ??= setInterval(() => void this.#look(), LOOK_INTERVAL);
+      this.#polling ??= setInterval(() => void this.#pollDeadLetters(), POLL_INTERVAL);
     }
   }
 
   [Symbol.dispose](): void {
-    clearInterval(this.#looking);
+    clearInterval(this.#polling);
     this.store.close();
   }
 
   /** SQS moves a message that has crashed its consumer too often, and does not report it. */
-  async #look(): Promise<void> {
+  async #pollDeadLetters(): Promise<void> {
     if (this.#stack === undefined) return;
     const events = new Set([...this.#crashed.values()].map(({ event }) => event));
     for (const event of events) {
@@ -112,8 +112,8 @@ export class LocalFeed implements StackObserver, Disposable {
       if (state !== 'retrying' && state !== 'queued') this.#crashed.delete(messageId);
     }
     if (this.#crashed.size > 0) return;
-    clearInterval(this.#looking);
-    this.#looking = undefined;
+    clearInterval(this.#polling);
+    this.#polling = undefined;
   }
 }
 
@@ -135,7 +135,7 @@ export function exchangeFact(exchange: Exchange): ExchangeFact | undefined {
     at: receivedAt.getTime(),
     requestId,
     eventId: textOf(answer?.eventId),
-    ...(isRead && payloadFacts(body)),
+    ...(isRead && eventAndShop(body)),
     status,
     // API Gateway's own answers contain only a message.
     byReceiver: status === 200 || typeof answer?.type === 'string',
@@ -174,7 +174,7 @@ function writersOf({ before = {}, after = {} }: ItemChange): Set<string> {
 }
 
 /** Kind and shop of a payload, if they can be found. */
-export function payloadFacts(body: Buffer) {
+export function eventAndShop(body: Buffer) {
   const payload = objectOf(body);
   const data = payload?.data;
   return { event: textOf(payload?.event), shopId: isObject(data) ? shopOf(data.shop_id) : undefined };

@@ -32,8 +32,7 @@ export function locationsOf(
     ...ofKind(facts, 'dead-letter').flatMap((deadLetter) => locationOfDeadLetter(deadLetter, requests) ?? []),
   ].sort((a, b) => WORST_FIRST.indexOf(a.state) - WORST_FIRST.indexOf(b.state));
   const done = doneOf(messages);
-  // A processed delivery stays processed, whatever happens to a resend or a replay, unless a dead letter is left, which
-  // needs a person.
+  // A processed delivery stays processed, even if a resend or replay fails, unless a dead letter needs a person.
   const isDone = done?.state === 'processed' && open[0]?.state !== 'dead-letter';
   const [first, ...others] = isDone ? [done, ...open] : [...open, done];
   if (first !== undefined) return [first, ...others.filter((location) => location !== undefined)];

@@ -12,7 +12,9 @@ import type { Stage } from '../stage.ts';
 import type { LineFact } from './facts.ts';
 import { lineFact } from './log-line.ts';
 
-/** Maximum number of lines that a query returns. A normal delivery has two lines, and one that fails to the end has 20. */
+/**
+ * Maximum number of lines that a query returns. A normal delivery has two lines, and one that fails to the end has 20.
+ */
 export const MAX_LINES = 1_000;
 
 /** Milliseconds between polls for the result of a query: the first wait, and the longest. A query takes seconds. */

@@ -200,8 +200,8 @@ function describeStep(
   const margin = `${' '.repeat(front.length)}${gray('│')} ${' '.repeat(indent)}`;
   const isBeside = !isNarrow || (others.length === 0 && room >= titleWidth + 2 + stringWidth(first));
   if (!isBeside) return [head, ...[first, ...others].map((line) => `${margin}${line}`)];
-  const beside = `${head}${' '.repeat(Math.max(0, titleWidth - title.length) + 2)}${first}`;
-  return [beside.trimEnd(), ...others.map((line) => `${margin}${line}`)];
+  const firstLine = `${head}${' '.repeat(Math.max(0, titleWidth - title.length) + 2)}${first}`;
+  return [firstLine.trimEnd(), ...others.map((line) => `${margin}${line}`)];
 }
 
 const clock = () => ({ now: Date.now(), time: (iso: string) => iso.slice(11, 19) });

@@ -22,7 +22,7 @@ interface Words {
   readonly tone: Tone;
 }
 
-/** How times are displayed. */
+/** The current time, and how times are displayed. */
 export interface Clock {
   /** Epoch milliseconds. */
   readonly now: number;

@@ -31,7 +31,7 @@ export const MAX_PAYLOAD_BYTES = 256 * 1024 * 1024;
 const MATCHED_LENGTH = 32 * 1024 * 1024;
 
 /** Milliseconds for which facts are collected before rows are derived from them. */
-const FOLD_INTERVAL = 25;
+const DERIVE_INTERVAL = 25;
 
 /** KiB of the database that are in memory. The rest is in a temporary file. */
 const CACHE_KIB = 32 * 1024;
@@ -65,7 +65,7 @@ interface StoredRow {
 export interface ChangedDelivery {
   readonly sequence: number;
   readonly id: string;
-  /** Undefined if the delivery was removed. */
+  /** The delivery as it is now. Undefined if it was removed. */
   readonly delivery: Delivery | undefined;
 }
 
@@ -102,8 +102,7 @@ export class HistoryStore implements Disposable {
       const n = requestId === undefined ? null : this.#number(requestId);
       if (n === undefined) continue;
       const key = hash('md5', identityOf(fact), 'base64url');
-      // The same fact may come again with more details, such as when SQS will delete a dead letter, or that a record
-      // was forgotten.
+      // A fact may be added again with more details, for example that a record was forgotten.
       const sql = `INSERT INTO facts (key, n, event_id, at, fact) VALUES (?, ?, ?, ?, ?)
         ON CONFLICT (key) DO UPDATE SET fact = excluded.fact`;
       this.#run(sql, key, n, eventId, at, JSON.stringify(fact));
@@ -223,7 +222,7 @@ export class HistoryStore implements Disposable {
     this.close();
   }
 
-  /** Facts are collected and written together, at the latest after {@link FOLD_INTERVAL}. */
+  /** Facts are collected and written together, at the latest after {@link DERIVE_INTERVAL}. */
   #begin(): void {
     if (!this.#database.isTransaction) this.#database.exec('BEGIN');
     this.#timer ??= setTimeout(() => {
@@ -233,7 +232,7 @@ export class HistoryStore implements Disposable {
         // Happens if the disk is full, for example. The stack continues without a history.
         warn('The history of deliveries cannot be written', error);
       }
-    }, FOLD_INTERVAL);
+    }, DERIVE_INTERVAL);
   }
 
   #deriveHistory(): void {

@@ -15,7 +15,7 @@ export type IdKind = 'eventId' | 'requestId' | 'messageId' | 'webhookId';
 
 /** An id as typed by a user, who does not need to know its kind. */
 export interface TraceId {
-  /** As typed. May also be a complete webhookId. */
+  /** The id as typed. May also be a complete webhookId. */
   readonly text: string;
   /**
    * The text, if it can be the beginning of a request id or message id. Undefined if it is too short, too long or has

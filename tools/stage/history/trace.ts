@@ -41,8 +41,8 @@ export async function traceDelivery(
 }
 
 /**
- * Adds what can be read of the queues without receiving messages: whether an event is paused, how many other messages are
- * on the queue, and when SQS deletes this one. Without a permission, it leaves that part out.
+ * Adds what can be read of the queues without receiving messages: whether an event is paused, how many other messages
+ * are on the queue, and when SQS deletes this one. Without a permission, it leaves that part out.
  */
 export async function locate(stage: Stage, history: History): Promise<History> {
   const [first, ...others] = history.now;

@@ -43,7 +43,7 @@ interface AwaitedDelivery {
   readonly eventId: string;
   readonly requestId: string;
   readonly facts: Fact[];
-  /** Those that the last search found. */
+  /** The dead letters that the last search found. */
   deadLetters: readonly Fact[];
   /** Time of the last log line about the delivery, and of the last search for dead letters. Epoch milliseconds. */
   lastLineAt: number;

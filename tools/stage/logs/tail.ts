@@ -56,7 +56,7 @@ export async function tail(
 const isOfPlatform = ({ type }: Readonly<Record<string, unknown>>) => String(type).startsWith('platform.');
 
 /** Whether Lambda itself wrote a line about an invocation that failed. There is one for each. */
-const isOfDeath = ({ type, record }: Readonly<Record<string, unknown>>) =>
+const isInvocationFailure = ({ type, record }: Readonly<Record<string, unknown>>) =>
   type === 'platform.report' && record instanceof Object && 'status' in record && record.status !== 'success';
 
 /** Whether the runtime wrote a line about an error that ended an invocation: its message is an object. */
@@ -85,7 +85,7 @@ export function deliveryFilter({ events, id }: LineFilter): (line: FollowedLine)
     if (line === undefined) return !PLATFORM.test(text) && isOfWork(name, text);
     // Metrics in CloudWatch's embedded metric format are not for people.
     if ('_aws' in line) return false;
-    if (isOfPlatform(line) && !isOfDeath(line)) return false;
+    if (isOfPlatform(line) && !isInvocationFailure(line)) return false;
     if (isOfPlatform(line) || isOfRuntime(line)) return isOfWork(name, text);
     const isOfEvent = events?.some((event) => event === line.event) ?? true;
     const isOfId = wanted === undefined || kindOf(wanted, idsOf(line)) !== undefined;

@@ -265,5 +265,8 @@ function whatNext(
   ];
   if (hints.length > 0) return hints;
   if (busy.length === 0) return ['All these queues are empty.'];
+  if (busy.some(({ retries }) => retries.length > 0)) {
+    return ['Fix the cause before they become dead letters: docs/operations.md, "Failing".'];
+  }
   return ['Nothing to do now. If a message keeps waiting, see docs/operations.md, "Waiting".'];
 }

@@ -21,6 +21,14 @@ import {
 } from './received-message.ts';
 import { MAX_SEARCHED } from './waiting-messages.ts';
 
+/** What precedes the next command. */
+const BEFORE_NEXT: Readonly<Record<AnyQueue['kind'], string>> = {
+  'dead-letter': 'After you fix the cause',
+  quarantine: 'After the partner or you fix the cause (docs/operations.md, "Quarantine")',
+  unrouted: 'After you add the event (npx hookctl new-event) and deploy',
+  removed: 'They have no consumer. Keep a copy',
+};
+
 /**
  * Prints why each message of a queue is there, and copies as one.
  * @param options `limit`: maximum number of messages printed; `payload`: also print the partner's data, which is
@@ -84,11 +92,11 @@ export async function dlqShow(
   if (state.inFlight > 0) {
     printLine(`${messages(state.inFlight)} more in flight: another command reads or moves them.`);
   }
-  printLine(
+  const next =
     queue.kind === 'removed'
-      ? `They have no consumer. Keep a copy: ${stack.command(`export ${queue.name}`)}`
-      : `After you fix the cause: ${stack.command(`redrive ${queue.name}`)}   (only some: --id <message>)`,
-  );
+      ? stack.command(`export ${queue.name}`)
+      : `${stack.command(`redrive ${queue.name}`)}   (only some: --id <message>)`;
+  printLine(`${BEFORE_NEXT[queue.kind]}: ${next}`);
 }
 
 type ShownMessage = ReturnType<typeof shownMessage> &

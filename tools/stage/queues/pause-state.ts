@@ -84,7 +84,7 @@ function pauseOf(
 export async function pausesOf(stage: Stage): Promise<Pause[]> {
   const AlarmNames = stage.events.map((event) => stage.event(event).pausedAlarm);
   const [sources, { MetricAlarms = [] }] = await Promise.all([
-    sourcesOf(stage),
+    eventSources(stage),
     stage.cloudwatch.send(
       new DescribeAlarmsCommand({ AlarmNames, StateValue: 'ALARM', MaxRecords: MAX_ALARMS }),
     ),
@@ -101,7 +101,8 @@ export async function pausesOf(stage: Stage): Promise<Pause[]> {
   return found.filter((pause) => pause !== undefined);
 }
 
-async function sourcesOf({ lambda }: Stage): Promise<EventSourceMappingConfiguration[]> {
+/** All event sources that may be listed, also those of other stacks. */
+export async function eventSources({ lambda }: Stage): Promise<EventSourceMappingConfiguration[]> {
   const sources: EventSourceMappingConfiguration[] = [];
   const pages = paginateListEventSourceMappings({ client: lambda }, {});
   for await (const { EventSourceMappings = [] } of pages) sources.push(...EventSourceMappings);

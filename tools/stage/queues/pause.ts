@@ -85,8 +85,7 @@ export async function resume(operation: Operation, name: string): Promise<boolea
     const undo = stack.command(`${event} --reason "…"`, 'pause');
     if ((await settled(operation, event, `${REPEAT}: ${undo}`)) === undefined) return false;
     await ringAt(stack, state.waiting, threshold);
-    // An alarm notifies only when its state changes. An alarm that fired during the pause would not notify about
-    // messages that still wait.
+    // Otherwise an alarm that fired during the pause would not notify again of messages that still wait.
     const { waiting } = await pauseState(stack, event);
     if (waiting.StateValue === 'ALARM') await set(stack, waiting, 'OK', `Resumed by ${by}`);
     await set(stack, state.paused, 'OK', `Resumed by ${by}`);

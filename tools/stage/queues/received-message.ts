@@ -57,8 +57,7 @@ export function failureAttribute(
   message: MessageAttributes,
   name: 'failureReason' | 'failedAt',
 ): string | undefined {
-  // A redriven message keeps its attributes. If SQS moves the message later, the attributes belong to an earlier
-  // failure.
+  // If SQS moved the message after a redrive, the attributes belong to the failure before the redrive.
   return message.movedBySqs ? undefined : attributeText(message, name);
 }
 
@@ -170,7 +169,10 @@ export async function hasMessage(stack: Pick<Stage, 'sqs' | 'waitSeconds'>, url:
   return seen > 0;
 }
 
-/** Seconds for which visited messages are hidden: a minute, and the time to visit them at 50 a second. At most 15 minutes. */
+/**
+ * Seconds for which visited messages are hidden: a minute, and the time to visit them at 50 a second. At most 15
+ * minutes.
+ */
 function hiddenSeconds(count: number): number {
   return Math.min(MAX_INSPECTION_SECONDS, 60 + Math.ceil(count / 50));
 }
@@ -233,7 +235,9 @@ export async function readPayload(
   return Buffer.from(bodyBase64, 'base64');
 }
 
-/** The partner's bytes if the message contains them. Undefined if they are in S3, or it was not sent by the receiver. */
+/**
+ * The partner's bytes if the message contains them. Undefined if they are in S3, or it was not sent by the receiver.
+ */
 export async function payloadInMessage(
   ...[stage, queue, message]: Parameters<typeof readPayload>
 ): Promise<Buffer | undefined> {

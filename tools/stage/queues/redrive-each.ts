@@ -42,8 +42,8 @@ type RedriveOne = (message: ReceivedMessage) => Promise<RedriveOutcome | undefin
 /**
  * Redrives messages one by one. Each is sent first, and deleted only when it is safely stored elsewhere. If the process
  * dies in between, a message is in two places, but is still processed only once.
- * @param ids of messages, events or requests, or at least {@link SHORT_ID_LENGTH} characters of one. Only these messages
- * and their copies are redriven
+ * @param ids of messages, events or requests, or at least {@link SHORT_ID_LENGTH} characters of one. Only these
+ * messages and their copies are redriven
  * @returns whether everything requested was done
  * @throws CommandError if there is nothing to redrive, or an id does not name one message
  */

@@ -31,7 +31,7 @@ const FAILURES = `{ ${messageIs(FAILED, DEAD_LETTERED)} || ${CRASHED} }`;
  * The messages of an event that failed and wait for their next attempt. SQS hides them and gives only their number. The
  * consumer's log identifies them.
  * @returns `attempt`: attempts that failed so far; `error`: the last error, without payload data; `reason`: why other
- * messages are in flight
+ * messages are in flight; `crash`: the last one, if its messages may still be hidden
  * @param visibility of the queue, in seconds: a message whose consumer crashed is in flight for that time
  * @throws MissingOutputError or the AWS error if the log cannot be read
  */
@@ -45,7 +45,7 @@ export async function retriesOf(stage: Stage, event: EventName, visibility: numb
   let isCut = false;
   for await (const { events = [], nextToken } of paginateFilterLogEvents({ client: stage.logs }, query)) {
     failures.push(...events.flatMap(({ message = '' }) => parseLogLine(message) ?? []));
-    crashes.push(...events.flatMap(({ message = '' }) => parseCrash(message) ?? []));
+    crashes.push(...events.flatMap(({ message = '' }) => parseCrash(jsonOf(message)) ?? []));
     pages += 1;
     isCut = pages === MAX_PAGES && nextToken !== undefined;
     if (pages === MAX_PAGES) break;
@@ -60,18 +60,19 @@ export async function retriesOf(stage: Stage, event: EventName, visibility: numb
     const { eventId, attempt = 1, error = 'Error' } = last;
     return [{ event, eventId, messageId, attempt, error, since: new Date(first.at), nextAttemptAt }];
   });
+  const hiddenSince = Date.now() - visibility * 1000;
+  const [crash] = crashes.filter(({ at }) => at > hiddenSince).sort((a, b) => b.at - a.at);
   const reason = isCut
     ? `not identified: its log has more failures than the ${MAX_PAGES} pages that are read`
-    : reasonOfOthers(crashes, visibility);
-  return { retries, reason };
+    : reasonOfOthers(crash);
+  return { retries, reason, crash };
 }
 
 /** AWS does not log which messages an invocation received, so after a crash both reasons are possible. */
-function reasonOfOthers(crashes: readonly LoggedCrash[], visibility: number): string {
-  const now = Date.now();
-  const last = crashes.filter(({ at }) => at > now - visibility * 1000).sort((a, b) => b.at - a.at)[0];
-  if (last === undefined) return 'being processed';
-  return `in flight since its consumer crashed ${duration(now - last.at)} ago (${last.error}), or being processed`;
+function reasonOfOthers(crash: LoggedCrash | undefined): string {
+  if (crash === undefined) return 'being processed';
+  const age = duration(Date.now() - crash.at);
+  return `in flight since its consumer crashed ${age} ago (${crash.error}), or being processed`;
 }
 
 interface LoggedCrash {
@@ -79,25 +80,44 @@ interface LoggedCrash {
   readonly at: number;
   /** Lambda's name of the error, such as `Runtime.ExitError`. */
   readonly error: string;
+  /** Of the invocation, if the line has it. The runtime and Lambda may both report the same crash. */
+  readonly requestId: string | undefined;
 }
 
 /** Log line of the Lambda runtime about an error that ended an invocation. */
-const runtimeSchema = z.object({ timestamp: z.string(), message: z.object({ errorType: z.string() }) });
+const runtimeSchema = z.object({
+  timestamp: z.string(),
+  requestId: z.optional(z.string()),
+  message: z.object({ errorType: z.string() }),
+});
 
 /** Lambda's log line about an invocation. Source: Lambda telemetry API reference, `platform.report`. */
 const reportSchema = z.object({
   time: z.string(),
   type: z.literal('platform.report'),
-  record: z.object({ status: z.enum(['error', 'failure', 'timeout']), errorType: z.optional(z.string()) }),
+  record: z.object({
+    requestId: z.optional(z.string()),
+    status: z.enum(['error', 'failure', 'timeout']),
+    errorType: z.optional(z.string()),
+  }),
 });
 
-/** @returns undefined if the line reports no crash */
-function parseCrash(text: string): LoggedCrash | undefined {
-  const line = jsonOf(text);
+/**
+ * @param line of a log, parsed
+ * @returns undefined if it reports no crash
+ */
+export function parseCrash(line: unknown): LoggedCrash | undefined {
   const runtime = runtimeSchema.safeParse(line).data;
-  if (runtime !== undefined) return { at: Date.parse(runtime.timestamp), error: runtime.message.errorType };
+  if (runtime !== undefined) {
+    const { timestamp, requestId, message } = runtime;
+    return { at: Date.parse(timestamp), error: message.errorType, requestId };
+  }
   const report = reportSchema.safeParse(line).data;
   if (report === undefined) return undefined;
-  const { status, errorType = status === 'timeout' ? 'Sandbox.Timedout' : 'Runtime error' } = report.record;
-  return { at: Date.parse(report.time), error: errorType };
+  const {
+    status,
+    requestId,
+    errorType = status === 'timeout' ? 'Sandbox.Timedout' : 'Runtime error',
+  } = report.record;
+  return { at: Date.parse(report.time), error: errorType, requestId };
 }

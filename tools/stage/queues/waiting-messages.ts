@@ -57,7 +57,7 @@ async function waitingMessage(
   return {
     queue,
     message,
-    /** When SQS deletes it. */
+    /** When SQS deletes the message. */
     expiresAt: new Date(message.sentAt.getTime() + retention * 1000),
     messageId: message.id,
     requestId: attributeText(message, 'requestId'),

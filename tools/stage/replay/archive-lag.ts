@@ -31,7 +31,7 @@ export async function archiveDelay(stack: Stage, events: readonly EventName[]): 
 /**
  * Checks whether Firehose still has records of a window. If S3 rejects them, Firehose retries for a day.
  * @param until end of the window
- * @returns a text for people; undefined if it holds none, or this is not measured
+ * @returns a text for people; undefined if there are none, or this is not measured
  */
 export async function notYetArchived(
   stack: Stage,

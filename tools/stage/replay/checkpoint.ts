@@ -57,8 +57,7 @@ export class Checkpoint {
     this.#recent = split(state.done);
     this.#done = new Set([...done, ...this.#recent]);
     this.#savedSent = sentOf(state);
-    // The list of finished objects is written before the state. If the process was killed in between, the state still
-    // lists them as unfinished.
+    // If the process was killed between two writes, the state still lists objects that are finished.
     for (const key of Object.keys(left.begun)) if (this.isDone(key)) delete left.begun[key];
   }
 
@@ -66,7 +65,7 @@ export class Checkpoint {
     return this.#state;
   }
 
-  /** Number of messages. */
+  /** Number of messages sent so far. */
   get sent(): number {
     return sentOf(this.#state);
   }

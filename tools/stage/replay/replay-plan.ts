@@ -183,8 +183,8 @@ export function newRequest(stack: Stage, options: ReplayOptions, now: Date): Rep
 }
 
 /**
- * The words after `hookctl` that run a planned replay: its times are absolute and its name is fixed, so it sends nothing
- * that settles after the plan.
+ * The words after `hookctl` that run a planned replay: its times are absolute and its name is fixed, so it sends
+ * nothing that settles after the plan.
  * @param rate messages a second
  */
 export function plannedCommand({ name, mode, notify, filter }: ReplayRequest, rate: number): string[] {

@@ -35,11 +35,13 @@ const schema = z.object({
   rate: z._default(count, DEFAULT_RATE),
   /** Number of messages in the plan. */
   planned: count,
-  /** Unfinished objects by key. Their lines up to `line` are settled, except those in `left`. Earlier versions had none. */
+  /**
+   * Unfinished objects by key. Their lines up to `line` are settled, except those in `left`. Earlier versions had none.
+   */
   begun: z._default(z.record(z.string(), z.object({ line: count, left: z.array(count) })), {}),
   /** Hashes of the keys of finished objects, without those in the separate object. */
   done: z.string(),
-  /** Messages sent, by event. */
+  /** Number of messages sent, by event. */
   sent: z.record(z.string(), count),
   /** Records that are not sent, by reason. Earlier versions did not count `tooOld` and `ofAcceptance`. */
   skipped: z.object({
@@ -102,7 +104,7 @@ class OwnedText {
     }
   }
 
-  /** @throws TakenOverError if another process has written it since */
+  /** @throws TakenOverError if another process has written the state since */
   async write(Body: string): Promise<void> {
     const condition = this.#etag === undefined ? { IfNoneMatch: '*' } : { IfMatch: this.#etag };
     try {
@@ -149,7 +151,7 @@ export class StateFile {
     );
   }
 
-  /** @throws TakenOverError */
+  /** @throws TakenOverError if another process has written the state since */
   write(state: ReplayState): Promise<void> {
     return this.#state.write(JSON.stringify(state));
   }

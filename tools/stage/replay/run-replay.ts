@@ -90,7 +90,7 @@ export async function runReplay(
 /**
  * Sends the records of the window, again and again until Firehose has written all of them.
  * @param delay milliseconds by which the archive is late
- * @returns `finished` is false after an abort; `unarchived`: a text if Firehose still holds records
+ * @returns `finished` is false after an abort; `unarchived`: a text if Firehose still buffers records
  */
 async function sendWindow(
   { stack, signal, progress }: Operation,

@@ -53,7 +53,10 @@ interface ReadObject {
   readonly damage: string | undefined;
 }
 
-/** @param most maximum messages */
+/**
+ * Whether a group must be sent before more is added.
+ * @param most maximum messages
+ */
 function isFull({ messages, unsent, ended }: MessageGroup, most: number): boolean {
   const bytes = messages.reduce((sum, message) => sum + message.bytes, 0);
   return messages.length >= most || bytes >= GROUP_BYTES || unsent.length + ended.length >= GROUP_OTHERS;
@@ -130,7 +133,7 @@ async function settle(group: MessageGroup, backlog: Backlog, options: SendRecord
   const { event, messages, unsent, ended } = group;
   const { checkpoint, bucket, signal, onWait } = options;
   if (messages.length > 0) {
-    await backlog.waitForCapacity(messages.length, signal, (reason) => onWait(`waits: ${reason}`));
+    await backlog.waitForCapacity(messages.length, signal, (reason) => onWait(`paused: ${reason}`));
     onWait(undefined);
     await bucket.take(messages.length, signal);
   }

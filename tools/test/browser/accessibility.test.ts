@@ -19,9 +19,9 @@ beforeAll(async () => {
   processed = addressOf((await open.partner.post(shopUpdated('shop-seen'))).body.requestId);
   invalid = addressOf((await open.partner.post('no event')).body.requestId);
   await open.row('shop-seen').getByText('Processed').waitFor();
-  await bury(open.stack.outputs.ShopUpdatedDeadLetterQueueUrl, 'The table was away. '.repeat(20));
-  await bury(open.stack.outputs.GirlCreatedDeadLetterQueueUrl, 'The answer was not understood');
-  // Evaluated by the browser's debugger, because the page's own policy forbids it.
+  await sendDeadLetter(open.stack.outputs.ShopUpdatedDeadLetterQueueUrl, 'The table was away. '.repeat(20));
+  await sendDeadLetter(open.stack.outputs.GirlCreatedDeadLetterQueueUrl, 'The answer was not understood');
+  // Evaluated by the debugger, because the page's Content-Security-Policy forbids scripts from elsewhere.
   await open.page.evaluate(AXE);
 });
 afterAll(() => open[Symbol.asyncDispose]());
@@ -30,19 +30,19 @@ afterEach(() => {
   expect(open.wrongs).toEqual([]);
 });
 
-/** Puts a dead letter on a queue. */
-async function bury(QueueUrl: string | undefined, reason: string): Promise<void> {
+/** Puts a message on a dead-letter queue. */
+async function sendDeadLetter(QueueUrl: string | undefined, reason: string): Promise<void> {
   const client = new SQSClient(open.stack.operator);
   const MessageAttributes = {
     eventId: { DataType: 'String', StringValue: 'e'.repeat(64) },
     failureReason: { DataType: 'String', StringValue: reason },
   };
-  const MessageBody = JSON.stringify(shopUpdated(`shop-buried-${'x'.repeat(100)}`));
+  const MessageBody = JSON.stringify(shopUpdated(`shop-dead-${'x'.repeat(100)}`));
   await client.send(new SendMessageCommand({ QueueUrl, MessageBody, MessageAttributes }));
   client.destroy();
 }
 
-/** Findings that make the page unusable for some people. axe's lesser findings are advice. */
+/** Findings of axe that make the page unusable for some people. Its lesser findings are only advice. */
 const violations = (page: Page, given = '') =>
   page.evaluate(`axe.run(${given}).then(({ violations }) => violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
@@ -65,7 +65,7 @@ async function leaveByEscape(): Promise<void> {
   await open.page.getByRole('dialog').waitFor({ state: 'hidden' });
 }
 
-/** Each view, and how to leave it if it covers others. */
+/** Each view: how to open it and, if it covers other views, how to leave it. */
 const VIEWS: readonly { name: string; enter: () => Promise<void>; leave?: () => Promise<void> }[] = [
   { name: 'deliveries', enter: () => show('#/deliveries', 'shop-seen') },
   {
@@ -115,7 +115,7 @@ const VIEWS: readonly { name: string; enter: () => Promise<void>; leave?: () => 
     name: 'a dead letter',
     async enter() {
       await show('#/dead-letters', /^2 dead letters/);
-      await click(/shop-buried/);
+      await click(/shop-dead/);
       await open.page.getByRole('textbox', { name: /^Payload of / }).waitFor();
     },
   },
@@ -142,7 +142,7 @@ const SIZES = [
   { width: 1024, height: 768 },
   { width: 761, height: 768 },
   { width: PHONE, height: 844 },
-  // 1280 by 1024 pixels at 400 %.
+  // The window of 1280 by 1024 pixels, zoomed to 400 %.
   { width: 320, height: 256 },
 ];
 
@@ -158,7 +158,7 @@ const OUTSIDE = `(async () => {
   return [...page, ...outside.map((element) => element.outerHTML.slice(0, 160))];
 })()`;
 
-/** Controls that are too small for a finger: 44 pixels. Those of the list and of CodeMirror are not ours to measure. */
+/** Controls that are smaller than a finger: 44 pixels. Those in the list and in CodeMirror are excluded. */
 const SMALL = `[...document.querySelectorAll('button, .button, .icon-button, input, select, textarea, summary, [role=tab]')]
   .filter((element) => {
     const target = element.closest('label') ?? element;
@@ -167,7 +167,7 @@ const SMALL = `[...document.querySelectorAll('button, .button, .icon-button, inp
   })
   .map((element) => element.outerHTML.slice(0, 160))`;
 
-/** Fields with a text below 16 pixels, for which iOS enlarges the page. */
+/** Fields with text below 16 pixels: iOS would zoom into the page. */
 const SMALL_TEXT = `[...document.querySelectorAll('input:not([type=checkbox], [type=radio]), select, textarea')]
   .filter((element) => parseFloat(getComputedStyle(element).fontSize) < 16)
   .map((element) => element.outerHTML.slice(0, 160))`;
@@ -241,11 +241,11 @@ describe('with the keyboard only', () => {
     await open.button('Pause shop.updated').waitFor();
     for (let step = 0; step < 80 && (await focused()) !== 'Pause shop.updated'; step += 1) await press('Tab');
     await press('Enter');
-    // Without a reason, Escape would first close the hint of the refused button.
+    // A reason is needed: without one, Escape would first close the hint of the refused button.
     await dialog.getByRole('textbox', { name: 'Reason' }).fill('A test');
     for (let step = 0; step < 8; step += 1) {
       await press('Tab');
-      // Tab passes the browser's own controls between the last element and the first.
+      // Between the last element and the first, Tab leads to the browser's own controls.
       expect(await page.evaluate("document.querySelector(':focus:not(dialog *)')")).toBeNull();
     }
     await press('Escape');
@@ -336,7 +336,7 @@ describe('the description of the endpoint', () => {
     })
     .map((element) => element.textContent.slice(0, 60))`;
 
-  /** The page's policy must block every connection of a script. */
+  /** Expects that the page's policy blocks every connection that a script opens. */
   async function expectNothingGetsOut(page: Page): Promise<void> {
     expect(open.wrongs).toEqual([]);
     await page.evaluate("fetch('http://127.0.0.1:1/').catch(() => undefined)");
@@ -360,7 +360,7 @@ describe('the description of the endpoint', () => {
     await page.getByText('updated_fields', { exact: true }).first().waitFor();
     await expectNothingGetsOut(page);
     await page.evaluate(AXE);
-    // One part of each kind. Redoc's menu has labels that omit the symbol before them.
+    // One element of each kind. Redoc's menu is excluded: its labels omit the symbol before them.
     const include = ['.menu-content', '.api-info', '[id="tag/Endpoint/operation/receiveEvent"]'];
     const rules = { 'label-content-name-mismatch': { enabled: false } };
     const given = `${JSON.stringify({ include })}, ${JSON.stringify({ rules, elementRef: false })}`;

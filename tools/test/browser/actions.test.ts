@@ -60,7 +60,7 @@ test('a delivery of a paused event is resumed, but not while the pause is being 
   await open.select('shop-paused');
   await detail.getByText(/^shop\.updated was paused .* by operator: The cache is being moved\./).waitFor();
   expect(await dock().count()).toBe(0);
-  // Also if the list does not have it: the key must not send a duplicate.
+  // The key must not send a duplicate, even if the list does not contain the delivery.
   const [, id = ''] = /deliveries\/([^?]+)/.exec(page.url()) ?? [];
   await open.show(`#/deliveries/${id}?search=nothing-matches`);
   await open.page.getByText('No delivery matches').waitFor();
@@ -82,7 +82,7 @@ test('a failed command opens its output', async () => {
   await dialog.getByRole('textbox').press('Enter');
   await dialog.locator('.hint').getByText('Type a reason.').waitFor();
   await dialog.getByRole('textbox').fill('Too late');
-  // Somebody else is faster.
+  // Another user pauses the event first.
   const task = JSON.stringify({ argv: ['pause', 'user.updated', '--reason', 'First'] });
   const headers = "{ 'content-type': 'application/json' }";
   await page.evaluate(`fetch('/api/tasks', { method: 'POST', headers: ${headers}, body: '${task}' })`);
@@ -90,6 +90,14 @@ test('a failed command opens its output', async () => {
   await page.getByText('1 running').waitFor({ state: 'hidden' });
   await dialog.getByRole('button', { name: /^Pause/ }).click();
   await open.taskOutput(/^user\.updated is already paused/);
+  await open.button('Close tasks').click();
+});
+
+test('doctor of the menu opens its output if a check fails', async () => {
+  await open.partner.post({ event: 'shop.closed', data: {}, timestamp: new Date().toISOString() });
+  await open.button(/^More$/).click();
+  await open.page.getByRole('menuitem', { name: 'Check this stack (doctor)' }).click();
+  await open.taskOutput(/failure +set aside +unrouted: 1 message/);
   await open.button('Close tasks').click();
 });
 
@@ -105,7 +113,7 @@ test('a replay sends what its plan has shown, and nothing that settled later', a
   expect(await page.evaluate('document.activeElement.type')).toBe('datetime-local');
   await open.button('Last hour').click();
   const replay = page.getByRole('button', { name: 'Replay', exact: true });
-  // The archive is up to a second late.
+  // The archive contains the event up to a second later.
   await eventually(async () => {
     await open.button('Show plan').click();
     await page.locator('.card .badge', { hasText: /Done|Failed/ }).waitFor();
@@ -126,12 +134,12 @@ test('a replay that its user has interrupted can be continued', async () => {
   for (const name of ['One', 'Two', 'Three']) {
     await open.partner.post(shopUpdated('shop-in-parts', { name }));
   }
-  // Empties the form.
+  // A new page has an empty form.
   await open.goto('#/replay');
   await page.getByText('More options').click();
   await page.getByLabel('Shop id').fill('shop-in-parts');
   await page.getByLabel('Messages per second').fill('1');
-  // The archive is up to a second late.
+  // The archive contains the event up to a second later.
   await eventually(async () => {
     await open.button('Show plan').click();
     await page.locator('.card .badge', { hasText: /Done|Failed/ }).waitFor();

@@ -10,7 +10,7 @@ const PLACES = [
   'C:/Program Files/Google/Chrome/Application/chrome.exe',
 ];
 
-/** @returns undefined if none is installed */
+/** @returns undefined if no browser is installed */
 export function chromiumPath(): string | undefined {
   return [process.env.CHROMIUM ?? '', ...PLACES].find((place) => place !== '' && existsSync(place));
 }
@@ -19,6 +19,6 @@ export function chromiumPath(): string | undefined {
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = chromiumPath();
   if (executablePath === undefined) throw new Error('There is no Chromium: set CHROMIUM to its path');
-  // Its sandbox needs rights that containers rarely have, and the page is our own.
+  // Chromium's sandbox needs permissions that containers rarely have, and the page is our own.
   return await chromium.launch({ executablePath, args: ['--no-sandbox'] });
 }

@@ -6,7 +6,7 @@ import { eventually } from '../../../test/support/eventually.ts';
 import { answered } from '../console/support.ts';
 import { OpenConsole, shopUpdated } from './open-console.ts';
 
-/** Failing deliveries soon become dead letters. */
+/** A failing delivery becomes a dead letter after two quick attempts. */
 const environment = { FIRST_RETRY_DELAY_SECONDS: '0.01', MAXIMUM_RECEIVES: '2' };
 
 let open: OpenConsole;
@@ -146,11 +146,11 @@ describe('the list', () => {
     const { page } = open;
     await open.partner.post(shopUpdated('shop-quiet-1', { name: 'Hidden in the payload' }));
     await open.row('shop-quiet-1').waitFor();
-    // The next key comes immediately, so the search box must have the focus at once.
+    // The search box must have the focus before the next key.
     const pressed = "dispatchEvent(new KeyboardEvent('keydown', { key: '/' })); document.activeElement.id";
     expect(await page.evaluate(pressed)).toBe('search');
     await page.keyboard.type('hidden IN');
-    // Enter that accepts text of an input method does not leave the field.
+    // Enter during composition belongs to the input method and must not leave the field.
     await page.locator('#search').dispatchEvent('keydown', { key: 'Enter', isComposing: true });
     expect(await page.evaluate('document.activeElement.id')).toBe('search');
     await press('Enter');
@@ -237,7 +237,7 @@ describe('the list', () => {
     await open.row(`measured-${many - 1}`).waitFor();
     expect(await open.rows.count()).toBeLessThan(200);
     const list = page.getByRole('grid', { name: /^Deliveries/ });
-    // Includes the heading row.
+    // The count includes the heading row.
     expect(await list.getAttribute('aria-rowcount')).toBe(String(many + 1));
     await list.focus();
     await press('End');
@@ -399,7 +399,7 @@ test('a message of a paused event waits on its queue, where its body can be read
   await dialog.getByRole('textbox').fill('The cache is being moved');
   await dialog.getByRole('button', { name: /^Pause/ }).click();
   await page.getByText('The cache is being moved').first().waitFor();
-  // The consumer processes messages until the pause is complete.
+  // Until the pause is complete, the consumer still processes messages.
   await page.getByText('Paused shop.updated.').waitFor();
 
   await post('shop-paused');
@@ -423,7 +423,7 @@ test('the page says when the console is gone, and later shows every delivery onc
   await page.getByText('Connected', { exact: true }).waitFor();
   await open.row('shop-away-3').getByText('Processed').waitFor();
   await open.rowCount(3);
-  // Another console has another cookie.
+  // A console that was restarted does not accept the old cookie, so the page must reload.
   await open.goto('');
 });
 
@@ -490,7 +490,7 @@ describe('the editor', () => {
   async function edit(body: unknown): Promise<void> {
     await open.showDelivery(body);
     await button('Resend').waitFor();
-    // The page listens to keys a moment after it shows the button.
+    // The page handles keys only a moment after it shows the button.
     await eventually(async () => {
       await press('e');
       const dialog = open.page.getByRole('dialog').waitFor({ timeout: 5_000 });
@@ -568,12 +568,15 @@ describe('the editor', () => {
     await press('Control+Enter');
     await detail.getByText('shop-of-plain').first().waitFor();
     await page.unroute(/mount-editor/);
-    // The browser remembers a module that failed to load until the page is left.
+    // After a module has failed to load, only a new page loads it again.
     await open.goto('');
   });
 });
 
-/** Of each line, the positions of its punctuation outside isolated text. A wrapped part comes after the one above. */
+/**
+ * For each line, the positions of punctuation that is not isolated. If a line wraps, its second part comes
+ * later.
+ */
 const PLACES = `[...document.querySelector('.viewer-text > div').shadowRoot.querySelectorAll('.cm-line')].map((line) => {
   const places = [];
   const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
@@ -667,7 +670,7 @@ describe('a payload', () => {
       .getByText(/more characters. Show all$/)
       .click();
     await body().getByRole('textbox').focus();
-    // CodeMirror estimates the height of the line, so that one press may end before its end.
+    // CodeMirror estimates the height of the line, so one key press may not reach its end.
     await eventually(async () => {
       await press('Control+End');
       return (

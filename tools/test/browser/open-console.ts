@@ -1,6 +1,6 @@
 import type { BrowserContext, Locator, Page } from 'playwright-core';
-import { Partner } from '../../../test/support/partner.ts';
-import { startTestStack, TEST_SECRET } from '../../../test/support/test-stack.ts';
+import { Partner, TEST_SECRET } from '../../../test/support/partner.ts';
+import { startTestStack } from '../../../test/support/test-stack.ts';
 import { pageCommands } from '../../commands/page-commands.ts';
 import { type LocalConsole, startLocalConsole } from '../../console/local-console.ts';
 import type { LocalStack, LocalStackOptions } from '../../local/local-stack.ts';
@@ -18,14 +18,14 @@ export const shopUpdated = (shop: string, more: object = {}) => ({
 
 export const addressOf = (requestId: unknown) => `#/deliveries/${encodeURIComponent(String(requestId))}`;
 
-/** A local stack with its console, open in a browser. */
+/** A local stack, and a browser that has its console open. */
 export class OpenConsole implements AsyncDisposable {
   readonly stack: LocalStack;
   readonly feed: LocalFeed;
   readonly context: BrowserContext;
   readonly page: Page;
   readonly partner: Partner;
-  /** Errors, and requests to other hosts. There must be none. */
+  /** Errors of the page, and requests to other hosts. Each test expects that there are none. */
   readonly wrongs: string[] = [];
   #console: LocalConsole;
 
@@ -66,7 +66,7 @@ export class OpenConsole implements AsyncDisposable {
     const { origin } = new URL(console.url);
     context.on('weberror', (error) => this.wrongs.push(`error: ${error.error().message}`));
     context.on('console', (message) => {
-      // The browser logs failed requests, which some tests cause on purpose.
+      // The browser also logs failed requests, which some tests cause on purpose.
       const isNetwork = /Failed to load resource|ERR_/.test(message.text());
       if (message.type() === 'error' && !isNetwork) this.wrongs.push(`console: ${message.text()}`);
     });
@@ -81,7 +81,10 @@ export class OpenConsole implements AsyncDisposable {
     return this.#console.url;
   }
 
-  /** Loads the page again. @param hash such as `#/queues` */
+  /**
+   * Opens the page anew.
+   * @param hash address within the page, such as `#/queues`
+   */
   async goto(hash: string): Promise<void> {
     // A change of only the hash would not reload the page.
     await this.page.goto('about:blank');
@@ -89,7 +92,7 @@ export class OpenConsole implements AsyncDisposable {
     await this.page.locator('.connection.is-live').waitFor();
   }
 
-  /** Shows a view, without loading the page again. */
+  /** Changes the view without loading the page again. */
   async show(hash: string): Promise<void> {
     await this.page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
   }
@@ -100,7 +103,7 @@ export class OpenConsole implements AsyncDisposable {
     return address;
   }
 
-  /** Stops the console, and restarts it on the same port after some work. */
+  /** Stops the console, runs some work, and starts the console again on the same port. */
   async withoutConsole(work: () => Promise<void>): Promise<void> {
     const { port } = new URL(this.url);
     await this.#console[Symbol.asyncDispose]();
@@ -115,7 +118,7 @@ export class OpenConsole implements AsyncDisposable {
     return this.page.locator('.deliveries-table .tr[data-id]');
   }
 
-  /** The list's rows that contain a text, such as a shop. */
+  /** Rows of the list that contain a text, such as a shop. */
   row(text: string | RegExp): Locator {
     return this.rows.filter({ hasText: text });
   }
@@ -129,7 +132,7 @@ export class OpenConsole implements AsyncDisposable {
     await this.page.getByRole('region', { name: 'Tasks' }).getByText(text).first().waitFor();
   }
 
-  /** Selects a row, and waits for its detail. */
+  /** Opens a row and waits for its detail. */
   async select(text: string): Promise<void> {
     await this.row(text).first().click();
     await this.detail.getByText(text).first().waitFor();

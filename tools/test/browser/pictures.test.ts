@@ -6,20 +6,20 @@ import { OpenConsole, shopUpdated } from './open-console.ts';
 
 const FOLDER = 'docs/console';
 
-/** Maximum: 100. Higher values do not make text clearer. */
+/** Quality of WebP, up to 100. More than this does not make text clearer. */
 const QUALITY = 80;
 
-/** Milliseconds before a picture is taken: lists refresh, and toasts disappear. */
+/** Milliseconds to wait before a picture: lists refresh, and toasts disappear. */
 const QUIET = 1_500;
 
-/** Pixels, as `OpenConsole` opens it. */
+/** Width of the window in pixels, as in `OpenConsole`. */
 const WIDTH = 1440;
 
 const isWanted = process.env.CONSOLE_PICTURES === 'true';
 
 let open: OpenConsole;
 
-/** Taken only with `npx hookctl test-console --pictures`, because they show the time of day. */
+/** Only with `npx hookctl test-console --pictures`, because the pictures contain the time of day. */
 (isWanted ? describe : describe.skip)('pictures', () => {
   beforeAll(async () => {
     await mkdir(FOLDER, { recursive: true });
@@ -32,7 +32,7 @@ let open: OpenConsole;
     for (const { payload } of readSamples()) {
       await partner.post({ ...payload, timestamp: new Date().toISOString() });
     }
-    // A fault would also hit deliveries in progress, and the pictures would vary.
+    // All deliveries must be processed before a fault begins. Otherwise the pictures would vary.
     for (const { event } of readSamples()) await open.row(event).getByText('Processed').waitFor();
     const end = stack.faults.inject({ service: 'dynamodb', kind: 'down' });
     for (const shop of ['shop-7', 'shop-8', 'shop-9']) await partner.post(shopUpdated(shop));
@@ -58,7 +58,7 @@ let open: OpenConsole;
   }, 300_000);
 });
 
-/** @param ready text that appears when the view is ready */
+/** @param ready text that the view shows when it is complete */
 async function take(
   name: string,
   hash: string,

@@ -7,7 +7,7 @@ import { addressOf, OpenConsole, shopUpdated } from './open-console.ts';
 
 let open: OpenConsole;
 
-/** Requests for the API since the test began. */
+/** Requests to the API in the current test. */
 const requests: string[] = [];
 const streams = new Set<IncomingMessage>();
 
@@ -56,7 +56,7 @@ async function openWindow(hash = '', context: BrowserContext = open.context): Pr
 
 const isLive = (page: Page) => page.locator('.connection.is-live').waitFor();
 
-/** The browser shows all pages of a test. This simulates a hidden page. */
+/** Tells a page that it is hidden: the browser itself shows all pages of a test. */
 const hide = (page: Page, hidden: boolean) =>
   page.evaluate(`
     Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true });

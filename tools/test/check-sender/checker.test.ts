@@ -75,7 +75,10 @@ const post = (
     ...init,
   });
 
-/** The answer to bytes that no HTTP client would send. */
+/**
+ * Sends bytes that no HTTP client would send.
+ * @returns the answer
+ */
 async function raw({ checker }: Started, ...parts: (string | Uint8Array)[]): Promise<string> {
   const socket = connect({ port: checker.port, host: '127.0.0.1' });
   let answer = '';
@@ -91,7 +94,10 @@ async function raw({ checker }: Started, ...parts: (string | Uint8Array)[]): Pro
   return answer;
 }
 
-/** The last verdict, when there are this many. */
+/**
+ * Waits for a number of verdicts.
+ * @returns the last one
+ */
 function verdict({ verdicts }: Started, count = 1): Promise<Verdict> {
   return eventually(async () => (verdicts.length >= count ? verdicts.at(-1) : undefined), { limit: 10_000 });
 }
@@ -460,7 +466,7 @@ describe('it reports of the last request', () => {
     ['200 is final in other bytes', 'ok', [BODY, indented], ['repeat', 'repeat-after-200']],
     ['that it came early', '500', [BODY, BODY], ['repeat', 'repeat-early']],
     ['that its timestamp is new', '500', [BODY, later], ['repeat', 'repeat-early', 'repeat-changed']],
-    // The id may identify a subscription.
+    // The webhookId may be that of a subscription, so it does not identify a delivery.
     ['nothing of another event with the same webhookId', 'ok', sameId, []],
     ['nothing of another event with the same data', 'ok', [BODY, later], []],
     ['that repeats are a storm', '500,500,500,ok', [BODY, BODY, BODY, BODY], ['repeat', 'repeat-storm']],
@@ -508,7 +514,7 @@ describe('a corrected request after a refused one', () => {
   const now = new Date().toISOString();
   interface Refused {
     readonly body: string | Buffer<ArrayBuffer>;
-    /** @default that of the body */
+    /** Hash of the signature header. @default one that depends on the body */
     readonly signature?: string;
   }
   const wrongSecret = { body: BODY, signature: sign(BODY, 'another').toString('hex') };
@@ -531,7 +537,7 @@ describe('a corrected request after a refused one', () => {
     expect(kindsOf(await verdict(started, count))).toEqual([]);
     const summary = summaryOf(started, true);
     expect(summary).toMatchObject({ requests: count, right: 1, corrected: refused.length, repeats: [] });
-    // After the failure, the corrected request is not repeated.
+    // With simulated failures, the corrected request would have to be repeated, and is not.
     expect(isRightInAll(summary)).toBe(steps === 'ok');
     expect(outcomeOf(summary)).toMatch(/^[✓✗] \d of \d requests (was|were) wrong, and corrected later/);
   });

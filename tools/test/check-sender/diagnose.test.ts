@@ -13,14 +13,17 @@ import type { AttemptEnding, SentAttempt, SentDelivery } from '../../check-sende
 import { serviceAnswer } from '../../check-sender/service-answer.ts';
 import type { SentRequest } from '../../check-sender/signed-messages.ts';
 
-/** Hex digits that are also base64, with letters in both cases, so that each way to read it gives another key. */
+/**
+ * Hex digits that are also base64, and letters in both cases: each way to decode the secret gives another
+ * key.
+ */
 const SECRET = 'A0b1C2d3E4f5A6b7';
 
 const NOW = new Date('2026-01-31T09:00:00Z');
 
 /**
- * Every part differs between notations: white space, slashes, characters beyond ASCII and beyond Latin-1, HTML's
- * special characters.
+ * A body of which each part can be written differently: white space, slashes, characters beyond ASCII and
+ * beyond Latin-1, special characters of HTML.
  */
 const BODY = `{
  "timestamp": "2026-01-31T09:00:00Z",
@@ -34,7 +37,7 @@ const sign = (body: string | Uint8Array, secret: string | Uint8Array = SECRET, h
 interface Sent {
   readonly body?: string | Uint8Array;
   readonly signature?: string | Uint8Array;
-  /** Replaces the usual headers, including the signature. */
+  /** Headers to send instead of the usual ones, which include the signature. */
   readonly headers?: readonly (readonly [string, string])[];
   readonly method?: string;
   readonly path?: string;
@@ -64,7 +67,7 @@ async function diagnosisOf(sent: Sent): Promise<Diagnosis> {
   return diagnose(request, await serviceAnswer(request, secret), secret);
 }
 
-/** The usual headers, with another one instead of the signature. */
+/** The usual headers, but with another header instead of the signature. */
 const withHeader = (name: string, value: string, ...more: [string, string][]): [string, string][] => [
   ['Host', 'localhost:8080'],
   ['Content-Type', 'application/json'],
@@ -72,7 +75,7 @@ const withHeader = (name: string, value: string, ...more: [string, string][]): [
   ...more,
 ];
 
-/** The expected kinds of findings, the request, words of the findings, and the status of the answer. */
+/** A test case: expected kinds of findings, the request, words in the findings, and the expected status. */
 type Case = readonly [kinds: string, sent: Sent, says?: RegExp, status?: number];
 
 async function expectFindings(kinds: string, sent: Sent, says: RegExp, status: number) {
@@ -94,7 +97,7 @@ const swapped16 = (text: string) => Buffer.from(text, 'utf16le').swap16();
 const unsigned = withHeader('X-Request-Id', '1');
 const zipped = ['Content-Encoding', 'gzip'] as [string, string];
 
-/** Output of these libraries themselves for the parsed BODY. */
+/** The parsed BODY as these libraries write it. */
 const PYTHON =
   '{"timestamp": "2026-01-31T09:00:00Z", "event": "shop.updated", "data": {"shop_id": "shop/1", "name": "Caf\\u00e9 <A&B> \'\\u00fc\' \\ud83d\\ude00 e\\u0301 \\ufb01", "rating": 1.0, "updated_fields": ["name"]}}';
 const PYTHON_TEXT =
@@ -106,7 +109,7 @@ const PHP =
 const GO =
   '{"data":{"name":"Café \\u003cA\\u0026B\\u003e \'ü\' 😀 e\u0301 ﬁ","rating":1.0,"shop_id":"shop/1","updated_fields":["name"]},"event":"shop.updated","timestamp":"2026-01-31T09:00:00Z"}';
 
-/** As people and formatters write it. */
+/** BODY as people and formatters write it in a file. */
 const FILE = `{
   "timestamp": "2026-01-31T09:00:00Z",
   "event": "shop.updated",
@@ -119,7 +122,7 @@ const HTML = BODY.replaceAll('&', '&amp;')
   .replaceAll('"', '&quot;')
   .replaceAll("'", '&#039;');
 
-/** Each sender makes exactly one mistake on purpose. The test vectors have more. */
+/** Requests with a wrong signature, each with exactly one mistake. The test vectors cover more. */
 const WRONG_SIGNATURES: readonly Case[] = [
   ['json-reserialised', { signature: sign(compact) }, /JSON\.stringify/],
   ['json-reserialised', { signature: sign(PYTHON) }, /json\.dumps/],
@@ -258,8 +261,8 @@ const WRONG_SIGNATURES: readonly Case[] = [
 ];
 
 /**
- * The first finding for mistakes of the test vectors. With some bodies and secrets, several mistakes have the same
- * result.
+ * The first finding for each mistake in the test vectors. With some bodies and secrets, several mistakes give
+ * the same signature.
  */
 const VECTOR_MISTAKES: Readonly<Record<string, string>> = {
   wrongSecret: 'signature-other',
@@ -329,14 +332,14 @@ describe.each(signingVectors.vectors)('the test vector $name', (vector) => {
   test.each(Object.entries(accepted))('%s is right', async (_, signature) => {
     const { status, findings } = await diagnosisOf({ body, secret, signature });
     const kinds = findings.map(({ kind }) => kind);
-    // An HTTP API passes text on as text, so bytes that are not UTF-8 result in 401.
+    // An HTTP API passes the body to the receiver as text, so other bytes than UTF-8 lead to a 401.
     if (utf8 === false) expect({ status, kinds }).toEqual({ status: 401, kinds: ['body-not-utf-8'] });
     else expect(findings.every(({ kind }) => !/^signature/.test(kind)) && [200, 400]).toContain(status);
   });
 
   test.each(Object.entries(refused))('%s is named', async (mistake, signature) => {
     const { findings, status } = await diagnosisOf({ body, secret, signature });
-    // Such a gateway changes the body in the same way as this sender did before it signed.
+    // The gateway changes the body just as this sender did before it signed, so the signature is right.
     expect(status).toBe(mistake === 'decodedBody' ? 400 : 401);
     const names = Object.entries(VECTOR_MISTAKES).find(([mistakes]) => mistakes.split(' ').includes(mistake));
     expect(names?.[1].split(' ')).toContain(findings[0]?.kind);
@@ -348,11 +351,11 @@ const event = (fields: Readonly<Record<string, unknown>>) =>
   JSON.stringify({ event: 'shop.updated', data: { shop_id: 'shop-1' }, timestamp: TIMESTAMP, ...fields });
 const at = (timestamp: unknown) => event({ timestamp });
 const named = (name: string) => event({ event: name, data: { id: 1 } });
-/** Decoded with the wrong charset. */
+/** UTF-8 text that was decoded as Latin-1. */
 const latin1 = (text: string) => Buffer.from(text).toString('latin1');
 const review = (fields: object) => event({ event: 'review.posted', data: { review_id: 'x', ...fields } });
 
-/** Signed correctly, and answered 400 unless another status is given. */
+/** Correctly signed requests with a wrong payload. They are answered 400 unless another status is given. */
 const WRONG_PAYLOADS: readonly Case[] = [
   ['timestamp-without-zone', { body: at('2026-01-31T09:00:00') }],
   ['timestamp-with-offset', { body: at('2026-01-31T10:00:00+01:00') }],
@@ -380,7 +383,7 @@ const WRONG_PAYLOADS: readonly Case[] = [
   ...['Shop.Updated', 'shop_updated', 'shop.update', 'ShopUpdated', 'shop.udpated', 'shops.update'].map(
     (name): Case => ['event-misspelt', { body: event({ event: name }) }, /Did you mean shop\.updated/, 200],
   ),
-  // Kinds that the partner may add before the receiver knows them.
+  // Kinds that the partner may add before the receiver supports them.
   ...['invoice.paid', 'shop.created', 'girl.undeleted'].map(
     (name): Case => ['event-unknown', { body: named(name) }, /^/, 200],
   ),
@@ -513,7 +516,7 @@ const typed = (type: string) => [host, ['Content-Type', type], signed] as const;
 const signedWith = (name: string, value: string) =>
   withHeader('X-Webhook-Signature', signature, [name, value]);
 
-/** Answered 200 unless another status is given. */
+/** Requests with another mistake. They are answered 200 unless another status is given. */
 const WRONG_REQUESTS: readonly Case[] = [
   ['method', { method: 'GET' }, /redirect|GET/, 404],
   ['path', { path: `${WEBHOOK_PATH}/` }, /ends with a slash/, 404],
@@ -547,13 +550,13 @@ test.each(WRONG_REQUESTS)(
   },
 );
 
-/** Seconds that each request takes. */
+/** Seconds until each request is answered. */
 const ANSWERED_AFTER = 20;
 
 /** A failed request, and the seconds until the next one. */
 interface Failure {
   readonly wait: number;
-  /** @default 500 */
+  /** How the request ends. @default 500 */
   readonly how?: AttemptEnding;
   readonly retryAfterSeconds?: number;
 }
@@ -581,7 +584,7 @@ function delivery(failed: readonly Failure[]): SentDelivery {
   return { number: 1, eventId: 'x', event: undefined, attempts, corrects: 0 };
 }
 
-/** Grades and kinds of the findings for each repeat, without the note that it is a repeat. */
+/** Grade and kind of the findings for each repeated request, without the finding that it is one. */
 const judged = (repeated: SentDelivery) =>
   repeated.attempts
     .slice(1)
@@ -607,7 +610,7 @@ describe('the waits of a sender', () => {
   test.each([
     ['as asked for', failures(10, 20, 40), [[], [], []], 'growing'],
     ['moved by a quarter', failures(12.5, 15, 50), [[], [], []], 'growing'],
-    // Waits of an hour need not grow.
+    // At one hour, waits need not grow any more.
     ['of an hour', failures(3_600, 2_700), [[], []], 'growing'],
     ['that shrink', failures(1.7, 0.9), [[EARLY], [SOONER]], 'shrinking'],
     ['that grew', failures(10, 20, 5, 80), [[], [], [SOONER], []], 'shrinking'],

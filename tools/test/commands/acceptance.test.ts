@@ -36,7 +36,10 @@ const settingsFor = ({ operator }: LocalStack) => ({
   AWS_SECRET_ACCESS_KEY: operator.credentials.secretAccessKey,
 });
 
-/** Runs Node.js in a shell with only the given AWS settings. @returns the exit code, and the whole output */
+/**
+ * Runs Node.js in a shell with only the given AWS settings.
+ * @returns its exit code and all of its output
+ */
 async function runNode(
   args: readonly string[],
   settings: Readonly<Record<string, string>>,
@@ -45,7 +48,7 @@ async function runNode(
     env: {
       PATH: process.env.PATH,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-      // Disables the user's credential files, and a server's credentials from the metadata endpoint.
+      // An empty home and these variables disable credential files, and credentials of a server's metadata endpoint.
       HOME: '/nonexistent',
       AWS_EC2_METADATA_DISABLED: 'true',
       ...settings,
@@ -67,7 +70,9 @@ async function write(content: unknown): Promise<string> {
   return file;
 }
 
-/** Everything that a suite may leave: items, messages, payloads, its own queues and subscriptions. */
+/**
+ * Everything that the suite could leave behind: items, messages, payloads, its own queues and subscriptions.
+ */
 async function left({ operator, outputs }: LocalStack): Promise<unknown> {
   const tables = new Tables(operator);
   const queues = new Queues(operator);
@@ -89,9 +94,9 @@ async function left({ operator, outputs }: LocalStack): Promise<unknown> {
 const nothing = { rows: [], messages: [], payloads: [], queues: [], subscriptions: [] };
 
 describe('the acceptance suite', () => {
-  // Takes 10 s: the whole suite, in a Jest of its own.
+  // Takes 10 s: runs the whole suite in a Jest process of its own.
   test('passes against the stack that npm start runs, whatever AWS settings the shell has', async () => {
-    // Jest finds no tests behind a symbolic link.
+    // Copied, because Jest finds no tests behind a symbolic link.
     const project = await Project.create({ copied: ['test'] });
     try {
       await writeFile(project.path('.local/outputs.json'), JSON.stringify({ [stack.name]: stack.outputs }));
@@ -117,7 +122,7 @@ describe('the acceptance suite', () => {
   });
 
   test('fails if an effect fails, and still leaves nothing behind', async () => {
-    // The review topic's subscriber waits at the chat topic, so no review notification ever arrives.
+    // With the topics swapped, the subscriber of review notifications never receives one.
     const outputs = { ...stack.outputs, ReviewTopicArn: stack.outputs.ChatTopicArn };
     const { code, output } = await runSuite('effects', { [stack.name]: outputs }, '-t', '^review.posted');
     expect(output).toContain('● review.posted › sends a review notification');
@@ -144,7 +149,7 @@ describe('npx hookctl acceptance refuses', () => {
   });
   afterAll(() => project.remove());
 
-  /** Disables the user's own AWS settings. */
+  /** Settings that disable the developer's own AWS configuration. */
   const nobody = { AWS_PROFILE: '', AWS_CONFIG_FILE: 'none', AWS_SHARED_CREDENTIALS_FILE: 'none' };
   const refuse = async (args: readonly string[], line: unknown, environment = {}) =>
     expect(await project.type(['acceptance', ...args], { ...nobody, ...settings, ...environment })).toEqual(

@@ -17,7 +17,7 @@ afterAll(() => project.remove());
 const event = (id: string) =>
   JSON.stringify({ event: 'shop.updated', data: { shop_id: id }, timestamp: new Date() });
 
-/** Posts these bodies one after the other, with a risky content type. */
+/** Runs the checker, and posts bodies to it one after the other, with a risky content type. */
 async function check(args: readonly string[], bodies: readonly string[]): Promise<Ended> {
   const running = project.start(['check-sender', '--secret', SECRET, '--port', '0', ...args]);
   const port = await eventually(async () => /localhost:(\d+)/.exec(running.stderr())?.[1]);

@@ -50,7 +50,7 @@ describe('the console of a stage', () => {
   test('refuses a port that is in use', async () => {
     const { port, server } = await occupyPort();
     try {
-      expect(await project.run(['console', '--outputs', 'outputs.json', '--port', String(port)])).toEqual(
+      expect(await project.type(['console', '--outputs', 'outputs.json', '--port', String(port)])).toEqual(
         refusal(`Port ${port} is in use. Stop what uses it, or choose another with --port`),
       );
     } finally {
@@ -68,25 +68,25 @@ describe('the console of a stage', () => {
     const nothing = { AWS_ACCESS_KEY_ID: '', AWS_PROFILE: '', AWS_EC2_METADATA_DISABLED: 'true' };
     const noFiles = { AWS_CONFIG_FILE: 'none', AWS_SHARED_CREDENTIALS_FILE: 'none' };
     const settings = { ...nothing, ...noFiles, ...given };
-    expect(await project.run(['console', '--stage', 'prod'], settings)).toEqual(
+    expect(await project.type(['console', '--stage', 'prod'], settings)).toEqual(
       refusal(`AWS needs ${missing}`),
     );
   });
 
   test('of the local stack runs with it; the command prints its address', async () => {
-    expect(await project.run(['console'])).toEqual(
+    expect(await project.type(['console'])).toEqual(
       refusal('Name a stage: --stage … The local stack has its own console: npm start'),
     );
     const { servers, port } = await listen({}, (_request, response) => response.end(), { port: 0 });
     const url = `http://localhost:${port}/`;
     await writeFile(project.path('.local/console.json'), JSON.stringify({ url }));
-    expect(await project.run(['console'])).toEqual({
+    expect(await project.type(['console'])).toEqual({
       code: 0,
       stdout: `The console of the local stack is at ${url} For a stage in AWS, name it: --stage …\n`,
       stderr: '',
     });
     for (const server of servers) await once(server.close(), 'close');
-    expect(await project.run(['console'])).toEqual(
+    expect(await project.type(['console'])).toEqual(
       refusal(`The console at ${url} is no longer running. Start the local stack with: npm start`),
     );
   });

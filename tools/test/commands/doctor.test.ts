@@ -27,7 +27,7 @@ test('looks at the stack of a file, compares it with the code of this folder, an
     state: 'ok',
     seen: 'deployed as it is in this folder',
   });
-  // Nothing runs functions here.
+  // Nothing runs functions in this test.
   const failed = checks.filter(({ state }: { state: string }) => state === 'failure');
   expect(new Set(failed.map(({ name }: { name: string }) => name))).toEqual(new Set(['event sources']));
 });

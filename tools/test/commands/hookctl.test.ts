@@ -21,7 +21,7 @@ const run = (program: string, args: readonly string[], environment = {}) =>
 
 test('every command has a file, and every file is a command', () => {
   const files = readdirSync('tools/commands').map((file) => file.replace(/\.ts$/, ''));
-  // The commands that the console runs for its page.
+  // `page-commands.ts` is no command: it lists those that the console runs for its page.
   expect(files.sort()).toEqual([...commands, 'page-commands'].sort());
 });
 
@@ -78,6 +78,15 @@ describe('a process of hookctl', () => {
   test('prints the version of the tools', async () => {
     const { version } = JSON.parse(readFileSync('tools/package.json', 'utf8'));
     expect(await project.run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  test('ends without an error if its output is no longer read', async () => {
+    const typed = `"${process.execPath}" tools/hookctl.js dlq --help | true`;
+    expect(await run('bash', ['-c', `set -o pipefail; ${typed}`])).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: '',
+    });
   });
 
   test('is what npx finds', async () => {

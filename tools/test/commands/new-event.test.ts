@@ -6,7 +6,7 @@ import { Project, refusal } from './project.ts';
 let project: Project;
 
 beforeAll(async () => {
-  // Copied, because imports through a link would load the original files.
+  // Copied, because imports through a symbolic link would load the original files.
   project = await Project.create({
     copied: ['bin', 'events', 'lambda', 'lib', 'local', 'test', 'tools', 'docs'],
   });
@@ -55,7 +55,7 @@ describe('new-event refuses in one line', () => {
   });
 });
 
-// These synthesise the stack with a new event.
+// These tests synthesise the stack with a new event.
 describe('new-event', () => {
   test('removes its files if the synthesis refuses the name of a construct', async () => {
     const before = index();

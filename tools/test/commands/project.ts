@@ -3,11 +3,13 @@ import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { CommanderError } from 'commander';
 import { eventually } from '../../../test/support/eventually.ts';
-import { testAssembly } from '../../../test/support/test-stack.ts';
+import { testAssembly } from '../../../test/support/test-assembly.ts';
 import { hookctl } from '../../program.ts';
+import { SYNTHESISED_FOLDER } from '../../stage/local-folder.ts';
+import { AssemblyCache } from '../../start/assembly-cache.ts';
 import { CommandError, USAGE_ERROR, UsageError } from '../../terminal/command-error.ts';
 
 export interface Ended {
@@ -21,7 +23,7 @@ export interface Running {
   readonly stdout: () => string;
   readonly stderr: () => string;
   readonly ended: Promise<Ended>;
-  /** Like Ctrl-C: the terminal interrupts every process of the command. */
+  /** Interrupts every process of the command, as Ctrl-C does. */
   interrupt(): void;
 }
 
@@ -29,24 +31,27 @@ type Environment = Readonly<Record<string, string>>;
 
 const ROOT = resolve('.');
 
-/** Output of commands, and files that each working copy has for itself. */
+/** Names that are not linked: output of commands, and files that each working copy must have for itself. */
 const NOT_LINKED = new Set(['.local', '.git', 'cdk.out', 'coverage', 'package.json']);
 
-/** Files that check the version of Node.js, with what they need for it. They read it from the folder that they are in. */
+/**
+ * Entry points that check the version of Node.js. They are copied with what the check needs, because it reads
+ * files of its own folder.
+ */
 const ENTRIES = ['check-node.js', 'tools', 'bin', 'jest.config.js'];
 
-/** Variables with settings of commands, and those that Jest sets for itself. */
+/** Environment variables that change commands, and those that Jest sets. They are removed. */
 const SETTINGS = ['PORT', 'AWS_PORT', 'CONSOLE_PORT', 'WEBHOOK_SECRET', 'NODE_OPTIONS'];
 
 /**
- * A folder that links to this project, except for `.local`. Commands in it neither find nor disturb a stack that runs
- * in the project itself.
+ * A folder with links to the files of this project, but with its own `.local`: its commands neither find nor
+ * disturb a stack that runs in the project itself.
  */
 export class Project {
   readonly #folder: string;
   readonly #children: ChildProcess[] = [];
 
-  /** @param settings `copied` are folders in which a test changes files */
+  /** @param settings `copied` has folders in which a test changes files */
   static async create({
     neededNode,
     copied = neededNode === undefined ? [] : ENTRIES,
@@ -63,12 +68,6 @@ export class Project {
     if (neededNode !== undefined) description.devDependencies.node = neededNode;
     await writeFile(join(folder, 'package.json'), JSON.stringify(description));
     await mkdir(join(folder, '.local'));
-    // Projects share their cached syntheses, unless their sources are in other places.
-    if (!copied.includes('lambda')) {
-      const synthesised = join(dirname(testAssembly()), 'synthesised');
-      await mkdir(synthesised, { recursive: true });
-      await symlink(synthesised, join(folder, '.local/synthesised'));
-    }
     return new Project(folder);
   }
 
@@ -80,6 +79,35 @@ export class Project {
     return join(this.#folder, file);
   }
 
+  /**
+   * For stacks that follow the sources of a copy: each save is followed by a type check, which takes seconds for all
+   * sources. `tools/test/watch/watch.test.ts` tests it.
+   */
+  async checkNoTypes(): Promise<void> {
+    const types = { compilerOptions: { lib: ['es5'], types: [] }, files: ['nothing.ts'] };
+    await writeFile(this.path('tools/watch/tsconfig.sources.json'), JSON.stringify(types));
+    await writeFile(this.path('tools/watch/nothing.ts'), '');
+  }
+
+  /**
+   * Stores a cloud assembly where `npm start` finds it, as if an earlier start had made it: a synthesis takes seconds.
+   * @param overrides of the context that it was synthesised with
+   */
+  async cacheAssembly(
+    assembly = testAssembly(),
+    overrides: Readonly<Record<string, unknown>> = {},
+  ): Promise<void> {
+    const synthesise = (folder: string) => cp(assembly, folder, { recursive: true });
+    const before = process.cwd();
+    process.chdir(this.#folder);
+    try {
+      await new AssemblyCache({ folder: SYNTHESISED_FOLDER, synthesise }).write('.local/unused', overrides);
+      await rm('.local/unused', { recursive: true });
+    } finally {
+      process.chdir(before);
+    }
+  }
+
   /** Also kills commands that a failed test left running: Jest would wait for them. */
   async remove(): Promise<void> {
     for (const { pid, exitCode, signalCode } of this.#children) {
@@ -89,8 +117,9 @@ export class Project {
   }
 
   /**
-   * Runs a command in this process, in the project's folder, because a separate process takes half a second to start.
-   * @param environment variables that are set meanwhile
+   * Runs a command in this process, in the project's folder. A process of its own takes half a second to
+   * start.
+   * @param environment variables that are set during the command
    */
   async type(args: readonly string[], environment: Environment = {}): Promise<Ended> {
     const stdout: string[] = [];
@@ -125,17 +154,17 @@ export class Project {
     }
   }
 
-  /** Runs one command of `hookctl` to its end. */
+  /** Runs a `hookctl` command and waits for its end. */
   run(args: readonly string[], environment: Environment = {}): Promise<Ended> {
     return this.start(args, environment).ended;
   }
 
-  /** Starts one command of `hookctl`, without npm. */
+  /** Starts a `hookctl` command, without npm. */
   start(args: readonly string[], environment: Environment = {}): Running {
     return this.spawn([process.execPath, 'tools/hookctl.js', ...args], environment);
   }
 
-  /** Starts a stack with these options, and waits until it is ready. */
+  /** Starts a stack with these options and waits until it is ready. */
   async startStack(...options: readonly string[]): Promise<Running> {
     const running = this.start(['start', ...options]);
     await eventually(async () => {
@@ -156,7 +185,7 @@ export class Project {
         CONSOLE_PORT: '0',
         ...environment,
       },
-      // In its own process group, as a terminal starts each command.
+      // A process group of its own, as a terminal gives each command.
       detached: true,
     });
     this.#children.push(child);
@@ -178,21 +207,21 @@ export class Project {
   }
 }
 
-/** Expected end of a command with an error: one line on standard error. */
+/** What a command with an error prints: one line on standard error. */
 export const refusal = (line: unknown, code = 1) => ({
   code,
   stdout: '',
   stderr: typeof line === 'string' ? `${line}\n` : line,
 });
 
-/** Another server on a free port. */
+/** Starts another server on a free port. */
 export async function occupyPort(host = '127.0.0.1'): Promise<{ port: number; server: Server }> {
   const server = createServer();
   await once(server.listen({ port: 0, host }), 'listening');
   return { port: (server.address() as AddressInfo).port, server };
 }
 
-/** A port that nothing listens on. */
+/** Finds a port that nothing listens on. */
 export async function freePort(): Promise<number> {
   const { port, server } = await occupyPort();
   await once(server.close(), 'close');

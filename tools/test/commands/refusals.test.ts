@@ -25,7 +25,10 @@ const emptySecret =
 
 const NO_FUNCTION = `It must be a function with an optional port, such as shop.updated:9230. One of: receiver, ${eventNames.join(', ')}`;
 
-/** Not if the command line is right, but what it needs is missing. */
+/**
+ * Whether the command line itself is wrong. Otherwise it is right, and something that the command needs is
+ * missing.
+ */
 const isWrongLine = (line: string) => !/not running|no terminal|^No file|is a folder/.test(line);
 
 describe('a command refuses in one line', () => {
@@ -145,10 +148,6 @@ describe('a command refuses in one line', () => {
 
 describe('check-sender refuses in one line, with exit code 2,', () => {
   test.each([
-    {
-      args: [],
-      line: 'Set the secret that signs deliveries: --secret, or the variable WEBHOOK_SECRET',
-    },
     { args: ['--secret', ''], line: emptySecret },
     { args: ['--secret', 'x', '--port', '-1'], line: noPort('port', '-1') },
     {
@@ -156,7 +155,13 @@ describe('check-sender refuses in one line, with exit code 2,', () => {
       line: "Option '--play <steps>' argument '418' is invalid. Each step is one of 401, 429, 500, 502, 503, 504, ok, redirect, cut, cut-late, slow, retry-after. Some take a time: slow=35s, retry-after=20s. Join steps with commas.",
     },
   ])('$args', async ({ args, line }) => {
-    expect(await project.run(['check-sender', ...args])).toEqual(refusal(line, 2));
+    expect(await project.type(['check-sender', ...args])).toEqual(refusal(line, 2));
+  });
+
+  test('a command line without a secret', async () => {
+    expect(await project.run(['check-sender'])).toEqual(
+      refusal('Set the secret that signs deliveries: --secret, or the variable WEBHOOK_SECRET', 2),
+    );
   });
 
   test('a port that is in use', async () => {
@@ -209,7 +214,7 @@ describe("on a major version of Node.js that is not Lambda's", () => {
   });
   afterAll(() => other.remove());
 
-  /** Like an older Node.js, it cannot run TypeScript. */
+  /** Without type stripping, like an older Node.js. */
   const run = (project: Project, args: readonly string[]) =>
     project.spawn([process.execPath, '--no-strip-types', ...args]).ended;
 

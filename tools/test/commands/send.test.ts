@@ -13,7 +13,7 @@ let running: TestConsole;
 
 beforeAll(async () => {
   running = await startTestConsole();
-  // Rotated twice, before the receiver reads it, so that the original secret is not the previous one either.
+  // After two rotations, the original secret is not the previous one either. The receiver has not read any of them.
   for (const secret of ['rotated', 'rotated again']) await rotate(secret);
   project = await Project.create();
   const { name, outputs } = running.stack;
@@ -28,7 +28,7 @@ afterAll(async () => {
 const send = (...args: string[]) => project.type(['send', ...args]);
 const accepted = { code: 0, stdout: expect.stringMatching(/^200 queued /), stderr: '' };
 
-/** The answers that `send --json` printed. */
+/** The answers in the output of `send --json`. */
 const answersOf = ({ stdout }: Ended): { status: number; body: Record<string, unknown> }[] =>
   stdout
     .trimEnd()

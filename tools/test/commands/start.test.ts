@@ -7,12 +7,13 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
 import type { EffectName } from '../../../lambda/events/definition.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import { testAssembly } from '../../../test/support/test-stack.ts';
+import { gatewayAssembly, testAssembly } from '../../../test/support/test-assembly.ts';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
+import { stageOverrides } from '../../local/template/synthesise.ts';
 import { freePort, Project, type Running, refusal } from './project.ts';
 
 const SOURCE = 'lambda/events/shop-updated/consumer.ts';
-/** A call in its consumer. */
+/** A line in the consumer of shop.updated. */
 const CALL = 'invalidateShop({';
 
 let project: Project;
@@ -22,12 +23,14 @@ let awsPort: number;
 let inspectPort: number;
 
 beforeAll(async () => {
-  project = await Project.create();
+  project = await Project.create({ copied: ['lambda', 'tools'] });
+  await project.checkNoTypes();
+  await project.cacheAssembly();
   port = await freePort();
   awsPort = await freePort();
   inspectPort = await freePort();
-  const debugging = ['--inspect', `shop.updated:${inspectPort}`, '--retry-fast'];
-  stack = await project.startStack('--port', String(port), '--aws-port', String(awsPort), ...debugging);
+  const options = ['--inspect', `shop.updated:${inspectPort}`, '--retry-fast', '--no-watch'];
+  stack = await project.startStack('--port', String(port), '--aws-port', String(awsPort), ...options);
 });
 
 afterAll(async () => {
@@ -100,7 +103,7 @@ describe('invoke', () => {
   test('shows the error of a handler, and nothing else', async () => {
     const file = project.path('no-event.json');
     const { Records } = JSON.parse(readFileSync('events/sqs/shop-updated.json', 'utf8'));
-    // A payload of another event, which the consumer must not read. The attempt fails and is retried.
+    // The key of another event's payload, which the consumer may not read. So the attempt fails and is retried.
     Records[0].messageAttributes.payloadKey = { dataType: 'String', stringValue: 'another.event/none' };
     await writeFile(file, JSON.stringify({ Records }));
     const { stdout, stderr } = await project.type(['invoke', 'shop.updated', file]);
@@ -123,33 +126,6 @@ describe('invoke', () => {
   });
 });
 
-// Takes 6 s: starts a stack, and stops at a breakpoint.
-test('commands find a second stack on other ports, until Ctrl-C ends it at a breakpoint', async () => {
-  const outputsBefore = outputs();
-  const filesBefore = readdirSync(project.path('.local'));
-  const at = await freePort();
-  const ports = ['--port', '0', '--aws-port', '0', '--inspect', `shop.updated:${at}`];
-  const second = await project.startStack('--gateway', 'rest', ...ports);
-  const client = await DebuggerClient.attach(at);
-  await client.breakAt(CALL);
-  const { WebhookUrl } = Object.values<{ WebhookUrl: string }>(outputs())[0] ?? {};
-  const { headers } = await fetch(String(WebhookUrl), { method: 'POST' });
-  expect(headers.has('x-amz-apigw-id')).toBe(true);
-  await project.type(['send', 'shop.updated']);
-  await client.paused();
-  // Several Ctrl-C in quick succession count as one.
-  second.interrupt();
-  await sleep(10);
-  second.interrupt();
-  expect(await second.ended).toMatchObject({
-    code: 0,
-    stdout: expect.stringMatching(/\nStopped: 2 requests served, \d+ MB of memory at most\n$/),
-  });
-  expect(outputs()).toEqual(outputsBefore);
-  // A command that has just ended may still remove a folder of its own.
-  expect(filesBefore).toEqual(expect.arrayContaining(readdirSync(project.path('.local'))));
-});
-
 describe('start --inspect', () => {
   test('prints the port, and that retries are fast', () => {
     expect(stack.stdout()).toContain(`Debug shop.updated at 127.0.0.1:${inspectPort}:`);
@@ -161,13 +137,14 @@ describe('start --inspect', () => {
     expect(new Set([...printed].map(([, digits]) => Number(digits)))).toEqual(new Set([inspectPort]));
   });
 
-  // Takes 7 s: longer than a message is hidden with --retry-fast, because it must not come a second time.
+  // Takes 7 s: waits until the message would be visible again with `--retry-fast`, because it must not be
+  // received twice.
   test('stops at a breakpoint in the source, and continues to the effect', async () => {
     const client = await DebuggerClient.attach(inspectPort);
     await client.breakAt(CALL);
     const sent = project.type(['send', 'shop.updated', '--wait']);
     const { url, line } = await client.paused();
-    expect(url).toBe(pathToFileURL(realpathSync(SOURCE)).href);
+    expect(url).toBe(pathToFileURL(realpathSync(project.path(SOURCE))).href);
     expect(readFileSync(SOURCE, 'utf8').split('\n')[line - 1]).toContain(CALL);
     await sleep(6_000);
     await client.resume();
@@ -177,12 +154,52 @@ describe('start --inspect', () => {
   });
 });
 
-test('a closed pipe ends a stack without an error', async () => {
-  const typed = `${process.execPath} tools/hookctl.js start --port 0 --aws-port 0 | head -1`;
-  expect(await project.spawn(['bash', '-c', `set -o pipefail; ${typed}`]).ended).toEqual({
-    code: 0,
-    stdout: 'Synthesising the stack …\n',
-    stderr: '',
+describe('a second stack', () => {
+  let second: Running;
+  let at: number;
+  let before: { readonly outputs: unknown; readonly files: readonly string[] };
+
+  beforeAll(async () => {
+    before = { outputs: outputs(), files: readdirSync(project.path('.local')) };
+    at = await freePort();
+    await project.cacheAssembly(await gatewayAssembly('rest'), stageOverrides({ gateway: 'rest' }));
+    const ports = ['--port', '0', '--aws-port', '0', '--inspect', `shop.updated:${at}`];
+    second = await project.startStack('--gateway', 'rest', ...ports);
+  });
+
+  test('uses a saved consumer', async () => {
+    const source = readFileSync(SOURCE, 'utf8');
+    const saved = source.replace('export const handler', "console.log('by new code');\nexport const handler");
+    await writeFile(project.path(SOURCE), saved);
+    await eventually(async () => /^Rebuilt shop\.updated in/m.test(second.stdout()) || undefined);
+    expect(second.stdout()).toContain('by new code');
+  });
+
+  test('is found by commands, until Ctrl-C ends it at a breakpoint', async () => {
+    const client = await DebuggerClient.attach(at);
+    await client.breakAt(CALL);
+    const { WebhookUrl } = Object.values<{ WebhookUrl: string }>(outputs())[0] ?? {};
+    const { headers } = await fetch(String(WebhookUrl), { method: 'POST' });
+    expect(headers.has('x-amz-apigw-id')).toBe(true);
+    await project.type(['send', 'shop.updated']);
+    await client.paused();
+    // Several Ctrl-C in quick succession count as one.
+    second.interrupt();
+    await sleep(10);
+    second.interrupt();
+    expect(await second.ended).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/\nStopped: 2 requests served, \d+ MB of memory at most\n$/),
+    });
+    expect(outputs()).toEqual(before.outputs);
+    // A command that has just ended may still remove a folder of its own.
+    expect(before.files).toEqual(expect.arrayContaining(readdirSync(project.path('.local'))));
+  });
+
+  test('does not change the first one, which runs with --no-watch', async () => {
+    expect(await project.type(['send', 'shop.updated', '--wait'])).toMatchObject({ code: 0 });
+    expect(stack.stdout()).toMatch(/ shop-updated +INFO/);
+    expect(stack.stdout()).not.toMatch(/by new code|Rebuilt/);
   });
 });
 
@@ -228,7 +245,7 @@ interface Location {
   readonly columnNumber: number;
 }
 
-/** A debugger client, like an editor's: it uses the Chrome DevTools Protocol, and follows source maps. */
+/** A client of the Chrome DevTools Protocol that uses source maps, as an editor does. */
 class DebuggerClient {
   readonly #socket: WebSocket;
   readonly #scripts = new Map<string, Script>();
@@ -252,7 +269,7 @@ class DebuggerClient {
     socket.addEventListener('message', ({ data }) => this.#receive(JSON.parse(String(data)) as Message));
   }
 
-  /** Sets a breakpoint at the last occurrence of a text, in a script with a source map. */
+  /** Sets a breakpoint at the last occurrence of a text in a script that has a source map. */
   async breakAt(text: string): Promise<void> {
     for (const { url, sourceMapURL } of this.#scripts.values()) {
       if (!url.startsWith('file:') || !sourceMapURL) continue;

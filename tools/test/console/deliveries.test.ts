@@ -12,7 +12,7 @@ let partner: Partner;
 beforeAll(async () => {
   running = await startTestConsole({
     environment: { FIRST_RETRY_DELAY_SECONDS: '0.01', MAXIMUM_RECEIVES: '2' },
-    // Event sources report faults, which the tests cause on purpose.
+    // Event sources report faults that the tests cause on purpose.
     onProblem: () => {},
   });
   partner = new Partner(running.stack.outputs.WebhookUrl);
@@ -31,7 +31,10 @@ const shopUpdated = (data: object = {}, more: object = {}) => ({
 
 const pathOf = (id: unknown) => `/api/deliveries/${encodeURIComponent(String(id))}`;
 
-/** Sends a body as the partner does. @returns its detail when it has settled */
+/**
+ * Posts a body as the partner does.
+ * @returns the delivery's detail when it has settled
+ */
 async function deliver(body: unknown, delivery?: Delivery) {
   const { body: answer } = await partner.post(body, delivery);
   const { body: detail } = await running.api.get(`${pathOf(answer.requestId)}/settled?timeout=60`);

@@ -17,7 +17,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-/** Counts readings of queues and what pages get. */
+/** A watch of fake queues. It counts reads, and records the updates for pages. */
 function watched({ isLocal }: { isLocal: boolean }) {
   const updates = new PageUpdates();
   const seen = { readings: 0, sent: [] as string[], queues: NO_QUEUES, seconds: 0, errors: [] as unknown[] };
@@ -68,7 +68,7 @@ const NOTIFICATION = {
 
 const SECOND = 1_000;
 
-/** Passes time. Promises are resolved meanwhile. */
+/** Lets time pass. Promises resolve meanwhile. */
 const pass = (seconds: number) => jest.advanceTimersByTimeAsync(seconds * SECOND);
 
 describe('the queues of a stage', () => {
@@ -151,7 +151,7 @@ describe('the queues of the local stack', () => {
     watch.open();
     await pass(60);
     expect(seen.sent).toEqual(['faults', 'queues']);
-    // A terminal paused an event.
+    // As if a pause in a terminal had changed the queues.
     seen.queues = { ...NO_QUEUES, problems: ['x'] };
     await pass(10);
     expect(seen.sent).toEqual(['faults', 'queues', 'queues']);

@@ -6,7 +6,7 @@ import { DEAD, type Operator, shopUpdated } from '../stage/queues/support.ts';
 import { type StageConsole, startStageConsole, startTestConsole, type TestConsole } from './support.ts';
 
 let running: TestConsole;
-/** The same stack, shown as a deployed one. */
+/** The console of the same stack, shown as a deployed stage. */
 let stage: StageConsole;
 let operator: Operator;
 
@@ -25,14 +25,17 @@ const dead = () => operator.outputs.ShopUpdatedDeadLetterQueueUrl;
 
 const read = (name: string) => running.api.get(`/api/queues/${name}/messages`);
 
-/** Sends a dead letter. @returns its id */
-const bury = (change: Partial<typeof DEAD> = {}, url = dead()) =>
+/**
+ * Sends a message to a dead-letter queue.
+ * @returns its id
+ */
+const sendDeadLetter = (change: Partial<typeof DEAD> = {}, url = dead()) =>
   operator.put(url, shopUpdated('shop-1'), { ...DEAD, ...change });
 
 test('every queue has its number of messages, and the time of the oldest', async () => {
   const before = Date.now() - 1_000;
-  await bury();
-  await bury();
+  await sendDeadLetter();
+  await sendDeadLetter();
   await operator.put(operator.outputs.UnroutedQueueUrl, '{}', { event: 'example.unknown' });
   const { body } = await running.api.get('/api/queues');
   const shop = body.events.find(({ event }: { event: string }) => event === 'shop.updated');
@@ -49,7 +52,7 @@ test('every queue has its number of messages, and the time of the oldest', async
 
 describe('reading a queue of the local stack', () => {
   test('receives nothing, however often', async () => {
-    const id = await bury();
+    const id = await sendDeadLetter();
     await read('dead:shop.updated');
     const { body } = await read('dead:shop.updated');
     const { eventId, event, requestId, failureReason: reason } = DEAD;
@@ -93,8 +96,8 @@ test.each([
   await operator.put(operator.outputs.QuarantineQueueUrl, '{}');
   const { body } = await api().get('/api/queues/quarantine/messages');
   expect(body.messages.map(({ copies }: { copies: number }) => copies).toSorted()).toEqual([1, 14]);
-  await bury();
-  await bury({ requestId: 'request-2' });
+  await sendDeadLetter();
+  await sendDeadLetter({ requestId: 'request-2' });
   await operator.put(dead(), shopUpdated('shop-1'), { ...DEAD, replay: '{"name":"fill-1","mode":"fill"}' });
   const { body: letters } = await api().get('/api/dead-letters');
   expect(letters.messages.map(({ copies }: { copies: number }) => copies).toSorted()).toEqual([1, 2]);
@@ -112,7 +115,7 @@ test.each([
   expect(invalid.headers).toMatchObject({ 'content-type': 'application/octet-stream' });
 
   const long = shopUpdated('x'.repeat(100_000));
-  for (let count = 0; count < 12; count += 1) await bury();
+  for (let count = 0; count < 12; count += 1) await sendDeadLetter();
   const id = await operator.put(dead(), long, DEAD);
   const address = `/api/queues/dead:shop.updated/messages/${id}/body`;
   expect((await api().get(address)).bytes.toString()).toBe(long);
@@ -134,7 +137,7 @@ test.each([
 });
 
 test('dead letters are those of all events, also the ones that SQS moved or somebody sent', async () => {
-  const other = await bury({}, operator.outputs.GirlCreatedDeadLetterQueueUrl);
+  const other = await sendDeadLetter({}, operator.outputs.GirlCreatedDeadLetterQueueUrl);
   await operator.put(dead(), '{}');
   const { body } = await running.api.get('/api/dead-letters');
   expect(body).toMatchObject({ limited: [], problems: [] });
@@ -153,7 +156,9 @@ test('dead letters are those of all events, also the ones that SQS moved or some
 
 test('of very many messages only the first are listed, and received to find one', async () => {
   for (let batch = 0; batch < 21; batch += 1)
-    await Promise.all(Array.from({ length: 50 }, (_, index) => bury({ eventId: `${batch}-${index}` })));
+    await Promise.all(
+      Array.from({ length: 50 }, (_, index) => sendDeadLetter({ eventId: `${batch}-${index}` })),
+    );
   const { body } = await read('dead:shop.updated');
   expect(body).toMatchObject({ limited: true });
   expect(body.messages).toHaveLength(500);
@@ -163,7 +168,7 @@ test('of very many messages only the first are listed, and received to find one'
 
 describe('the queues of a stage:', () => {
   test('reading dead letters returns the received messages', async () => {
-    for (let count = 0; count < 12; count += 1) await bury({ eventId: `event-${count}` });
+    for (let count = 0; count < 12; count += 1) await sendDeadLetter({ eventId: `event-${count}` });
     const { body } = await stage.api.get('/api/queues/dead:shop.updated/messages');
     expect(body).toMatchObject({ limited: false });
     expect(body.messages).toHaveLength(12);
@@ -177,14 +182,14 @@ describe('the queues of a stage:', () => {
   });
 
   test('simultaneous reads see the same messages', async () => {
-    await bury();
+    await sendDeadLetter();
     const path = '/api/queues/dead:shop.updated/messages';
     const answers = await Promise.all([path, path, path].map((one) => stage.api.get(one)));
     expect(answers.map(({ body }) => body.messages.length)).toEqual([1, 1, 1]);
   });
 
   test('with --read-only their messages are counted, and not received', async () => {
-    const id = await bury();
+    const id = await sendDeadLetter();
     await using reader = await startStageConsole(running.stack, { readOnly: true });
     const messages = '/api/queues/dead:shop.updated/messages';
     for (const path of [messages, `${messages}/${id}/body`, '/api/dead-letters']) {

@@ -22,7 +22,7 @@ interface AskOptions extends Partial<SecurityRules> {
 const host = 'localhost:3001';
 const cookie = `console-3001=${TOKEN}`;
 
-/** Headers that the page sends with a change. */
+/** Headers of the page's own requests that change something. */
 const own = { host, 'content-type': 'application/json', cookie };
 
 async function ask(headers: Headers, { path = '/api/stack', method = 'GET', ...given }: AskOptions = {}) {
@@ -35,7 +35,7 @@ async function ask(headers: Headers, { path = '/api/stack', method = 'GET', ...g
   return app.request(path, { method, headers: set });
 }
 
-/** `answered`, or the status and kind of the problem. */
+/** Result of a request: `answered`, or the status and kind of the problem. */
 async function outcome(headers: Headers, question?: AskOptions): Promise<string> {
   const response = await ask(headers, question);
   const text = await response.text();
@@ -137,7 +137,7 @@ describe('reading', () => {
     { of: 'the local stack', local: true, path: '/api/deliveries', expected: 'answered' },
     { of: 'a stage', local: false, path: '/api/deliveries', expected: '403 cookie' },
     { of: 'a stage', local: false, path: '/console.js', expected: 'answered' },
-  ])('$path of $of without a cookie: $expected', async ({ local, path, expected }) => {
+  ])('$path of $of without a cookie is answered: $expected', async ({ local, path, expected }) => {
     expect(await outcome({ host }, { path, local })).toBe(expected);
     expect(await outcome(own, { path, local })).toBe('answered');
   });
@@ -170,7 +170,7 @@ describe('the page', () => {
   });
   afterAll(() => running[Symbol.asyncDispose]());
 
-  /** A script and its static imports. */
+  /** The text of a script and of its static imports. */
   async function loaded(file: string): Promise<string[]> {
     const { bytes } = await running.api.get(`/${file}`);
     const imports = [...bytes.toString().matchAll(/\b(?:import|from)\s*"\.\/([\w.-]+)"/g)];
@@ -258,7 +258,7 @@ describe('the page', () => {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': `default-src 'none'; script-src ${scripts.join(' ')}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
     });
-    // The file itself has no such link.
+    // The server adds the link: the file does not contain it.
     expect(bytes.toString()).toMatch(/<body>\n<header[^>]*>\n<a href="\/"[^>]*>← Console<\/a>/);
   });
 

@@ -35,7 +35,10 @@ const renamed = (user: string, name = 'Aiko', second = 1) =>
 
 const pathOf = (id: string) => `/api/deliveries/${encodeURIComponent(id)}`;
 
-/** Posts a delivery. @returns its row, when the logs show that it is processed */
+/**
+ * Posts a delivery.
+ * @returns its row when the logs show that it is processed
+ */
 async function deliver(body: string) {
   const { body: answer } = await partner.post(body);
   return eventually(async () => {
@@ -44,14 +47,20 @@ async function deliver(body: string) {
   });
 }
 
-/** The detail, when the archive has the delivery. */
+/**
+ * Waits until the archive has the delivery.
+ * @returns its detail
+ */
 const archived = (id: string) =>
   eventually(async () => {
     const { body } = await stage.api.get(pathOf(id));
     return body.request?.bodyMissing === undefined ? body : undefined;
   });
 
-/** Sends a delivery again. @returns the task, when it has ended */
+/**
+ * Sends a delivery again.
+ * @returns the task when it has ended
+ */
 async function resend(id: string) {
   const { body } = await stage.api.post('/api/tasks', { argv: ['send', '--again', id] });
   return stage.api.ended(body.id);
@@ -72,7 +81,7 @@ describe('a delivery to a stage', () => {
     });
     expect((await stage.api.get(`${pathOf(id)}/body`)).bytes.toString()).toBe(body);
     await deliver(renamed(user, 'Hanako', 2));
-    // A newer event has changed the name, and this event no longer wrote any field last.
+    // The item was last written by a newer event, and this event is no longer the last one for any field.
     expect((await archived(id)).effects).toMatchObject([{ written: 'by a newer event' }]);
   });
 
@@ -132,7 +141,7 @@ test('the console of a stage tells how commands name the stage, and shows neithe
   });
 });
 
-/** A stage with only the permissions of the receiver. */
+/** A stage whose caller has only the permissions of the receiver. */
 function withRightsOfReceiver(found: Stage): Stage {
   const { credentials } = stack.functions.get('receiver')?.definition ?? {};
   const settings = { ...stack.operator, ...(credentials && { credentials }) };

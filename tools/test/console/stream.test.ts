@@ -32,7 +32,10 @@ function read(path?: string, lastEventId?: string, port = running.console.port):
 
 let last = 0;
 
-/** Adds a queued delivery. @returns its id */
+/**
+ * Adds a queued delivery to the store.
+ * @returns its id
+ */
 function add(shop: string): string {
   last += 1;
   const requestId = `request-${last}`;
@@ -102,12 +105,12 @@ describe('the stream', () => {
     first.cut();
     settle(changed);
     const id = add('shop-h');
-    // A page that was hidden reconnects with an id in the address.
+    // A page that was hidden opens a new stream and sends the last id in the address.
     const after = `/api/stream?search=shop-h&after=${first.lastId}`;
     const second = await read(after).ready();
     expect(second.names).toEqual(['deliveries', 'ready']);
     expect(second.events.slice(0, 1).map(idsOf)).toEqual([[changed, id]]);
-    // A browser that reconnects to the same address sends the newer id in the header.
+    // A browser that reconnects uses the old address, and sends the newer id in the header.
     const third = await read(after, second.lastId).ready();
     expect(third.names).toEqual(['ready']);
   });
@@ -163,7 +166,7 @@ function failed(index: number, attempt: number, error = 'x'): Fact {
   return { kind: 'line', at, function: 'shop.updated', ...ids, text: JSON.stringify(line) };
 }
 
-/** Of a stage whose queues cannot be read. */
+/** A watch for a stage whose queues cannot be read. */
 const watchOf = (store: HistoryStore, updates: PageUpdates) =>
   new QueueWatch({
     store,
@@ -200,9 +203,9 @@ test('a client that disconnects before its stream begins leaves nothing behind',
   expect(subscribe).not.toHaveBeenCalled();
 });
 
-// Takes seconds: writes 20 MB of rows.
+// Takes some seconds: writes 20 MB of rows.
 test('a client that does not read is disconnected, costs little memory, and can resume', async () => {
-  // About 20 MB of rows: more than the buffers of two sockets hold.
+  // About 20 MB of rows: more than fits into the buffers of two sockets.
   const rows = 6_000;
   const error = 'x'.repeat(3_000);
   using store = new HistoryStore();
@@ -233,14 +236,14 @@ test('a client that does not read is disconnected, costs little memory, and can 
     await eventually(async () => ((await connections()) === 1 ? true : undefined));
     for (let index = 0; index < 500; index += 1) store.add(failed(index, 2, error));
     await eventually(async () => ((await connections()) === 0 ? true : undefined));
-    // A few batches of 500 rows.
+    // The size of a few batches of 500 rows.
     expect(buffered).toBeLessThan(6 * 1024 * 1024);
     slow.resume();
     await slow.until(({ isOver }) => isOver);
     expect(slow.rows().size).toBeLessThan(rows);
     let reader = slow;
     let rowsRead = slow.rows();
-    // On a busy machine this client is too slow as well, and resumes until it has everything, as a browser does.
+    // On a busy machine this client may be too slow as well. It resumes until it has all rows, as a browser does.
     while (!reader.names.includes('ready')) {
       reader = new EventReader(port, '/', reader.lastId);
       await reader.until(({ isOver, names }) => isOver || names.includes('ready'));

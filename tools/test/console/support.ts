@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { eventually } from '../../../test/support/eventually.ts';
-import { startTestStack, TEST_SECRET } from '../../../test/support/test-stack.ts';
+import { TEST_SECRET } from '../../../test/support/partner.ts';
+import { startTestStack } from '../../../test/support/test-stack.ts';
 import { pageCommands } from '../../commands/page-commands.ts';
 import type { Task } from '../../console/api.ts';
 import { cookieName } from '../../console/server/guard.ts';
@@ -27,7 +28,10 @@ interface RunningConsole {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Starts the console alone. @param close ends with it */
+/**
+ * Starts a console without a stack.
+ * @param close called when the console closes
+ */
 async function start(
   source: Source,
   options: Partial<ConsoleOptions>,
@@ -47,7 +51,7 @@ async function start(
   };
 }
 
-/** A console without a stack. Tests add deliveries to its feed. */
+/** A console without a stack. Tests add deliveries to its feed themselves. */
 export async function startConsoleAlone() {
   const feed = new LocalFeed();
   const stage = new Stage('the local stack', {
@@ -58,7 +62,7 @@ export async function startConsoleAlone() {
 
 export type TestConsole = Awaited<ReturnType<typeof startTestConsole>>;
 
-/** A local stack and its console, as in `npm start`. */
+/** A local stack with its console, as `npm start` runs them. */
 export async function startTestConsole(stackOptions: Partial<LocalStackOptions> = {}) {
   const feed = new LocalFeed();
   const observing = { observer: feed, onLog: (line: { text: string }) => feed.onLog(line) };
@@ -77,7 +81,7 @@ export async function startTestConsole(stackOptions: Partial<LocalStackOptions> 
 
 export type StageConsole = Awaited<ReturnType<typeof startStageConsole>>;
 
-/** The console of a stack that is shown like a deployed stage: only through AWS APIs. */
+/** The console of a local stack that is shown as a deployed stage, through AWS APIs only. */
 export async function startStageConsole(
   aws: Parameters<typeof Operator.create>[0],
   {
@@ -93,13 +97,13 @@ export async function startStageConsole(
     store.close();
     await operator.close();
   });
-  /** The subjects of notices to pages. */
+  /** Subjects of the notices that pages have got. */
   const notices: string[] = [];
   source.follow(({ about }) => notices.push(about));
   return { operator, notices, ...running };
 }
 
-/** A request that the gateway has answered, as the stack reports it to its observer. */
+/** A request that the gateway has answered, in the form in which the stack reports it. */
 export const answered = (requestId: string, body: Buffer, receivedAt = new Date()): Exchange => ({
   requestId,
   receivedAt,
@@ -121,7 +125,7 @@ interface ApiRequest {
   readonly body?: unknown;
 }
 
-/** Sends requests to a console with its cookie, as its page does, or with any other headers. */
+/** Sends requests to a console, with the cookie of its page or any other headers. */
 export class ApiClient {
   readonly #port: number;
 
@@ -141,7 +145,7 @@ export class ApiClient {
     return this.request(path, { method: 'DELETE', headers: { 'content-type': 'application/json' } });
   }
 
-  /** A task, when it has ended. */
+  /** Waits until a task has ended. */
   ended(id: string): Promise<Task> {
     return eventually(async () => {
       const { body } = await this.get(`/api/tasks/${id}`);
@@ -150,7 +154,7 @@ export class ApiClient {
   }
 
   async request(path: string, { method = 'GET', headers = {}, body }: ApiRequest = {}) {
-    // A separate connection: the server closes an idle one while a test blocks this process.
+    // A new connection each time: the server may have closed an idle one while a test blocked this process.
     const request = httpRequest({ ...addressOf(this.#port, headers), path, method });
     request.end(body === undefined ? undefined : JSON.stringify(body));
     const [response] = (await once(request, 'response')) as [IncomingMessage];
@@ -172,23 +176,23 @@ const addressOf = (port: number, headers: Readonly<Record<string, string>>) => (
   headers: { host: `localhost:${port}`, cookie: `${cookieName(port)}=${TEST_TOKEN}`, ...headers },
 });
 
-/** A client of the stream, like the page. */
+/** A client of the event stream, as the page has one. */
 export class EventReader {
   readonly #request: ClientRequest;
   #response: IncomingMessage | undefined;
   #isPaused: boolean;
-  /** The beginning of an incomplete event. */
+  /** An event of which only the beginning has arrived. */
   #rest = '';
-  /** The first data received. */
+  /** The first data that arrived. */
   beginning: string | undefined;
-  /** All complete events so far, without queues and faults. */
+  /** All complete events so far, except those about queues and faults. */
   readonly events: ReadEvent[] = [];
-  /** Queues and faults, which may come between any other events. */
+  /** Events about queues and faults, which may arrive between any others. */
   readonly readings: ReadEvent[] = [];
-  /** The connection is closed, by either side. */
+  /** Whether the connection was closed, by either side. */
   isOver = false;
 
-  /** @param isPaused it reads nothing before `resume` */
+  /** @param isPaused whether the client reads nothing until `resume` */
   constructor(port: number, path = '/api/stream', lastEventId?: string, { isPaused = false } = {}) {
     const resumed = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
     const onEnd = () => {
@@ -219,7 +223,10 @@ export class EventReader {
     return this.events.findLast(({ id }) => id !== undefined)?.id;
   }
 
-  /** Rows of a page after these events. @param before the rows that it had before */
+  /**
+   * The rows of a page after all events.
+   * @param before rows of the page before these events
+   */
   rows(before: ReadonlyMap<string, Delivery> = new Map()): Map<string, Delivery> {
     const rows = new Map(before);
     for (const { event, data } of this.events) {
@@ -254,7 +261,7 @@ const READINGS = new Set(['queues', 'faults']);
 
 type ReadEvent = ReturnType<typeof parseEvent>[number];
 
-/** @returns nothing for a comment */
+/** @returns undefined for a comment */
 function parseEvent(block: string) {
   const field = (name: string) => new RegExp(`^${name}: ?(.*)$`, 'm').exec(block)?.[1];
   const event = field('event');

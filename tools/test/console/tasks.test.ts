@@ -31,7 +31,10 @@ async function run(line: string, input?: string): Promise<Task> {
   return running.api.ended(body.id);
 }
 
-/** A delivery when it has settled. */
+/**
+ * Waits until a delivery has settled.
+ * @returns the delivery
+ */
 const settled = (id = '') =>
   eventually(async () => {
     const delivery = running.source.store.get(id);
@@ -40,19 +43,23 @@ const settled = (id = '') =>
   });
 
 describe('a command that the console does not run', () => {
-  const only = 'The console does not run this command. It runs: send, dlq redrive, pause, resume, replay';
+  const only =
+    'The console does not run this command. It runs: send, dlq redrive, pause, resume, replay, doctor';
 
   const line = (text: string) => ({ argv: text.split(' ') });
 
   test.each([
     { request: { argv: [] }, detail: 'argv: Too small' },
     { request: { ...line('send'), confirmed: true }, detail: 'The body: Unrecognized key: "confirmed"' },
-    { request: { ...line('send shop.updated'), input: '{}' }, detail: '--file - and input need each other' },
-    { request: line('send --file -'), detail: '--file - and input need each other' },
-    { request: line('send --file /etc/passwd'), detail: '--file takes only -' },
-    { request: line('send shop.updated --outputs x'), detail: 'The console does not take --outputs' },
-    { request: line('send shop.updated --url example.com'), detail: 'The console does not take --url' },
-    { request: line('send shop.updated --secret x'), detail: 'The console does not take --secret' },
+    {
+      request: { ...line('send shop.updated'), input: '{}' },
+      detail: '--file - requires input, and input requires --file -',
+    },
+    { request: line('send --file -'), detail: '--file - requires input, and input requires --file -' },
+    { request: line('send --file /etc/passwd'), detail: '--file must be -' },
+    { request: line('send shop.updated --outputs x'), detail: 'The console does not support --outputs' },
+    { request: line('send shop.updated --url example.com'), detail: 'The console does not support --url' },
+    { request: line('send shop.updated --secret x'), detail: 'The console does not support --secret' },
     { request: line('archive forget'), detail: only },
     { request: line('constructor'), detail: only },
     { request: line('dlq show shop.updated --payload'), detail: only },
@@ -60,7 +67,7 @@ describe('a command that the console does not run', () => {
     { request: line('dlq redrive'), detail: "Missing required argument 'queue'" },
     { request: line('dlq redrive -- --stage'), detail: "No queue '--stage'" },
     { request: line('dlq redrive unrouted -h'), detail: "Unknown option '-h'" },
-    { request: line('dlq redrive unrouted --stage=x'), detail: 'The console does not take --stage' },
+    { request: line('dlq redrive unrouted --stage=x'), detail: 'The console does not support --stage' },
     {
       request: line(`dlq redrive unrouted${` --id=${randomUUID()}`.repeat(5_000)}`),
       detail: 'The command is too long: ',
@@ -85,7 +92,9 @@ describe('a command that the console does not run', () => {
     const request = { argv: ['send', '--file', '-'], input: '{}' };
     expect(await stage.api.post('/api/tasks', request)).toMatchObject({
       status: 403,
-      body: { detail: expect.stringContaining('A stage gets only what the partner has sent') },
+      body: {
+        detail: expect.stringContaining('Only samples and deliveries of the partner can be sent to a stage'),
+      },
     });
   });
 });
@@ -184,10 +193,17 @@ describe('dlq redrive', () => {
   });
 });
 
+test('doctor fails if a check fails, and names it', async () => {
+  await operator.put(operator.outputs.ShopUpdatedDeadLetterQueueUrl, shopUpdated('shop-1'), DEAD);
+  const { state, lines } = await run('doctor');
+  expect(state).toBe('failed');
+  expect(lines.join('\n')).toMatch(/ failure {2}set aside +dead letters of shop\.updated: 1 message/);
+});
+
 test('an event is not resumed while its pause is being set, and its deliveries are then paused', async () => {
   const { body } = await post({ argv: ['pause', 'shop.updated', '--reason', 'away'] });
   const second = await post({ argv: ['resume', 'shop.updated'] });
-  const detail = expect.stringContaining('already changes the event source of shop.updated');
+  const detail = expect.stringContaining('A running task changes the event source of shop.updated');
   expect(second).toMatchObject({ status: 409, body: { detail } });
   expect(await running.api.ended(body.id)).toMatchObject({ state: 'done' });
   const { requestId } = (await partner.post(shopUpdated(randomUUID()))).body;
@@ -259,7 +275,7 @@ describe('replay', () => {
   test('excludes another one of any events', async () => {
     const argv = ['replay', '--since', '1h', '--rate', '1', '--yes'];
     const { body: task } = await post({ argv });
-    const detail = expect.stringContaining(`already changes the queues by a replay: ${task.command}`);
+    const detail = expect.stringContaining(`A running task changes the event queues: ${task.command}`);
     const second = await post({ argv: [...argv, '--shop', 'shop-1'] });
     expect(second).toMatchObject({ status: 409, body: { detail } });
     await running.api.delete(`/api/tasks/${task.id}`);

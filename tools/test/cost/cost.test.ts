@@ -17,10 +17,13 @@ import { logFilter } from '../../local/aws/logs/log-filter.ts';
 import type { FunctionLogLine } from '../../local/functions/invocation.ts';
 import { stages } from '../../local/template/stages.ts';
 
-/** A log line contains the event's name several times, so a new event moves the mean by some percent. */
+/**
+ * Tolerance as a share. Log lines contain the event's name several times, so a new event changes their mean
+ * length.
+ */
 const LOG_BYTES_TOLERANCE = 0.15;
 
-/** Each sample is one event, so a new event moves the mean. */
+/** Tolerance as a share. Each event has one sample, so a new event changes the mean. */
 const RECORDS_TOLERANCE = 0.25;
 
 const deployedAs = async (stage: string) =>
@@ -28,7 +31,10 @@ const deployedAs = async (stage: string) =>
 
 const prod = await deployedAs('prod');
 
-/** Dollars of a service for deliveries; default: the usual ones to prod. */
+/**
+ * Cost of a service in dollars.
+ * @param workload fields that differ from the usual deliveries to prod
+ */
 const dollars = (service: string, workload: Partial<Workload> = {}, changes: Partial<Deployment> = {}) =>
   monthlyCost({ ...prod, ...changes }, { ...defaultWorkload, ...workload }).deliveries[service] ?? 0;
 const standing = (service: string, changes: Partial<Deployment> = {}) =>
@@ -38,7 +44,7 @@ describe('the charges for a million deliveries', () => {
   test('grow with each started chunk of 64 KiB in SQS and of 512 KB at an HTTP API', () => {
     const chunk = 64 * 1024;
     const sqs = [1_000, chunk, 3 * chunk].map((payloadBytes) => dollars('SQS', { payloadBytes }));
-    // Send, receive, delete; with the attributes of a message, a full chunk is two.
+    // Each message is sent, received and deleted. With its attributes, a message of one full chunk counts as two.
     for (const [index, requests] of [3, 2 + 2 + 1, 4 + 4 + 1].entries()) {
       expect(sqs[index]).toBeCloseTo(requests * 0.5);
     }
@@ -122,7 +128,7 @@ test('the log lines are about as long as those of the functions, with as many me
   };
   const names = eventNames.map(kebabCase);
   const written = { consumer: [] as string[], receiver: [] as string[] };
-  // Consumers first: the receiver's accepted events are processed, too, and would make the samples stale.
+  // Consumers are invoked first: when the receiver's events are processed as well, the samples would be stale.
   for (const name of names) written.consumer.push(...(await invoke(name, `events/sqs/${name}.json`)));
   for (const name of names) {
     written.receiver.push(...(await invoke('receiver', `events/api-gateway/${name}.json`)));
@@ -141,7 +147,7 @@ test('the log lines are about as long as those of the functions, with as many me
   expect(metrics.size).toBe(prod.customMetrics);
 });
 
-/** Several records of each sample, with ids that vary like the partner's. */
+/** Several archive records of each sample, with ids that differ as much as the partner's. */
 function sampleRecords(bodies: readonly string[], each: number): string {
   return bodies
     .flatMap((body) => {
@@ -191,7 +197,7 @@ describe('the archive', () => {
       ) / 5e-6;
     expect(objects(1e6)).toBeCloseTo(eventNames.length * (365.25 / 12) * 24 * 4, -2);
     expect(objects(1e6, 60)).toBeGreaterThan(10 * objects(1e6));
-    // Rarely two in an interval.
+    // Two deliveries in the same interval are rare.
     expect(objects(60) / 60).toBeCloseTo(1, 2);
   });
 

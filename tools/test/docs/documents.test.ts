@@ -31,11 +31,10 @@ import {
   SECRET_REFRESH_INTERVAL,
 } from '../../../lambda/limits.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import { Partner } from '../../../test/support/partner.ts';
+import { Partner, TEST_SECRET } from '../../../test/support/partner.ts';
 import { type SharedStack, sharedStack } from '../../../test/support/shared-stack.ts';
 import { bodyOf, signingVectors } from '../../../test/support/signing-vectors.ts';
 import { Tables } from '../../../test/support/tables.ts';
-import { TEST_SECRET } from '../../../test/support/test-stack.ts';
 import { ANSWER_WAIT_SECONDS } from '../../check-sender/finding.ts';
 
 const run = promisify(execFile);
@@ -47,7 +46,7 @@ function section(title: string): string {
   return text.split('\n## ')[0] ?? '';
 }
 
-/** The fenced blocks of a language in a section. */
+/** The fenced code blocks of a language in a section. */
 const blocks = (title: string, language: string) =>
   [...section(title).matchAll(new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``, 'g'))].map(
     ([, text = '']) => text,
@@ -309,7 +308,7 @@ describe('the prelude for the local stack', () => {
 });
 
 test('the prelude for a stage reports a missing output', async () => {
-  // Fakes the AWS CLI: there is no CloudFormation here. For an empty list the real one prints an empty line.
+  // A fake AWS CLI: nothing answers as CloudFormation here. For an empty list, the real one prints an empty line.
   expect(await typed(`${stagePrelude}aws() { echo; }`, 'output ShopClosedQueueUrl')).toEqual({
     stdout: 'exit code 1',
     stderr: 'No output ShopClosedQueueUrl of PartnerWebhooks-prod',
@@ -340,8 +339,9 @@ const deploying = [...readFileSync('docs/deploying.md', 'utf8').matchAll(/```bas
 const blockWith = (command: string) => deploying.find((text) => text.includes(command)) ?? '';
 
 /**
- * Output of a shell after these commands were pasted into it. AWS and GitHub are faked: `aws` prints the JSON from its
- * arguments, `gh` prints the subject's repository, and `npx cdk` does nothing.
+ * Pastes commands into a shell.
+ * @returns the lines of its output. AWS and GitHub are faked: `aws` prints the JSON in its arguments, `gh`
+ * prints the subject's repository, and `npx cdk` does nothing
  */
 function pasted(commands: string, environment: Record<string, string> = {}): string[] {
   const standIns = `
@@ -446,7 +446,7 @@ describe('the contract', () => {
     exclude: ['tools/test/**'],
   }).map((file) => ({
     file,
-    // A comment may go on in the next line.
+    // A comment may continue on the next line.
     text: readFileSync(file, 'utf8').replaceAll(/\s+(?:\*\s+)?/g, ' '),
   }));
 
@@ -457,7 +457,7 @@ describe('the contract', () => {
     );
     expect(cited.length).toBeGreaterThan(5);
     expect(cited.filter(({ heading }) => !headings.includes(heading))).toEqual([]);
-    // In this form, nobody finds it.
+    // Links with this text would not be found by the check.
     expect(sources.filter(({ text }) => /\(contract[,)]/.test(text)).map(({ file }) => file)).toEqual([]);
   });
 

@@ -5,11 +5,11 @@ import { alarmTable } from '../../../lib/alarms/alarm-table.ts';
 
 const files = globSync(['*.md', 'docs/*.md', 'examples/**/README.md', 'tools/README.md']).sort();
 
-/** A document without its blocks of code, whose lines stay so that numbers of lines are right. */
+/** The text of a document without code blocks. Their lines stay empty, so that line numbers are right. */
 const withoutBlocks = (file: string) =>
   readFileSync(file, 'utf8').replaceAll(/^ *```.*?^ *```$/gms, (block) => block.replaceAll(/[^\n]/g, ''));
 
-/** The anchors that GitHub gives a document: those of its headings, and those in HTML. */
+/** Anchors of a document: those that GitHub gives headings, and those written in HTML. */
 function anchorsIn(file: string): Set<string> {
   const text = withoutBlocks(file);
   const anchors = new Set<string>();
@@ -21,7 +21,7 @@ function anchorsIn(file: string): Set<string> {
   return anchors;
 }
 
-/** The links and pictures of a document that stay in this project, with their line. */
+/** Links and pictures of a document that refer to files of this project, with their line. */
 function linksIn(file: string): { url: string; line: number }[] {
   const link = /\]\(([^)\s]+)\)|\b(?:href|src|srcset)="([^"]+)"/g;
   return withoutBlocks(file)
@@ -35,7 +35,7 @@ function linksIn(file: string): { url: string; line: number }[] {
     .filter(({ url }) => !/^[a-z]+:/i.test(url));
 }
 
-/** @returns why a link leads nowhere, if so */
+/** @returns why a link is broken; undefined if it is not */
 function fault(from: string, url: string): string | undefined {
   const [path = '', anchor] = decodeURI(url).split('#');
   // GitHub shows the README in `blob/<branch>/`, two folders below its page of a workflow.
@@ -79,7 +79,7 @@ describe('the runbook', () => {
   );
 });
 
-/** Paths of documents, with an anchor, in code: errors, comments and descriptions. */
+/** Code refers to documents by path and anchor: in errors, comments and descriptions. */
 test('every document and heading that code refers to exists', () => {
   const sources = globSync('{bin,events,lambda,lib,tools,test,examples,.ci}/**/*.{ts,tsx,js,css}', {
     exclude: (name) => ['node_modules', 'venv'].includes(name),

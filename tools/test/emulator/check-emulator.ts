@@ -27,17 +27,17 @@ import {
 } from './emulator.ts';
 import { mustAnswer } from './queries.ts';
 
-/** Stages to deploy and accept, one after another, without features that the emulator lacks. */
+/** Stages that are deployed and checked one after another. Features that the emulator lacks are off. */
 const STAGES: readonly Stage[] = [
   { name: 'dev' },
   { name: 'prod', fields: { deployment: 'all-at-once', savedQueries: false } },
   { name: 'rest', like: 'dev', fields: { gateway: 'rest', encryption: {} } },
 ];
 
-/** A queue and a dead-letter queue for each event, and the shared quarantine and unrouted queues. */
+/** Number of queues of a stage: two for each event, and the shared quarantine and unrouted queues. */
 const QUEUES = 2 * eventNames.length + 2;
 
-/** Resources that `removalPolicy: retain` keeps, by kind, as far as the emulator lists them. */
+/** Number of resources that `removalPolicy: retain` keeps, by kind, as far as the emulator lists them. */
 const RETAINED = { table: 4, queue: QUEUES, bucket: 2, secret: 1 };
 
 /**
@@ -68,8 +68,9 @@ export async function checkOnEmulator(): Promise<void> {
 }
 
 async function check(emulator: Emulator, folder: string): Promise<void> {
+  // Without an app, which would be synthesised although the environment is given.
   await step('npx cdk bootstrap', () =>
-    mustRun(cdk(folder, 'bootstrap', emulator.cdkEnvironment), emulator.environment),
+    mustRun(['npx', 'cdk', 'bootstrap', emulator.cdkEnvironment, '--app', ''], emulator.environment),
   );
   for (const stage of STAGES) await checkStage(emulator, folder, stage);
 }
@@ -79,7 +80,8 @@ async function checkStage(emulator: Emulator, folder: string, stage: Stage): Pro
   const { environment, settings } = emulator;
   const { removalPolicy, terminationProtection, gateway } = fieldsOf(stage);
   const outputs = join(folder, `${name}.json`);
-  const deploy = cdk(folder, 'deploy', '--require-approval', 'never');
+  const assembly = join(folder, name);
+  const deploy = ['npx', 'cdk', 'deploy', '--require-approval', 'never', '--output', assembly];
   const before = await left(settings);
 
   await step(`npx cdk deploy, ${name}`, async () => {
@@ -105,8 +107,9 @@ async function checkStage(emulator: Emulator, folder: string, stage: Stage): Pro
   if (terminationProtection !== false) {
     await step(`${name} refuses to be deleted`, () => unprotect(settings, readTarget(outputs).stackName));
   }
+  // Not synthesised again: only the stack's name counts.
   await step(`npx cdk destroy, ${name}`, () =>
-    mustRun(cdk(folder, 'destroy', '--force', ...optionsOf(stage)), environment),
+    mustRun(['npx', 'cdk', 'destroy', '--force', '--app', assembly], environment),
   );
   const names = (await left(settings)).filter((one) => !before.includes(one));
   if (removalPolicy === 'destroy') {
@@ -118,7 +121,7 @@ async function checkStage(emulator: Emulator, folder: string, stage: Stage): Pro
   }
 }
 
-/** @param names of the remaining resources */
+/** @param names of resources that must be left */
 async function mustBeRetained(settings: ClientSettings, names: readonly string[]): Promise<void> {
   const kinds = Map.groupBy(names, (name) => name.split(' ')[0] ?? '');
   const counts = [...kinds].map(([kind, { length }]) => [kind, length]);
@@ -130,11 +133,7 @@ async function mustBeRetained(settings: ClientSettings, names: readonly string[]
   );
 }
 
-function cdk(folder: string, ...args: readonly string[]): string[] {
-  return ['npx', 'cdk', ...args, '--output', join(folder, 'cdk.out')];
-}
-
-/** Runs the suite as a person would, and prints its report as it arrives. */
+/** Runs the acceptance suite in a process of its own, and prints its report as it arrives. */
 async function accept({ environment, endpoint }: Emulator, outputs: string): Promise<void> {
   const { code } = await run(
     ['npx', 'hookctl', 'acceptance', '--outputs', outputs],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AthenaClient, ListDatabasesCommand, ListWorkGroupsCommand } from '@aws-sdk/client-athena';
 import {
   CloudFormationClient,
@@ -41,8 +42,13 @@ import type {
 } from '../../console/api.ts';
 import { type ClientSettings, type Emulator, type Ended, optionsOf, run, start, stop } from './emulator.ts';
 
-/** Timeouts in milliseconds: in the emulator, functions start in separate processes. */
+/**
+ * Limits in milliseconds. They are long, because the emulator starts each function in a process of its own.
+ */
 const PATIENCE = { limit: 120_000, interval: 500 };
+
+/** Milliseconds between the deliveries during a deployment: a few for each second, in which the version may change. */
+const DELIVERY_INTERVAL = 250;
 
 /**
  * Opens the console of a stage as a person does, and checks that every view answers. Follows a delivery through the
@@ -56,7 +62,7 @@ export async function mustShow(
 ): Promise<void> {
   const { outputs } = readTarget(outputsFile);
   const secret = await readWebhookSecret(outputs.WebhookSecretArn, settings);
-  // The console sends with Node's own client, which does not resolve names below `.localhost`.
+  // The console posts with Node's own client, which cannot resolve names below `.localhost`.
   const partner = new Partner(outputs.WebhookUrl, secret);
   const command = start(['npx', 'hookctl', 'console', '--stage', stage, '--port', '0'], environment);
   try {
@@ -66,22 +72,25 @@ export async function mustShow(
   }
 }
 
-/** Checks that the emulator cannot pass: it stores no lifecycle of a bucket. */
+/** Checks of `doctor` that cannot pass, because the emulator does not store the lifecycle of a bucket. */
 const NOT_EMULATED = ['retention'];
 
 /**
- * Looks at a stage with `doctor`: what was just deployed must be what this folder makes, and nothing may fail.
+ * Runs `doctor` for a stage. What was just deployed must be up to date, and no check may fail.
  * @throws Error that describes the difference
  */
 export async function mustBeHealthy(stage: string, environment: Emulator['environment']): Promise<void> {
-  const { output } = await run(['npx', 'hookctl', 'doctor', '--stage', stage, '--json'], environment);
+  const { output } = await run(
+    ['npx', 'hookctl', 'doctor', '--stage', stage, '--diff', '--json'],
+    environment,
+  );
   const { checks }: { checks: { name: string; state: string }[] } = JSON.parse(
     output.slice(output.indexOf('{'), output.lastIndexOf('}') + 1),
   );
   const inState = (...states: readonly string[]) =>
     checks.filter(({ state }) => states.includes(state)).map(({ name }) => name);
   assert.deepEqual(inState('failure'), NOT_EMULATED, output);
-  for (const name of ['stack', 'this code', 'functions', 'event sources']) {
+  for (const name of ['stack', 'this code', 'functions', 'event sources', 'cdk diff']) {
     assert.ok(inState('ok').includes(name), output);
   }
 }
@@ -169,7 +178,7 @@ async function lookAtEveryView(stage: string, address: URL, partner: Partner): P
   await run('replay', 'shop.updated', '--since', '1h', '--dry-run');
 }
 
-/** Resources in the emulator besides those of `cdk bootstrap`, such as `queue https://…`. */
+/** Resources in the emulator, such as `queue https://…`, without those of `cdk bootstrap`. */
 export async function left(settings: ClientSettings): Promise<string[]> {
   const sns = new SNSClient(settings);
   const athena = new AthenaClient(settings);
@@ -214,7 +223,10 @@ export async function left(settings: ClientSettings): Promise<string[]> {
   return Object.entries(names).flatMap(([kind, list = []]) => list.map((name) => `${kind} ${name}`));
 }
 
-/** Checks that a stack cannot be deleted, then removes its protection, as `docs/deploying.md` says. */
+/**
+ * Checks that a protected stack cannot be deleted, and then removes the protection as `docs/deploying.md`
+ * says.
+ */
 export async function unprotect(settings: ClientSettings, StackName: string): Promise<void> {
   const cloudFormation = new CloudFormationClient(settings);
   await assert.rejects(
@@ -238,7 +250,7 @@ export async function mustBeProtected(settings: ClientSettings, tables: readonly
   }
 }
 
-/** Options of `cdk deploy` that make the new receiver fail: its secret does not exist. */
+/** Options of `cdk deploy` for a receiver that fails, because its secret does not exist. */
 function badDeployment({ WebhookSecretArn }: Outputs): readonly string[] {
   return optionsOf({
     name: 'dev',
@@ -278,6 +290,7 @@ export async function mustRollBack(
       timestamp: '2026-01-31T09:00:00Z',
     });
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    await sleep(DELIVERY_INTERVAL);
   } while (ended === undefined);
 
   const { code, output } = await deployment;

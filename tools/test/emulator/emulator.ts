@@ -17,7 +17,7 @@ const ROOT = { accessKeyId: 'test', secretAccessKey: 'test' };
 /** Timeout of the start in milliseconds. It usually takes about 3 s. */
 const START_LIMIT = 60_000;
 
-/** Connection settings for an AWS client of this process. */
+/** Settings of AWS clients in this process. */
 export interface ClientSettings {
   readonly endpoint: string;
   readonly region: string;
@@ -25,11 +25,11 @@ export interface ClientSettings {
 }
 
 export interface Emulator {
-  /** For `cdk bootstrap`: `aws://<account>/<region>`. */
+  /** Environment for `cdk bootstrap`: `aws://<account>/<region>`. */
   readonly cdkEnvironment: string;
-  /** The complete environment variables of a command that uses the emulator. */
+  /** All environment variables of a command that uses the emulator. */
   readonly environment: Readonly<Record<string, string>>;
-  /** The endpoint by its host name, for clients that address buckets by path. */
+  /** The endpoint with its host name, for clients that put the bucket's name in the path. */
   readonly endpoint: string;
   readonly settings: ClientSettings;
   log(): string;
@@ -46,7 +46,7 @@ export interface Emulator {
 export async function startEmulator(python: string, folder: string): Promise<Emulator> {
   const port = await freePort();
   const machine = {
-    // Its functions run with the first `node` in the path: this one, which has Lambda's version.
+    // The emulator runs functions with the first `node` in the path: this one, whose version is Lambda's.
     PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
     HOME: folder,
     TMPDIR: folder,
@@ -59,7 +59,7 @@ export async function startEmulator(python: string, folder: string): Promise<Emu
       python,
       'tools/test/emulator/start_ministack.py',
       'ministack.app:app',
-      // No worker processes: they would lack the patch.
+      // Worker processes would not have the patch.
       '--workers=0',
       `--bind=127.0.0.1:${port}`,
       `--certfile=${certificate}`,
@@ -67,7 +67,7 @@ export async function startEmulator(python: string, folder: string): Promise<Emu
     ],
     {
       ...machine,
-      // Its own modules are in this project's folders, which must stay clean.
+      // Python's cache files would otherwise be written into folders of this project.
       PYTHONDONTWRITEBYTECODE: '1',
       GATEWAY_PORT: String(port),
       AUTH: 'true',
@@ -102,6 +102,10 @@ export async function startEmulator(python: string, folder: string): Promise<Emu
       AWS_CA_BUNDLE: certificate,
       NODE_EXTRA_CA_CERTS: certificate,
       CDK_DISABLE_CLI_TELEMETRY: 'true',
+      // `npm test` validates the templates of every stage.
+      CDK_VALIDATION: 'false',
+      // Each command loads the CDK or the SDK.
+      NODE_COMPILE_CACHE: join(folder, 'compiled'),
       npm_config_update_notifier: 'false',
     },
     endpoint: `https://localhost:${port}`,
@@ -111,7 +115,10 @@ export async function startEmulator(python: string, folder: string): Promise<Emu
   };
 }
 
-/** A certificate for this computer and the API's host names. @throws Error if openssl is missing */
+/**
+ * A certificate for this computer and the API's host names.
+ * @throws Error if openssl is missing
+ */
 async function makeCertificate(
   folder: string,
   environment: Readonly<Record<string, string>>,
@@ -161,15 +168,15 @@ export interface Ended {
   readonly output: string;
 }
 
-/** Process groups of this run that have not ended, by their leader's id. */
+/** Ids of the process groups that this run started and that have not ended. */
 const running = new Set<number>();
 
-/** Kills everything that still runs. For the end of the process: nothing may outlive it. */
+/** Kills all processes that still run. Called at the end of this process, because none may outlive it. */
 export function killAll(): void {
   for (const group of running) signal(group, 'SIGKILL');
 }
 
-/** Starts a command in its own process group, so that all processes that it starts can be ended, too. */
+/** Starts a command in a process group of its own, so that its child processes can be ended, too. */
 export function start([file = '', ...args]: readonly string[], environment: NodeJS.ProcessEnv): ChildProcess {
   const child = spawn(file, args, { env: environment, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   const { pid } = child;
@@ -181,9 +188,9 @@ export function start([file = '', ...args]: readonly string[], environment: Node
 }
 
 /**
- * Runs a command to its end.
- * @param onOutput called with its output as it arrives
- * @throws Error if it cannot be started
+ * Runs a command and waits for its end.
+ * @param onOutput called with output as it arrives
+ * @throws Error if the command cannot be started
  */
 export async function run(
   command: readonly string[],
@@ -209,7 +216,7 @@ export async function mustRun(command: readonly string[], environment: NodeJS.Pr
   return output;
 }
 
-/** Ends a command and all processes that it started: first with time to clean up, then by force. */
+/** Ends a command and all its child processes: first with time to clean up, then by force. */
 export async function stop(child: ChildProcess): Promise<void> {
   const { pid } = child;
   if (pid === undefined || !running.has(pid)) return;
@@ -224,16 +231,19 @@ function signal(group: number, name: NodeJS.Signals): void {
   try {
     process.kill(-group, name);
   } catch {
-    // It has ended in the meantime.
+    // Ignored: the process has already ended.
   }
 }
 
-/** The address of a REST API. The template builds it with AWS's own domain, because there is no attribute for it. */
+/**
+ * Matches the part of a REST API's address that is AWS's. CloudFormation has no attribute for the address, so
+ * the template joins it.
+ */
 const AT_AWS = /(?<=https:\/\/[a-z0-9]+\.execute-api\.)[a-z0-9-]+\.amazonaws\.com/g;
 
 /**
- * Changes API addresses in an outputs file from AWS to the emulator.
- * @param endpoint of the emulator, by its name
+ * Replaces the addresses of APIs in an outputs file by those of the emulator.
+ * @param endpoint of the emulator, with its host name
  */
 export function leadToEmulator(outputsFile: string, endpoint: string): void {
   const outputs = readFileSync(outputsFile, 'utf8');
@@ -242,10 +252,10 @@ export function leadToEmulator(outputsFile: string, endpoint: string): void {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A stage of `cdk.json`, or one of the test's own. */
+/** A stage to deploy: one of `cdk.json`, or one of this test. */
 export interface Stage {
   readonly name: string;
-  /** The stage of `cdk.json` that it is based on. @default the one with its name */
+  /** The stage of `cdk.json` whose settings this one uses. @default the one with the same name */
   readonly like?: string;
   readonly fields?: Fields;
 }
@@ -255,7 +265,7 @@ export function fieldsOf({ name, like = name, fields = {} }: Stage): Fields {
   return { ...context.stages[like], ...fields };
 }
 
-/** Options of `cdk` for a stage. */
+/** Options of the command `cdk` for a stage. */
 export function optionsOf(stage: Stage): string[] {
   const { name, like, fields } = stage;
   if (like === undefined && fields === undefined) return ['--context', `stage=${name}`];

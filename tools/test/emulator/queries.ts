@@ -21,7 +21,9 @@ type Row = Readonly<Record<string, string | undefined>>;
 
 const SHOP = 'shop of questions';
 
-/** Shop of the delivery that passes through the whole pipeline. SQL needs its quotation mark doubled. */
+/**
+ * Shop of the delivery that passes through the whole pipeline. SQL requires its quotation mark to be doubled.
+ */
 const LIVE_SHOP = "shop o'questions";
 
 const MINUTE = 60_000;
@@ -52,7 +54,10 @@ function record(
   };
 }
 
-/** `user.updated` of a user. The seconds of its timestamp define the order in which the partner sent it. */
+/**
+ * A record of `user.updated`.
+ * @param second of its timestamp: the order in which the partner sent the events
+ */
 function renamed(eventId: string, user: string, second: number, name: string): ArchiveRecord {
   const data = { user_id: user, display_name: name };
   return record('user.updated', eventId, {
@@ -65,9 +70,9 @@ function renamed(eventId: string, user: string, second: number, name: string): A
 const again = { name: 'again', mode: 'fill', notify: false } as const;
 const repair = { name: 'after-the-bug', mode: 'repair', notify: true } as const;
 
-/** Records added to the archive: each way in which an event gets several records. */
+/** Records to add to the archive. They cover all ways in which an event gets more than one record. */
 const RECORDS: readonly ArchiveRecord[] = [
-  // Delivered again. The first message came twice.
+  // Delivered again. Its first message was received twice.
   record('shop.updated', 'delivered-again'),
   record('shop.updated', 'delivered-again', { outcome: 'Duplicate', lag: 1_500 }),
   record('shop.updated', 'delivered-again', {
@@ -78,7 +83,7 @@ const RECORDS: readonly ArchiveRecord[] = [
   }),
   record('shop.updated', 'stale', { receivedAt: after(1), outcome: 'Stale', lag: 3_001 }),
   record('shop.updated', 'slow', { receivedAt: after(2), shopId: 'another shop', lag: 9_002 }),
-  // Redriven.
+  // Redriven after it had been a dead letter.
   record('review.posted', 'redriven', {
     receivedAt: after(3),
     outcome: 'DeadLettered',
@@ -86,14 +91,14 @@ const RECORDS: readonly ArchiveRecord[] = [
     lag: 2_003,
   }),
   record('review.posted', 'redriven', { receivedAt: after(3), lag: 10 * MINUTE + 3 }),
-  // A dead letter, without fields that could not be read from it.
+  // A dead letter. Fields that could not be read from it are missing.
   record('review.posted', 'dead', {
     shopId: undefined,
     timestamp: undefined,
     outcome: 'DeadLettered',
     body: 'nonsense',
   }),
-  // Archived in another order than sent, and one of them twice.
+  // Archived in another order than sent. One of them was archived twice.
   renamed('name-2', 'user-1', 3, 'Ann'),
   renamed('name-1', 'user-1', 1, 'Ann'),
   renamed('name-3', 'user-1', 2, 'Bea'),
@@ -102,7 +107,7 @@ const RECORDS: readonly ArchiveRecord[] = [
   renamed('name-5', 'user-2', 2, 'Dot'),
   renamed('name-6', 'user-3', 1, 'Eve'),
   renamed('name-7', 'user-3', 2, 'Eve'),
-  // Replayed. One of them twice, because its message came twice.
+  // Replayed. The message of one of them was received twice, so it has two records.
   record('shop.updated', 'delivered-again', { replay: again, outcome: 'Duplicate', lag: 20 * MINUTE }),
   record('shop.updated', 'stale', { replay: repair, lag: 30 * MINUTE }),
   record('shop.updated', 'stale', { replay: repair, outcome: 'Stale', lag: 31 * MINUTE }),
@@ -110,7 +115,7 @@ const RECORDS: readonly ArchiveRecord[] = [
   record('review.posted', 'redriven', { replay: repair, outcome: 'DeadLettered', lag: 33 * MINUTE }),
 ];
 
-/** A truncated line, which must not prevent the others from being counted. */
+/** A truncated line. The other lines must still be counted. */
 const DAMAGED = '{"eventId":"dama\n';
 
 /**
@@ -219,14 +224,14 @@ export async function mustAnswer(settings: ClientSettings, outputsFile: string):
   await removeRecords(settings, outputs.ArchiveBucket);
 }
 
-/** Empties the archive for later readers, because one line in it is damaged on purpose. */
+/** Removes all records, because one line is damaged on purpose and would disturb later readers. */
 async function removeRecords(settings: ClientSettings, Bucket: string | undefined): Promise<void> {
   const s3 = new S3Client({ ...settings, forcePathStyle: true });
   const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: 'event=' }));
   for (const { Key } of Contents) await s3.send(new DeleteObjectCommand({ Bucket, Key }));
 }
 
-/** Writes the records as consumers do, and waits until they can be read. */
+/** Writes the records as consumers do, and waits until a query can read them. */
 async function putRecords(settings: ClientSettings, outputs: Row): Promise<void> {
   const firehose = new FirehoseClient(settings);
   const lines = Map.groupBy(RECORDS, ({ event }) => event);

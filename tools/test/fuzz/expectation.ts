@@ -3,13 +3,13 @@ import { createHash, createHmac } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { catalogue, type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
-import { TEST_SECRET } from '../../../test/support/test-stack.ts';
+import { TEST_SECRET } from '../../../test/support/partner.ts';
 import type { GatewayKind } from '../../terminal/options.ts';
 import { type FuzzRequest, headersOf } from './requests.ts';
 
 /**
- * The expected treatment of a request by the decisions D1, D2, D4, D5 and D9 to D11. Written independently of the
- * receiver and in another way, so that the two can disagree.
+ * What the receiver must do with a request, by the decisions D1, D2, D4, D5 and D9 to D11. Written
+ * independently of the receiver and in another style, so that both rarely have the same error.
  */
 export type Expectation =
   | { readonly status: 401 }
@@ -49,7 +49,7 @@ function isSignature(header: string, mac: Buffer): boolean {
     const values = [...digits].map((digit) => alphabet.indexOf(digit));
     if (values.includes(-1)) return false;
     const bits = values.map((six) => six.toString(2).padStart(6, '0')).join('');
-    // 258 bits. The last two belong to no byte.
+    // 43 base64 digits have 258 bits. The last two belong to no byte.
     return bits.slice(0, 256) === [...mac].map((byte) => byte.toString(2).padStart(8, '0')).join('');
   });
 }
@@ -108,16 +108,17 @@ function isUtcDateTime(value: unknown): boolean {
   return day >= 1 && day <= days && hour <= 23 && minute <= 59 && second <= 59;
 }
 
-/** The known fields of `data`, and positions in a list. */
+/** Names of all known fields of `data`, for a regular expression. */
 const OWN_FIELD = eventNames.flatMap((event) => Object.keys(catalogue[event].data.entries)).join('|');
 
-/** JsonFields that a 400 may name. Field names that the partner invents must never appear. */
+/** Fields that the answer 400 may name. It must never name a field that the partner invented. */
 const FIELD = new RegExp(`^(?:body|event|data|timestamp|data\\.(?:${OWN_FIELD})(?:\\.\\d+)?)$`);
 const DETAIL =
   /^(?:must not be empty|must be (?:UTF-8|JSON|a JSON object|well-formed Unicode)|(?:is missing: expected|must be) (?:an object|a string|an array of strings|a non-empty string|a non-empty string or an integer below 2\^53|an ISO 8601 date-time in UTC, such as 2026-01-31T09:00:00Z))$/;
 
 /**
- * Checks an answer by decision D3. All its words are known in advance, so it cannot contain anything of the request.
+ * Checks an answer by decision D3. All possible words of an answer are known, so it cannot contain anything
+ * of the request.
  */
 export function problemOfAnswer(
   { statusCode, headers, body = '' }: APIGatewayProxyStructuredResultV2,

@@ -21,10 +21,13 @@ import { type FuzzRequest, fuzzRequest, headersOf } from './requests.ts';
 
 const SECOND_MESSAGE = 'A second message';
 
-/** Requests that are generated, and checked against the queues, at a time. */
+/** Number of requests to send before the queues are checked. */
 const CHUNK = 500;
 
-/** Concurrent requests. Lambda gives an instance one at a time, but 100,000 requests would take too long that way. */
+/**
+ * Number of concurrent requests. Lambda gives an instance only one at a time, but 100,000 requests would then
+ * take too long.
+ */
 const CONCURRENCY = 16;
 
 type MessageDestination = EventName | 'unrouted' | 'quarantine';
@@ -39,9 +42,9 @@ interface FuzzReport {
   readonly statuses: Readonly<Record<string, number>>;
   /** Number of messages by queue. */
   readonly messages: Readonly<Record<string, number>>;
-  /** Number of payloads that went through S3. */
+  /** Number of payloads that were stored in S3. */
   readonly stored: number;
-  /** The first violation, shrunk as far as possible. */
+  /** The first violation, with the request as small as possible. */
   readonly violation?: Violation;
 }
 
@@ -58,7 +61,7 @@ export async function fuzz(
   onProgress: (done: number) => void,
 ): Promise<FuzzReport> {
   await setUp();
-  // The AWS endpoint has its own thread, and so its own core.
+  // The AWS endpoint runs in a thread of its own, and so on another core.
   const worker = new Worker(new URL(import.meta.url), { workerData: ENDPOINT_ONLY });
   try {
     const [aws] = (await once(worker, 'message')) as [Pick<TestAws, 'outputs' | 'operator'>];
@@ -80,7 +83,7 @@ type ReceiverHandler = (event: GatewayEvent, context: Context) => Promise<APIGat
 
 type LoadedReceiver = Awaited<ReturnType<typeof load>>;
 
-/** Loads the receiver with the environment from the template. Its log is silent. */
+/** Loads the receiver with the environment variables of the template, and without its log. */
 async function load({ outputs, operator }: Pick<TestAws, 'outputs' | 'operator'>, gateway: GatewayKind) {
   const environment = functionEnvironment('receiver', { outputs, operator });
   Object.assign(process.env, environment);
@@ -102,7 +105,7 @@ async function load({ outputs, operator }: Pick<TestAws, 'outputs' | 'operator'>
   };
 }
 
-/** The whole receiver with its own AWS clients, and the queues that it sends to. */
+/** The receiver with real AWS clients, and the queues that it sends to. */
 export class FuzzedReceiver {
   readonly #loaded: LoadedReceiver;
   readonly #statuses: Record<string, number> = {};
@@ -120,7 +123,7 @@ export class FuzzedReceiver {
     this.#loaded = loaded;
   }
 
-  /** Sends generated requests until the count is reached, or one of them is treated wrongly. */
+  /** Sends generated requests until the count is reached or an answer or a message is wrong. */
   async fuzz(
     requests: number,
     seed: number,
@@ -134,7 +137,8 @@ export class FuzzedReceiver {
       const violation = violations.find(({ problem }) => problem !== SECOND_MESSAGE) ?? violations[0];
       if (violation !== undefined) {
         const smallest = await this.#smallest(parameters);
-        // On a busy machine a call times out, and the SDK sends it again: SQS may have a message twice.
+        // After a timeout on a busy machine, the SDK sends a message again. A second copy is no violation
+        // then.
         if (smallest !== undefined || violation.problem !== SECOND_MESSAGE) {
           return { ...this.#report(), violation: smallest ?? violation };
         }
@@ -149,7 +153,7 @@ export class FuzzedReceiver {
     return { statuses: this.#statuses, messages: this.#messages, stored: this.#stored };
   }
 
-  /** Sends the same requests again, one by one, and shrinks the first that is treated wrongly. */
+  /** Sends the same requests one by one, and makes the first that violates a rule as small as possible. */
   async #smallest(parameters: { seed: number; numRuns: number }): Promise<Violation | undefined> {
     let smallest: Violation | undefined;
     await fc.check(
@@ -272,7 +276,7 @@ const gatewayRequest = (request: FuzzRequest, requestId: string) => ({
   requestId,
 });
 
-/** The Lambda event that each kind of API makes of a request. */
+/** The Lambda event of a request, for each kind of API. */
 const EVENT: Record<GatewayKind, (request: FuzzRequest, requestId: string) => GatewayEvent> = {
   http: (request, requestId) => httpApiEvent(gatewayRequest(request, requestId), API),
   rest: (request, requestId) =>

@@ -2,11 +2,11 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { anyCharacter } from '../../../test/support/any-character.ts';
-import { TEST_SECRET } from '../../../test/support/test-stack.ts';
+import { TEST_SECRET } from '../../../test/support/partner.ts';
 
 const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 3 });
 
-/** Picks one of several arbitraries by their weights. */
+/** Chooses between arbitraries of fast-check by their weights. */
 const weighted = <T>(...choices: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<T>])[]) =>
   fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })));
 
@@ -51,7 +51,7 @@ const data: Partial<Record<EventName, fc.Arbitrary<object>>> = {
   }),
 };
 
-/** The generated events: those of the contract, for which `expectation.ts` has its own check of `data`. */
+/** Events that are generated: those of the contract, because `expectation.ts` checks only their `data`. */
 export const modelledEvents = Object.keys(data);
 
 const ODD_TIMESTAMPS = [
@@ -146,7 +146,10 @@ const editedJson = fc.tuple(payload, jsonEdits).map(([value, edits]) => {
   return JSON.stringify(root.value) ?? '';
 });
 
-/** Members that `JSON.stringify` never writes: duplicates, and keys that some code would apply to a prototype. */
+/**
+ * Members that `JSON.stringify` never writes: duplicate keys, and keys that some code would take for a
+ * prototype.
+ */
 const MEMBERS = [
   '"__proto__":{"event":"shop.updated","data":{},"timestamp":"2026-01-31T09:00:00Z","shop_id":"personal-p"}',
   '"__proto__":null',
@@ -162,7 +165,7 @@ const splice = (text: string, at: number, insert: string, remove = 0) =>
 
 const json = payload.map((value) => JSON.stringify(value));
 
-/** Members put first or last into an object of the JSON text. */
+/** Adds members at the beginning or the end of an object in JSON text. */
 const jsonWithMembers = fc
   .tuple(
     json,
@@ -226,7 +229,7 @@ const editedBytes = fc.tuple(json, byteEdits).map(([text, edits]) =>
 const eventText = (eventData: string, event = '"girl.created"') =>
   `{"event":${event},"timestamp":"2026-01-31T09:00:00Z","data":${eventData}}`;
 
-/** Too deep for any recursion. V8's JSON parser does not recurse. */
+/** JSON that is too deep for any recursion. V8's parser does not recurse. */
 const nested = (depths: readonly number[]) =>
   fc
     .record({
@@ -244,7 +247,7 @@ const nested = (depths: readonly number[]) =>
       return eventText(eventData, where === 'event' ? nest : undefined);
     });
 
-/** Sizes around the limit of a message. Larger ones are stored in S3. */
+/** Payloads with a size near the limit of a message. Larger ones are stored in S3. */
 const large = fc
   .record({
     size: fc.constantFrom(200_000, 990_000, 1_020_000, 1_500_000),
@@ -255,7 +258,7 @@ const large = fc
     eventText(`{"shop_id":"personal-s","x":"${fill.repeat(size / Buffer.byteLength(fill))}"}`, event),
   );
 
-/** Lists that are long, and wrong from beginning to end. */
+/** Long lists that are wrong from beginning to end. */
 const longLists = fc
   .record({
     length: fc.constantFrom(21, 1_000, 300_000, 1_000_000),
@@ -292,10 +295,10 @@ const bodyBytes: fc.Arbitrary<Buffer> = weighted(
   [1, asBytes(longLists)],
 );
 
-/** The variable parts of an API Gateway event, stored completely in JSON. */
+/** What varies between API Gateway events, in a form that JSON can store. */
 export interface FuzzRequest {
   readonly headers: Readonly<Record<string, string>>;
-  /** One of the headers that is sent again. @default none */
+  /** A header that is sent twice. @default none */
   readonly repeated?: readonly [name: string, value: string];
   readonly body?: string;
   readonly isBase64Encoded: boolean;
@@ -305,12 +308,12 @@ type Carried = Pick<FuzzRequest, 'body' | 'isBase64Encoded'>;
 
 const HEADER = 'x-webhook-signature';
 
-/** All headers of a request, in the order in which they are sent. */
+/** All headers of a request in the order of sending. */
 export function headersOf({ headers, repeated }: Pick<FuzzRequest, 'headers' | 'repeated'>) {
   return [...Object.entries(headers), ...(repeated === undefined ? [] : [repeated])];
 }
 
-/** Ways to transport the bytes, and mistakes in them. */
+/** Ways to transport the bytes of a body, right and wrong ones. */
 const TRANSPORTS = {
   text: (bytes: Buffer) => ({ body: bytes.toString(), isBase64Encoded: false }),
   base64: (bytes: Buffer) => ({ body: bytes.toString('base64'), isBase64Encoded: true }),
@@ -336,7 +339,7 @@ const hmac = (bytes: Uint8Array | string, secret = TEST_SECRET) =>
 const received = ({ body = '', isBase64Encoded }: Carried) =>
   Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
 
-/** What is signed: usually the right bytes, otherwise a typical mistake of a sender or receiver. */
+/** What is signed if not the body itself: typical mistakes of senders and receivers. */
 const MISTAKEN_SIGNATURES = {
   'of what was meant to be sent': (_: Carried, meant: Buffer) => hmac(meant),
   'of the body as it travels': ({ body = '' }: Carried) => hmac(body),
@@ -374,7 +377,7 @@ const SPOILS = {
     const at = noise % value.length;
     return splice(value, at, value[at] === '0' ? '1' : '0', 1);
   },
-  // The last of 43 base64 digits has two bits that belong to no byte.
+  // Changes the last of 43 base64 digits, of which two bits belong to no byte.
   'last character changed': (value: string, noise: number) =>
     value.slice(0, -1) + 'AEIMQUYcgkosw048BCD='[noise % 20],
   shorter: (value: string, noise: number) => value.slice(0, noise % value.length),
@@ -409,8 +412,8 @@ const junk = fc.oneof(
 );
 
 /**
- * The header's name. An HTTP API lower-cases names, so any other spelling is another header. A REST API does not change
- * them.
+ * Name of the signature header. An HTTP API converts names to lower case, so another spelling in its event is
+ * another header. A REST API does not.
  */
 const headerName = weighted(
   [30, fc.constant(HEADER)],
@@ -439,7 +442,7 @@ export const fuzzRequest: fc.Arbitrary<FuzzRequest> = fc
     junk: rarely(junk),
     name: headerName,
     others: otherHeaders,
-    /** The header name under which the signature is sent a second time. */
+    /** Name of a second header with the signature. */
     again: rarely(fc.constantFrom(HEADER, 'X-Webhook-Signature')),
     noise: fc.nat(),
   })
@@ -447,7 +450,7 @@ export const fuzzRequest: fc.Arbitrary<FuzzRequest> = fc
     const carried = carry(bytes, noise);
     const encoded = signed.prefix + signed.encode(signed.mac(carried, bytes));
     const value = other ?? signed.spoil?.(encoded, noise) ?? encoded;
-    // A JSON parser makes an own property of `__proto__`, which does not set a prototype.
+    // In a JSON parser, `__proto__` becomes an ordinary property.
     const named = name === '__proto__' ? JSON.stringify({ [HEADER]: value }) : JSON.stringify(value);
     const signatureHeader = name === 'no header' ? {} : JSON.parse(`{${JSON.stringify(name)}:${named}}`);
     return {

@@ -10,7 +10,7 @@ import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
 
 const SECRET = 'A0b1C2d3E4f5A6b7';
 
-/** The Node.js that runs npm, which may be as old as that of a partner, and not the one among the packages. */
+/** The Node.js that runs npm, and not the one among the packages. It may be as old as a partner's. */
 const NODE =
   process.env.PATH?.split(delimiter)
     .filter((folder) => !folder.includes('node_modules'))
@@ -26,7 +26,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Runs the file alone in its folder. */
+/** Runs the generated file alone in a folder. */
 function start(...args: string[]) {
   const program = spawn(NODE, ['check-sender.mjs', ...args], { cwd: folder, env: {} });
   return { program, stdout: text(program.stdout), closed: once(program, 'close') };

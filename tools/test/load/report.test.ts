@@ -52,7 +52,7 @@ describe('the deliveries of a run', () => {
     expect(dues).toEqual(dues.toSorted((one, other) => one - other));
     expect(dues.filter((due) => due < 1_000)).toHaveLength(200);
     const times = all.map(({ payload }) => Date.parse(payload.timestamp) - BEGIN);
-    expect(times).toEqual(dues.map((due) => Math.floor(due)));
+    expect(times).toEqual(dues.map((due) => Math.floor(BEGIN + due) - BEGIN));
   });
 
   test('are distinguished from those of others by run and number', () => {
@@ -95,13 +95,13 @@ describe('a run', () => {
     abortReason(
       elapsed,
       underWay,
-      new Map(Object.entries(endings).map(([came, count]) => [Number(came) || came, count])),
+      new Map(Object.entries(endings).map(([ending, count]) => [Number(ending) || ending, count])),
     );
 
   test.each([
     [9_000, {}, 0],
     [500, { ENOTFOUND: 2 }, 0],
-    // Some errors, while a cold receiver has not answered the others yet.
+    // Some errors occur before a cold receiver has answered the other requests.
     [600, { ECONNRESET: 10 }, 300],
     [5_000, { 401: 10, 200: 1 }, 99_999],
     [20_000, { 429: 100, ECONNRESET: 99 }, 0],
@@ -126,10 +126,10 @@ describe('a run', () => {
 });
 
 interface Fate {
-  /** Milliseconds. */
+  /** Milliseconds until the answer. */
   readonly takes?: number;
   readonly sentLate?: number;
-  readonly came?: number | string;
+  readonly ending?: number | string;
 }
 
 /** The report of a run in which each delivery behaves as defined for its second. @param until the last second sent */
@@ -138,9 +138,9 @@ function reported(plan = planned(), fateIn: (second: number) => Fate = () => ({}
   if (until !== undefined) run.ended = 'It was interrupted.';
   for (const { number, due } of loadDeliveries(plan, SECRET, 0)) {
     if (due > (until ?? plan.seconds) * 1_000) break;
-    const { takes = 20, sentLate = 0, came = 200 } = fateIn(Math.floor(due / 1_000));
+    const { takes = 20, sentLate = 0, ending = 200 } = fateIn(Math.floor(due / 1_000));
     run.measurements.begin(due, due + sentLate);
-    run.measurements.end(number, due, due + sentLate + takes, came);
+    run.measurements.end(number, due, due + sentLate + takes, ending);
   }
   return makeReport(run, { why: 'nobody asked.' });
 }
@@ -166,12 +166,12 @@ describe('a report', () => {
 
   test.each<{ fate: (second: number) => Fate; line: RegExp }>([
     {
-      fate: (second) => (second < 6 ? {} : { came: 503 }),
+      fate: (second) => (second < 6 ? {} : { ending: 503 }),
       line: /breaks at 70 a second: 100 % not 200.* 60 a/,
     },
     { fate: (second) => (second < 3 ? {} : { takes: 1_500 }), line: /breaks at 40 a second: p99 above/ },
     { fate: (second) => (second < 8 ? {} : { sentLate: 300 }), line: /breaks at 90 a second: sent late/ },
-    { fate: () => ({ came: 500 }), line: /breaks at 10 a second: .* No step stays within the limits/ },
+    { fate: () => ({ ending: 500 }), line: /breaks at 10 a second: .* No step stays within the limits/ },
     { fate: () => ({}), line: /\n\nThe last step within the limits is 100 a second/ },
   ])('of a ramp names the step at which it breaks: $line', ({ fate, line }) => {
     expect(told(ramp, fate)).toMatch(line);
@@ -179,7 +179,7 @@ describe('a report', () => {
 
   test('of an interrupted ramp does not count that as a break', () => {
     expect(told(ramp, undefined, 3.5)).toMatch(/\n\nThe last step within the limits is 30 a second/);
-    const cut = told(ramp, (second) => (second < 3 ? {} : { came: 'under way', takes: 1_500 }), 3.5);
+    const cut = told(ramp, (second) => (second < 3 ? {} : { ending: 'under way', takes: 1_500 }), 3.5);
     expect(cut).toMatch(/breaks at 40 a second: p99 above 1,000 ms. The last step within the limits is 30/);
     expect(cut).toContain('It ended early: It was interrupted.');
   });

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { TEST_SECRET } from '../../../test/support/partner.ts';
 import { type SharedStack, sharedStack } from '../../../test/support/shared-stack.ts';
-import { TEST_SECRET } from '../../../test/support/test-stack.ts';
 import { EffectReader } from '../../load/effects.ts';
 import { load } from '../../load/load.ts';
 import type { LoadPlan } from '../../load/plan.ts';
@@ -52,7 +52,7 @@ describe('a load test', () => {
   const STALL = { begin: 250, milliseconds: 500 };
 
   test.each([1_000, 2])(
-    'shows a stall by all that came meanwhile, with %s connections',
+    'shows a stall by all deliveries of that time, with %s connections',
     async (connections) => {
       await using receiver = await receive((response, sinceFirst) => {
         const left = STALL.begin + STALL.milliseconds - sinceFirst;

@@ -1,7 +1,7 @@
 import { defaultWorkload } from '../../cost/workload.ts';
 import type { LoadPlan } from '../../load/plan.ts';
 
-/** A plan with defaults: 100 a second for a second. */
+/** A load plan. By default 100 deliveries a second, for one second. */
 export const planned = (given: Partial<LoadPlan> = {}): LoadPlan => ({
   rate: 100,
   seconds: 1,

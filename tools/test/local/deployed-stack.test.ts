@@ -2,10 +2,14 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { startTestStack, testAssembly } from '../../../test/support/test-stack.ts';
+import { testAssembly } from '../../../test/support/test-assembly.ts';
+import { startTestStack } from '../../../test/support/test-stack.ts';
 import { readCloudAssembly, type StackTemplate } from '../../local/template/cloud-assembly.ts';
 
-/** Below the range from which the system gives free ports to others. A stack that stayed would occupy it. */
+/**
+ * Below the range from which the system gives free ports to other programs. If the stack did not close, the
+ * port would stay in use.
+ */
 const awsPort = 30_000 + (process.pid % 2_000);
 
 let folder: string;

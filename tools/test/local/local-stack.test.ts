@@ -30,14 +30,14 @@ beforeAll(async () => {
 
 afterAll(() => stack.close());
 
-/** A function's definition in the running stack. */
+/** The definition of a function of the running stack. */
 function definitionOf(service: string) {
   const found = stack.functions.get(service);
   if (found === undefined) throw new Error(`The stack has no function ${service}`);
   return found.definition;
 }
 
-/** AWS clients with the access key of a function. By default the operator's. */
+/** AWS clients with the access key of a function or, by default, of an operator. */
 function clientsOf(service?: string) {
   const settings = {
     ...stack.operator,
@@ -207,7 +207,7 @@ describe('an observer', () => {
 });
 
 describe('the resources that a stack uses', () => {
-  /** Number of execution environments, busy or not. */
+  /** Number of execution environments that exist, busy or idle. */
   const environments = () =>
     [...stack.functions.values()].reduce((sum, item) => sum + item.function.environments, 0);
 

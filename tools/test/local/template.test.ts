@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { testAssembly } from '../../../test/support/test-stack.ts';
+import { testAssembly } from '../../../test/support/test-assembly.ts';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { resolveIntrinsics } from '../../local/template/intrinsics.ts';
 import { Resources, rolePolicies } from '../../local/template/resources.ts';
@@ -82,7 +82,7 @@ describe('an intrinsic function', () => {
   test.each([
     { given: ['plain', 7, null, false, {}], expected: ['plain', 7, null, false, {}] },
     { given: { Ref: 'Queue' }, expected: 'http://localhost/queue' },
-    // With other keys besides Ref, it is not a function.
+    // An object with other keys besides `Ref` is no intrinsic function.
     { given: { Ref: 'Queue', Type: 'x' }, expected: { Ref: 'Queue', Type: 'x' } },
     { given: { 'Fn::GetAtt': ['Queue', 'Arn'] }, expected: 'arn:aws:sqs:queue' },
     { given: { 'Fn::GetAtt': 'Queue.Arn' }, expected: 'arn:aws:sqs:queue' },
@@ -136,7 +136,7 @@ function resourcesOf(declared: Record<string, Declared>, outputs: Record<string,
   );
 }
 
-/** Evaluates a part of a template with these declared resources. */
+/** Evaluates a part of a template that declares these resources. */
 function evaluate(declared: Record<string, Declared>, value: unknown): string | undefined {
   return resourcesOf(declared, { Answer: { Value: value } }).outputs().Answer;
 }
@@ -147,11 +147,11 @@ const restApi = { Type: 'AWS::ApiGateway::RestApi', Properties: { BinaryMediaTyp
 
 describe('the name of a resource', () => {
   test.each([
-    // SQS allows 80 characters.
+    // Names of queues have at most 80 characters.
     { type: 'AWS::SQS::Queue', length: 7, expected: /^Hooks-R{7}$/ },
     { type: 'AWS::SQS::Queue', length: 74, expected: /^Hooks-R{74}$/ },
     { type: 'AWS::SQS::Queue', length: 75, expected: /^Hooks-R{61}-[0-9a-f]{12}$/ },
-    // Firehose allows 64.
+    // Names of streams have at most 64 characters.
     { type: 'AWS::KinesisFirehose::DeliveryStream', length: 200, expected: /^Hooks-R{45}-[0-9a-f]{12}$/ },
   ])('of the type $type for a logical id of $length characters', ({ type, length, expected }) => {
     const logicalId = 'R'.repeat(length);
@@ -185,7 +185,7 @@ describe('a reference to a resource', () => {
     { type: 'DynamoDB::Table', of: 'Arn', expected: arn('dynamodb', 'table/Hooks-It') },
     { type: 'Lambda::Function', of: REF, expected: 'Hooks-It' },
     { type: 'Lambda::Function', of: 'Arn', expected: arn('lambda', 'function:Hooks-It') },
-    // S3 requires lower case.
+    // Names of buckets are in lower case.
     { type: 'S3::Bucket', of: REF, expected: 'hooks-it' },
     { type: 'S3::Bucket', of: 'Arn', expected: 'arn:aws:s3:::hooks-it' },
     { type: 'KinesisFirehose::DeliveryStream', of: REF, expected: 'Hooks-It' },

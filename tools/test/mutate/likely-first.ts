@@ -2,9 +2,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { ACTIVE_MUTANT } from '../../../test/support/active-mutant.ts';
 
 /**
- * The order of test files in which a mutant is noticed soonest, as the first failing one ends a run: those that name the
- * mutated file, those of its folder, then the others; of each, those that start nothing before those that start an AWS
- * endpoint or a stack.
+ * Jest sequencer that runs tests first that are likely to detect a mutant, because the first failure ends a
+ * run: tests that name the mutated file, then those in its folder, then the others. In each group, tests that
+ * start nothing come before those that start an AWS endpoint or a stack.
  */
 export default class LikelyFirst {
   sort<Test extends { readonly path: string }>(tests: readonly Test[]): Test[] {
@@ -13,11 +13,14 @@ export default class LikelyFirst {
     return tests.toSorted((a, b) => (ranks.get(a.path) ?? 0) - (ranks.get(b.path) ?? 0));
   }
 
-  /** Jest has one for how long tests took. */
+  /** Required by Jest, which would store the durations of tests here. */
   cacheResults(): void {}
 }
 
-/** Stryker leaves all mutants in the sources, each behind a call that asks whether it is the active one. */
+/**
+ * The file of the active mutant. Stryker's sources contain all mutants, each behind a call that asks whether
+ * it is active.
+ */
 function mutatedFile(): string {
   const mutant = `("${process.env[ACTIVE_MUTANT]}")`;
   return globSync('lambda/**/*.ts').find((file) => readFileSync(file, 'utf8').includes(mutant)) ?? '';

@@ -4,46 +4,49 @@ import { Stryker } from '@stryker-mutator/core';
 import { CommandError } from '../../terminal/command-error.ts';
 import { JEST } from '../../terminal/run-program.ts';
 
-/** Where Stryker puts the mutated copy of the project. */
+/** Folder for Stryker's mutated copy of the project. */
 const SCRATCH = '.local/mutate';
 
-/** Where Node.js keeps what it has compiled. */
+/** Folder of Node.js' compile cache. */
 const COMPILED = '.local/compiled';
 
-/** What has to notice a mutant. */
+/** Folders with the tests that must detect mutants. */
 const TESTS = ['test/lambda', 'tools/test/fuzz'];
 
-/** How much longer than without a mutant the tests may take, until the mutant counts as noticed: machines are noisy. */
+/**
+ * A mutant counts as detected if the tests take this many times longer than without it. Machines vary in
+ * speed.
+ */
 const TIMEOUT_FACTOR = 2;
 
 type StrykerOptions = ConstructorParameters<typeof Stryker>[0];
 
-/** A mutant that no test noticed. */
+/** A mutant that no test has detected. */
 export interface Survivor {
-  /** `lambda/events/fields.ts:64` */
+  /** File and line: `lambda/events/fields.ts:64` */
   readonly place: string;
-  /** What stood there. */
+  /** The original code. */
   readonly original: string;
   readonly replacement: string;
 }
 
 export interface MutationReport {
   readonly mutants: number;
-  /** Noticed because the tests did not end. */
+  /** Number of mutants that were detected because the tests did not end. */
   readonly timedOut: number;
-  /** Mutants and noticed ones by folder. */
+  /** Number of mutants, and of those detected, by folder. */
   readonly folders: ReadonlyMap<string, { mutants: number; noticed: number }>;
   readonly survivors: readonly Survivor[];
 }
 
 /**
- * Changes the code in one place after another, and runs the tests of `lambda/` on each such mutant until one fails. Texts
- * are left as they are: no test should repeat them.
- * @param path `lambda`, a folder or a file of it
- * @throws CommandError if the tests fail without a mutant, too
+ * Changes one place of the code after another, and runs the tests of `lambda/` with each change until one
+ * fails. Texts are not changed, because no test should repeat them.
+ * @param path `lambda`, or a folder or file in it
+ * @throws CommandError if the tests fail without a change
  */
 export async function mutate(path: string, concurrency: number): Promise<MutationReport> {
-  // Each mutant has a Node.js of its own, which would compile Jest again: a third of its start.
+  // Each mutant runs in a new process, which would spend a third of its start on compiling Jest again.
   process.env.NODE_COMPILE_CACHE = resolve(COMPILED);
   const command = [
     process.execPath,

@@ -4,8 +4,8 @@ import { Synthesiser, synthesiseOnce } from '../../../test/support/synthesiser.t
 import { stageOverrides } from '../../local/template/synthesise.ts';
 
 /**
- * Synthesises the stack for the tests of all mutants, with either gateway: the functions' code holds every one, and one
- * is on at a time.
+ * Global set-up of Jest: synthesises the stack once for all mutants, with either gateway. The functions' code
+ * contains all mutants, of which one at a time is active.
  */
 export default async function setUp(): Promise<void> {
   process.env.TEST_ASSEMBLY = resolve('cdk.out');

@@ -13,7 +13,7 @@ import { storedPayload } from '../../stage/queues/received-message.ts';
 import { Stage } from '../../stage/stage.ts';
 import type { Kind, PlannedBody } from './partner.ts';
 
-/** Receives and deletes every message of some queues, also those that are in flight now. */
+/** Receives and deletes every message of some queues. Waits for messages that are in flight. */
 export async function takeAll(queues: Queues, urls: readonly string[]): Promise<Message[]> {
   const taken: Message[] = [];
   for (const url of urls) while ((await queues.count(url)) > 0) taken.push(...(await queues.takeAll(url)));
@@ -60,7 +60,7 @@ function tableDifferences(
     .map((id) => `${table} ${id}: is ${actual.get(id)}, must be ${canonical(expected.get(id))}`);
 }
 
-/** An item as text with sorted columns. Omits values that are too large for an item. */
+/** An item as text with sorted attributes. Values that are too large for an item are left out. */
 function canonical(row: Row | undefined): string | undefined {
   const { notes, data, ...columns } = essence(row) ?? {};
   if (row === undefined) return undefined;
@@ -68,7 +68,7 @@ function canonical(row: Row | undefined): string | undefined {
   return JSON.stringify(Object.entries({ ...columns, ...kept }).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** @param unnoted ids of events about which a consumer reports a possible second notification */
+/** @param unnoted ids of events for which a consumer logged that it may notify twice */
 export function notificationDifferences(
   plan: readonly PlannedBody[],
   notified: readonly Message[],
@@ -84,7 +84,8 @@ export function notificationDifferences(
 }
 
 /**
- * Messages that must be kept: hopeless events as dead letters, unusable ones in quarantine, unknown kinds as parked.
+ * Messages that must be on other queues at the end: hopeless events as dead letters, unusable ones in
+ * quarantine, unknown kinds as parked messages.
  */
 export async function keptDifferences(stack: LocalStack, queues: Queues, plan: readonly PlannedBody[]) {
   const idsOn = async (name: RegExp) => {
@@ -115,7 +116,7 @@ export interface AcceptedBody {
   readonly body: string;
 }
 
-/** Possible outcomes of each kind that reaches a consumer. */
+/** Possible outcomes in the archive, by kind of body. */
 const OUTCOMES: Partial<Record<Kind, readonly string[]>> = {
   state: ['Processed', 'Stale', 'Duplicate'],
   'clock-ahead': ['Processed', 'Stale', 'Duplicate'],
@@ -123,12 +124,12 @@ const OUTCOMES: Partial<Record<Kind, readonly string[]>> = {
   hopeless: ['DeadLettered'],
 };
 
-/** Milliseconds that the archive may take to show a written record. */
+/** Maximum milliseconds until the archive shows a record. */
 const DELIVERY_LIMIT = 5_000;
 
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
-/** Accepted events that are missing in the archive, and records that do not match their event. */
+/** Accepted events without a record in the archive, and records that contradict their event. */
 export async function archiveDifferences(
   stack: LocalStack,
   accepted: readonly AcceptedBody[],
@@ -172,7 +173,7 @@ export async function archiveDifferences(
   return { records: records.length, differences };
 }
 
-/** The newest body of each item: nothing can make it stale. */
+/** The newest body of each item, which can therefore never be stale. */
 function newestOfRows(bodies: readonly AcceptedBody[]): ReadonlySet<string | undefined> {
   const versions = bodies
     .filter(({ kind }) => kind === 'state')
@@ -182,13 +183,13 @@ function newestOfRows(bodies: readonly AcceptedBody[]): ReadonlySet<string | und
   return new Set(newest.values());
 }
 
-/** The plan uses different ids for shops, girls and users. */
+/** Id of the item that a body writes. Shops, girls and users have different ids in the plan. */
 function rowOf(body: string): string {
   const { girl_id, user_id, shop_id } = JSON.parse(body).data;
   return girl_id ?? user_id ?? shop_id;
 }
 
-/** Contradictions between a record and the body that its id refers to. */
+/** Contradictions between an archive record and the body with the record's event id. */
 async function faultsOf(
   record: ArchiveRecord,
   sent: AcceptedBody | undefined,

@@ -2,18 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { signBody } from '../../../test/support/partner.ts';
 
-/** The kind of a body, which determines its expected result. */
+/** Kind of a body. It determines the expected result. */
 export type Kind = 'state' | 'notification' | 'hopeless' | 'unknown' | 'malformed' | 'forged' | 'clock-ahead';
 
-/** One body that the simulated partner posts, one or more times. */
+/** A body that the simulated partner posts once or more. */
 export interface PlannedBody {
   readonly kind: Kind;
   readonly body: string;
-  /** How often it is posted, without retries after 401 and 500. */
+  /** Number of posts, without retries after 401 and 500. */
   readonly posts: number;
 }
 
-/** Share of the bodies of each kind. The rest are normal events of the contract. */
+/** Share of the bodies of each special kind. All others are usual events of the contract. */
 const SHARES = {
   forged: 0.05,
   malformed: 0.04,
@@ -23,25 +23,25 @@ const SHARES = {
   'clock-ahead': 0.005,
 };
 
-/** Share of the bodies that are posted again, once or twice. */
+/** Share of the bodies that are posted once or twice more. */
 const DUPLICATE_SHARE = 0.1;
 
-/** Average bodies per id: how many events share an item. */
+/** Average number of events for the same item. */
 const BODIES_PER_ID = 15;
 
-/** Above SQS's 1 MiB. */
+/** Bytes of a payload that is too large for SQS, whose limit is 1 MiB. */
 const OVERSIZE_BYTES = 1_100_000;
 
-/** The events happened in the hour before this time. */
+/** End of the hour in which all events happened. */
 const EPOCH = Date.parse('2026-01-31T09:00:00Z');
 
 /**
- * The partner's plan: about `deliveries` posts in an order unrelated to the timestamps. The same seed gives the same
- * plan.
+ * Makes the partner's plan: about `deliveries` posts, in an order that does not follow the timestamps. The
+ * same seed gives the same plan.
  */
 export function makePlan({ deliveries, seed }: { deliveries: number; seed: number }): PlannedBody[] {
   const ids = Math.max(2, Math.round(deliveries / BODIES_PER_ID));
-  // For doubles, fast-check generates mostly tiny ones.
+  // A fraction of whole steps, because fast-check generates mostly tiny doubles.
   const share = fc.nat(9_999).map((tenThousandths) => tenThousandths / 10_000);
   const draws = fc.sample(
     fc.noBias(
@@ -101,7 +101,7 @@ const BODIES: Readonly<Record<Kind | 'oversize', (draw: Draw) => string>> = {
     const notes = 'x'.repeat(OVERSIZE_BYTES);
     return json('girl.created', { girl_id: `large-${draw.index}`, name: draw.words[0], notes }, draw);
   },
-  // Impossible to process. The receiver would answer 400, so it is put on the queue by hand.
+  // Can never be processed. The receiver would answer 400, so the message is put on the queue directly.
   hopeless: (draw) => json('user.updated', { user_id: `hopeless-${draw.index}`, display_name: 5 }, draw),
   unknown: (draw) => json('example.unknown', { shop_id: `shop-${draw.id}` }, draw),
   malformed: ({ variant, index, timestamp }) => {
@@ -142,20 +142,20 @@ function stateEvent(draw: Draw): string {
   }
 }
 
-/** Retries of one post before the simulated partner gives up: far more than any fault lasts. */
+/** Maximum retries of a post. No fault lasts as long. */
 const MAXIMUM_REPEATS = 120;
 
-/** Longest pause before a retry, in milliseconds. */
+/** Maximum milliseconds between two retries. */
 const MAXIMUM_PAUSE = 1_000;
 
-/** Retries of a forged post: it is rejected each time. */
+/** Number of retries of a forged post, each of which must be rejected. */
 const FORGED_REPEATS = 1;
 
-/** The partner as the contract describes it: posts, and retries after 401 and 500. */
+/** The partner as the contract describes it: retries after 401 and 500. */
 export class PartnerSimulator {
-  /** The current secret for signing posts. */
+  /** Secret that posts are signed with at the moment. */
   secret: string;
-  /** Number of answers by status; `none` if the connection broke. */
+  /** Number of answers by status; `none` counts broken connections. */
   readonly answers: Record<string, number> = {};
   readonly #url: string;
 
@@ -165,7 +165,7 @@ export class PartnerSimulator {
   }
 
   /**
-   * Posts a body until it is answered 200 or 400.
+   * Posts a body until the answer is 200 or 400.
    * @returns the last status
    */
   async deliver(body: string, { forged = false } = {}): Promise<number> {

@@ -25,23 +25,25 @@ import {
 import { makePlan, PartnerSimulator, type PlannedBody } from './partner.ts';
 
 interface SoakRunOptions {
-  /** Folder of the synthesised stack. */
+  /** Folder of the stack's cloud assembly. */
   readonly assembly: string;
-  /** @default none */
+  /** Called when the progress changes. @default none */
   readonly onProgress?: (progress: ProgressStep) => void;
 }
 
 interface SoakOptions extends SoakRunOptions {
-  /** Posts, without retries after 401 and 500. */
+  /** Number of posts, without retries after 401 and 500. */
   readonly deliveries: number;
   readonly seed: number;
+  /** How often a function is killed during its work. @default 20 */
+  readonly kills?: number;
 }
 
 const SENDERS = 8;
 const FIRST_SECRET = 'soak-secret-1';
 const SECOND_SECRET = 'soak-secret-2';
 
-/** Faults during the whole run: each makes one to three percent of the calls fail. */
+/** Faults that are active during the whole run. Each makes one to three percent of the calls fail. */
 const FAULTS: readonly Fault[] = [
   { service: 'sqs', kind: 'throttled', share: 0.01 },
   { service: 'sqs', kind: 'down', share: 0.01 },
@@ -51,7 +53,7 @@ const FAULTS: readonly Fault[] = [
   { service: 'dynamodb', kind: 'down', share: 0.01 },
   { service: 'dynamodb', kind: 'response-lost', share: 0.01 },
   { service: 'dynamodb', kind: 'slow', milliseconds: 100, share: 0.01 },
-  // A lost response of SNS is the window that no consumer can close: `docs/reliability.md`.
+  // Without lost responses of SNS: no consumer can tell them from failures. See `docs/reliability.md`.
   { service: 'sns', kind: 'throttled', share: 0.02 },
   { service: 'sns', kind: 'down', share: 0.01 },
   { service: 'sns', kind: 'slow', milliseconds: 100, share: 0.01 },
@@ -65,21 +67,18 @@ const FAULTS: readonly Fault[] = [
   { service: 'secretsmanager', kind: 'down', share: 0.2 },
 ];
 
-/** Duration of a complete outage of a service, in milliseconds. */
+/** Milliseconds for which a service is completely down. */
 const OUTAGE = 3_000;
 
-/** How often the functions are killed during their work. */
-const KILLS = 20;
-
-/** Replaces the template's 180 s: the time after which messages of a killed function become visible again. */
+/** Seconds until messages of a killed function become visible again. The template has 180. */
 export const VISIBILITY_SECONDS = 5;
 
-/** How long the queues may take to become empty, in milliseconds. */
+/** Maximum milliseconds until all queues are empty. */
 const QUIET_LIMIT = 10 * 60_000;
 
 /**
- * Functions that are killed. The others notify: killed between a notification and its idempotency item, they would
- * notify again.
+ * Functions that are killed. Consumers that notify are not: if one dies between the notification and its
+ * idempotency item, it notifies again.
  */
 const KILLED = [
   'receiver',
@@ -95,8 +94,12 @@ async function setVisibility(queues: Queues, urls: readonly (string | undefined)
     await queues.client.send(new SetQueueAttributesCommand({ QueueUrl, Attributes }));
 }
 
-/** Posts a plan to a stack with faults, waits until it is idle, and compares its state with the expected state. */
-export async function soak({ assembly, deliveries, seed, onProgress = () => {} }: SoakOptions) {
+/**
+ * Posts a plan to a stack with faults, waits until the stack is idle, and compares its state with that of the
+ * oracle.
+ */
+export async function soak(options: SoakOptions) {
+  const { assembly, deliveries, seed, kills = 20, onProgress = () => {} } = options;
   const started = performance.now();
   const plan = makePlan({ deliveries, seed });
   const faults = new InjectedFaults(seed);
@@ -111,7 +114,7 @@ export async function soak({ assembly, deliveries, seed, onProgress = () => {} }
       await queues.subscribe(stack.outputs.ReviewTopicArn, 'soak-review'),
     ];
     const partner = new PartnerSimulator(stack.outputs.WebhookUrl ?? '', FIRST_SECRET);
-    const sender = new Sender(stack, partner, faults, plan);
+    const sender = new Sender(stack, partner, faults, plan, kills);
     const progress = setInterval(() => onProgress(sender.progress()), 1_000);
     try {
       await sender.run();
@@ -129,17 +132,22 @@ export async function soak({ assembly, deliveries, seed, onProgress = () => {} }
       posts: sender.posts,
       bodies: countBy(plan, ({ kind }) => kind),
       answers: partner.answers,
-      /** Calls that failed because of a fault, by kind. */
+      /** Number of calls that failed because of a fault, by kind of fault. */
       faults: faults.counts,
       kills: sender.kills,
-      /** Failures that consumers logged and recovered from. */
+      /** Number of failures that consumers logged before they succeeded. */
       retries: log.retries,
-      /** Notifications sent again because the idempotency item of the first could not be written. */
+      /**
+       * Number of notifications that were sent again, because the idempotency item of the first could not be
+       * written.
+       */
       repeatedNotifications: notified.length - new Set(notified.map(eventIdOf)).size,
-      /** Records of the archive: more than events, because repeated messages are settled again. */
+      /**
+       * Number of archive records. It exceeds that of events, because repeated messages have records, too.
+       */
       archived: archive.records,
       seconds: Math.round((performance.now() - started) / 1000),
-      /** Differences from the oracle's state. */
+      /** Differences between the stack's state and that of the oracle. */
       differences: [
         ...sender.unanswered,
         ...(await stateDifferences(stack, sender.stateDeliveries)),
@@ -153,13 +161,13 @@ export async function soak({ assembly, deliveries, seed, onProgress = () => {} }
   }
 }
 
-/** Posts the plan from several concurrent senders, rotates the secret half-way, and causes the faults. */
+/** Posts the plan by several concurrent senders, rotates the secret half-way, and causes faults. */
 class Sender {
   posts = 0;
   kills = 0;
-  /** Bodies that did not get the right answer. */
+  /** Bodies for which the answer was wrong. */
   readonly unanswered: string[] = [];
-  /** Input of the oracle. */
+  /** Deliveries that the oracle must process. */
   readonly stateDeliveries: ReceivedDelivery[] = [];
   /** Bodies answered 200. */
   readonly accepted: AcceptedBody[] = [];
@@ -168,18 +176,21 @@ class Sender {
   readonly #faults: InjectedFaults;
   readonly #line: PlannedBody[];
   readonly #total: number;
+  readonly #postsPerKill: number;
 
   constructor(
     stack: LocalStack,
     partner: PartnerSimulator,
     faults: InjectedFaults,
     plan: readonly PlannedBody[],
+    kills: number,
   ) {
     this.#stack = stack;
     this.#partner = partner;
     this.#faults = faults;
     this.#line = inPostingOrder(plan);
     this.#total = this.#line.length;
+    this.#postsPerKill = Math.ceil(this.#total / kills);
   }
 
   progress(): ProgressStep {
@@ -205,7 +216,7 @@ class Sender {
     if (kind === 'hopeless') return await this.#sendByHand(body);
     const status = await this.#partner.deliver(body, { forged: kind === 'forged' });
     const right = kind === 'forged' ? 401 : kind === 'malformed' ? 400 : 200;
-    // The last retry of a forged body may be answered 500. It must only never be accepted.
+    // The last retry of a forged body may be answered 500. It may never be accepted.
     if (status !== right && !(kind === 'forged' && status !== 200 && status !== 400)) {
       this.unanswered.push(`${kind} answered ${status} at last: ${idOf(body)}`);
     }
@@ -214,7 +225,7 @@ class Sender {
     if (kind === 'clock-ahead') await this.#correct(body);
   }
 
-  /** Puts a message for user.updated on its queue, as if the receiver had accepted it. */
+  /** Puts a message for user.updated directly on its queue, as if the receiver had accepted it. */
   async #sendByHand(body: string): Promise<void> {
     this.accepted.push({ kind: 'hopeless', body });
     await new SQSClient(this.#stack.operator).send(
@@ -231,7 +242,10 @@ class Sender {
     );
   }
 
-  /** After an event from a wrong clock, sends one that counts as later: the item must not be frozen. */
+  /**
+   * Sends an event with a later timestamp than one from a fast clock, so that later events change the item
+   * again.
+   */
   async #correct(ahead: string): Promise<void> {
     const timestamp = new Date(Date.now() + FIVE_MINUTES).toISOString();
     const body = JSON.stringify({ ...JSON.parse(ahead), timestamp });
@@ -245,7 +259,7 @@ class Sender {
     if (part(1 / 4)) this.#outage({ service: 'dynamodb', kind: 'down' });
     if (part(5 / 8)) this.#outage({ service: 'firehose', kind: 'down' });
     if (part(3 / 4)) this.#outage({ service: 'sqs', operation: 'SendMessage', kind: 'down' });
-    if (this.posts % Math.ceil(this.#total / KILLS) === 0) {
+    if (this.posts % this.#postsPerKill === 0) {
       this.kills += 1;
       const name = KILLED[this.kills % KILLED.length] ?? '';
       await this.#stack.functions.get(name)?.function.kill();
@@ -263,7 +277,7 @@ class Sender {
   }
 }
 
-/** Repeated bodies are posted again later, with other posts in between. */
+/** The order of posting. A repeated body comes again later, with other posts in between. */
 function inPostingOrder(plan: readonly PlannedBody[]): PlannedBody[] {
   const [first = [], ...later] = [1, 2, 3].map((round) => plan.filter(({ posts }) => posts >= round));
   const line = [...first];
@@ -273,19 +287,19 @@ function inPostingOrder(plan: readonly PlannedBody[]): PlannedBody[] {
   return line;
 }
 
-/** Failures before anything was sent: a later attempt cannot be a repetition. */
+/** Log messages about failures before anything was sent. A later attempt is then no repetition. */
 const NOTHING_SENT =
   /^(IdempotencyAlreadyInProgressError|\w*Throttl\w*|ProvisionedThroughputExceededException)$/;
 
-/** Messages of the log lines that {@link SoakLog} evaluates. */
+/** Log messages that {@link SoakLog} counts. */
 const READ = [PROCESSED, DUPLICATE, FAILED, POSSIBLY_REPEATED];
 
-/** Evaluates the consumers' log lines. */
+/** Counts what consumers logged. */
 class SoakLog {
   retries = 0;
-  /** Ids of events about which a consumer reports that its notification may have been sent without being noted. */
+  /** Ids of events for which a consumer logged that it may notify twice. */
   readonly unnoted = new Set<string>();
-  /** Attempts whose effect is logged. If one fails afterwards, the archive has failed. */
+  /** Attempts that logged their effect. If such an attempt fails, writing to the archive has failed. */
   readonly #effective = new Set<string>();
 
   read(text: string): void {
@@ -332,15 +346,15 @@ interface KillsOptions extends SoakRunOptions {
   readonly visibilitySeconds: number;
 }
 
-/** Longest pause before a kill, in milliseconds: a batch of notifications takes some tens. */
+/** Maximum milliseconds before a kill. A batch of notifications takes some tens of milliseconds. */
 const LONGEST_PAUSE = 60;
 
 const bodyOf = (event: string, data: object) =>
   JSON.stringify({ event, data, timestamp: '2026-01-31T09:00:00Z' });
 
 /**
- * Kills the consumer of review.posted repeatedly while it sends notifications.
- * @returns the number of reviews without a notification, and the number with more than one
+ * Kills the consumer of review.posted again and again while it sends notifications.
+ * @returns the numbers of reviews without a notification, and with more than one
  */
 export async function surviveKills(options: KillsOptions) {
   const { assembly, kills, reviewsPerKill, visibilitySeconds, onProgress = () => {} } = options;
@@ -380,16 +394,16 @@ export async function surviveKills(options: KillsOptions) {
 }
 
 interface OutageOptions extends SoakRunOptions {
-  /** How long DynamoDB is down, in seconds. */
+  /** Seconds for which DynamoDB is down. */
   readonly seconds: number;
   readonly deliveries: number;
-  /** Seconds until an unfinished message comes back. @default the template's */
+  /** Seconds until an unfinished message becomes visible again. @default as in the template */
   readonly visibilitySeconds?: number;
-  /** Seconds before the first retry. @default the template's */
+  /** Seconds before the first retry. @default as in the template */
   readonly firstRetrySeconds?: number;
 }
 
-/** Posts while DynamoDB is down, and waits until everything is processed after it returns. */
+/** Posts while DynamoDB is down, and waits afterwards until everything is processed. */
 export async function surviveOutage(options: OutageOptions) {
   const { assembly, seconds, deliveries, onProgress = () => {}, ...settings } = options;
   const { firstRetrySeconds, visibilitySeconds } = settings;

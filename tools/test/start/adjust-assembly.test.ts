@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { Partner } from '../../../test/support/partner.ts';
-import { startTestStack, testAssembly } from '../../../test/support/test-stack.ts';
+import { testAssembly } from '../../../test/support/test-assembly.ts';
+import { startTestStack } from '../../../test/support/test-stack.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { traceDelivery } from '../../stage/history/trace.ts';
@@ -27,7 +28,7 @@ const templateOf = async (of: string) => {
   return JSON.parse(await readFile(join(of, `${name}.template.json`), 'utf8'));
 };
 
-/** Paths of differences, without logical ids. */
+/** Paths at which two templates differ, without logical ids. */
 function differences(one: unknown, other: unknown, path = ''): string[] {
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) {
     return one === other ? [] : [path];

@@ -8,7 +8,10 @@ import { BUNDLE_LIST, type BundleList } from '../../../lib/release/function-bund
 import { readContext } from '../../local/template/synthesise.ts';
 import { AssemblyCache, SYNTHESIS_INPUTS } from '../../start/assembly-cache.ts';
 
-/** Records what a process reads: modules, and files with each method of `fs`. esbuild reports its own list. */
+/**
+ * Code that records which files a process reads: modules, and files by each method of `fs`. esbuild reports
+ * its own.
+ */
 const RECORDER = `
   import fs from 'node:fs';
   import { registerHooks, syncBuiltinESMExports } from 'node:module';
@@ -118,7 +121,7 @@ test('starts if nothing can be stored', async () => {
   expect(await start('first')).toContain('answer = 1');
 });
 
-// Takes 6 s: a synthesis in a process of its own, which records the files that it reads.
+// Takes 6 s: a synthesis in a separate process, which records the files that it reads.
 test('the digest covers every file of this project that a synthesis reads', async () => {
   const read = join(root, 'read.json');
   const app = spawn(

@@ -150,7 +150,7 @@ test('outside text cannot control the terminal, and keeps its lines and its scri
 });
 
 test('a shell reads any quoted text as the same single word', () => {
-  // Shell words cannot contain NUL or half a surrogate pair.
+  // Words of a shell can contain neither NUL nor half a surrogate pair.
   const word = fc.string({ unit: anyCharacter }).map((any) => any.replaceAll('\0', ''));
   fc.assert(
     fc.property(fc.array(word, { minLength: 60, maxLength: 60 }), (words) => {

@@ -8,7 +8,7 @@ test('closing rejects builds that run or wait: esbuild would never settle them',
   const folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-bundler-'));
   const bundler = new Bundler();
   const builds = ['one', 'two', 'three'].map((name) =>
-    bundler.bundle('lambda/receiver/handler.ts', join(folder, name)),
+    bundler.bundles([{ entry: 'lambda/receiver/handler.ts', folder: join(folder, name) }]),
   );
   const settled = Promise.allSettled(builds);
   await bundler.close();

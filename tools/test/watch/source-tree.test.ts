@@ -11,7 +11,7 @@ const OTHER = 'lambda/hash.ts';
 const before = process.cwd();
 let folder: string;
 let tree: SourceTree;
-/** The files of each report. */
+/** Files in each report of the source tree. */
 let reported: string[][];
 let problems: string[];
 
@@ -36,7 +36,7 @@ afterEach(async () => {
 
 const listen = () => tree.watch((files) => reported.push([...files].sort()));
 
-/** Saves another file and waits for its report. Earlier changes have been processed by then. */
+/** Saves another file and waits for its report. By then, earlier changes have been reported as well. */
 async function savedUntilNow(): Promise<string[]> {
   await writeFile('lib/last.ts', String(Math.random()));
   await eventually(async () => reported.flat().includes('lib/last.ts') || undefined);
@@ -136,7 +136,7 @@ test('a folder that becomes a file is reported as that file', async () => {
 });
 
 test('an error of the system is reported once, and other files are reported when they are saved', async () => {
-  // A link to itself. Nobody can open it, not even root.
+  // A symbolic link to itself, which nobody can open, not even root.
   await symlink('loop.ts', 'lambda/loop.ts');
   tree = newTree();
   listen();

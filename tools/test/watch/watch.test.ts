@@ -21,26 +21,26 @@ const before = process.cwd();
 let folder: string;
 let workspace: Workspace;
 let watching: Watch;
-// Not imported: that would load esbuild before the working folder changes.
+// Repeated here and not imported: the import would load esbuild before the working folder changes.
 const BUNDLE_LIST: typeof bundling.BUNDLE_LIST = 'bundles.json';
 
 let said: string[];
-/** Folders of syntheses, and those that existed when the stack was restarted, with the saved files. */
+/** Folders of all syntheses, and of those that existed at a restart, together with the saved files. */
 let synthesised: string[];
 let restarted: { assembly: string; files: readonly string[] }[];
 /** Number of queues in the template of a synthesis. */
 let queues: number;
 let synthesis: () => Promise<void>;
-/** Folder of the last tried stack, if it existed. */
+/** Folder of the last stack that was tried, if the folder existed. */
 let tried: string;
-/** Saved files that were noticed. */
+/** Saved files that the watch has noticed. */
 let noticed: string[];
-/** What the trial of a new stack does. */
+/** Replaces the trial of a new stack. */
 let trial: () => Promise<void>;
-/** Ends the replacement of a function's code. */
+/** Resolves when a function's code may be replaced. */
 let replacement: () => Promise<undefined>;
 
-// Once for all tests, because esbuild keeps the working folder in which it was loaded.
+// Once for all tests, because esbuild uses the working folder in which it was loaded.
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-watch-'));
   const modules = resolve('node_modules');
@@ -68,7 +68,9 @@ beforeEach(async () => {
   const stack = {
     name: 'Stack',
     outputs: {},
-    functions: new Map([['first', { definition: { codeDirectory: workspace.assembly } }]]) as never,
+    functions: new Map(
+      Object.keys(bundles).map((name) => [name, { definition: { codeDirectory: workspace.assembly } }]),
+    ) as never,
     codeDirectories: new Set<string>(),
     replaceCode: () => replacement(),
   };
@@ -128,12 +130,14 @@ const save = (file: string) => writeFile(file, `export const saved = ${Math.rand
 
 const until = (holds: () => boolean) => eventually(async () => holds() || undefined);
 
-/** Saves a function's source, and waits until it is rebuilt. */
+/** Saves a function's source and waits until the function is rebuilt. */
 async function rebuild(file: string): Promise<void> {
   const count = rebuilds();
   await save(file);
   await until(() => rebuilds() > count);
 }
+
+const hasSaid = (notice: RegExp) => said.some((text) => notice.test(text));
 
 const rebuilds = () => said.filter((text) => text.startsWith('Rebuilt')).length;
 
@@ -224,6 +228,29 @@ test('a save during the trial of the new stack is synthesised before the restart
   expect(restarted).toEqual([{ assembly: synthesised[1], files: ['lib/later.ts', STACK] }]);
 });
 
+test('an error in a file that functions share is reported once, and its fix rebuilds them', async () => {
+  const [SHARED, GONE] = ['lambda/shared.ts', 'lambda/gone.ts'];
+  await save(SHARED);
+  for (const file of [FIRST, SECOND]) await writeFile(file, "export * from './shared.ts';\n");
+  await until(() => ['first', 'second'].every((name) => hasSaid(new RegExp(`^Rebuilt .*${name}`))));
+  said.length = 0;
+  await writeFile(SHARED, "\nimport './gone.ts';\n");
+  await until(() => hasSaid(/The last good code keeps running/));
+  expect(said.join('\n').match(/✘ \[ERROR\]/g)).toHaveLength(1);
+  expect(said.at(-1)).toContain('lambda/shared.ts:2:7:');
+  // The missing file is in no bundle yet.
+  await save(GONE);
+  await until(() => hasSaid(/^Rebuilt first and second in/));
+  for (const file of [SHARED, GONE]) await rm(file);
+});
+
+test('of functions that are saved together, those that build are rebuilt', async () => {
+  await writeFile(SECOND, 'export const = 1;\n');
+  await save(FIRST);
+  await until(() => hasSaid(/lambda\/second\.ts:1:13:/) && hasSaid(/^Rebuilt first in/));
+  expect(hasSaid(/^Rebuilt .*second/)).toBe(false);
+});
+
 test('a function whose entry file is gone does not prevent a restart without it', async () => {
   queues = 2;
   await rm(SECOND);
@@ -232,7 +259,7 @@ test('a function whose entry file is gone does not prevent a restart without it'
 });
 
 describe('types are checked in the background', () => {
-  /** Saves a function's source, and waits for a notice. */
+  /** Saves a function's source and waits for a notice. */
   async function saying(text: string, notice: string): Promise<string | undefined> {
     const count = said.length;
     await writeFile(FIRST, text);

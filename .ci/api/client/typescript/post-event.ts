@@ -2,8 +2,7 @@ import { createHmac } from 'node:crypto';
 import createClient from 'openapi-fetch';
 import type { components, paths } from './generated.ts';
 
-// Posts one event with the types that openapi-typescript generates from docs/api/openapi.json. Prints the status of the
-// answer.
+// Posts one event with the types that openapi-typescript generates, and prints the status of the answer.
 
 const { ORIGIN: baseUrl = '', WEBHOOK_SECRET: secret = '' } = process.env;
 

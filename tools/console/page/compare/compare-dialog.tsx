@@ -120,7 +120,7 @@ function ComparedFields({ pair }: { pair: readonly [Delivery, Delivery] }) {
             return (
               <tr key={name} class={isEqual ? 'soft' : 'is-different'}>
                 <th scope="row">
-                  {name} {!isEqual && <span title="They differ">≠</span>}
+                  {name} {!isEqual && <span title="Different">≠</span>}
                 </th>
                 {pair.map((one, index) => (
                   <td key={index}>{show?.(one) ?? <Visible text={String(of(one) ?? '–')} />}</td>

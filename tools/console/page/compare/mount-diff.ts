@@ -25,7 +25,7 @@ const COLLAPSED = { margin: 3, minSize: 6 };
 const diffConfig = { timeout: 500 };
 
 /** Maximum characters of a formatted text to compare. A comparison of megabytes takes a minute. */
-const LONGEST = 200_000;
+const MAX_COMPARED_LENGTH = 200_000;
 
 interface MountedDiff {
   /** Reason why the comparison is incomplete, such as a text that was cut. */
@@ -62,7 +62,7 @@ export function mountDiff(host: HTMLElement, given: DiffTexts): MountedDiff {
 
 function noteOn(before: ComparedText, after: ComparedText, given: DiffTexts): string | undefined {
   if (before.isCut || after.isCut) {
-    return `Only the first ${LONGEST.toLocaleString('en')} characters of each are compared.`;
+    return `Only the first ${MAX_COMPARED_LENGTH.toLocaleString('en')} characters of each are compared.`;
   }
   if (before.text !== after.text) return undefined;
   return given.before === given.after
@@ -82,10 +82,13 @@ interface ComparedText {
 function shownText(given: string): ComparedText {
   const json = formatJson(given);
   const whole = json.ok ? json.text : given;
-  const named = visibleParts(whole.slice(0, LONGEST))
+  const named = visibleParts(whole.slice(0, MAX_COMPARED_LENGTH))
     .map(({ text, isName }) => (isName ? `‹${text}›` : text))
     .join('');
-  return { text: named.slice(0, LONGEST), isCut: whole.length > LONGEST || named.length > LONGEST };
+  return {
+    text: named.slice(0, MAX_COMPARED_LENGTH),
+    isCut: whole.length > MAX_COMPARED_LENGTH || named.length > MAX_COMPARED_LENGTH,
+  };
 }
 
 /** A background so light that each colour of JSON has a contrast of 4.5 on it (WCAG 1.4.3). */

@@ -53,9 +53,9 @@ export function CheckedBar({ checked, onSelectAll, onDone }: CheckedBarProps) {
     checked.length > MAX_RESENT ? `At most ${MAX_RESENT} deliveries can be sent at once.` : undefined;
   const whyNotRedrive =
     queues.size === 0
-      ? 'Only dead letters, invalid deliveries, and parked ones whose event has a consumer by now can be redriven.'
+      ? 'Redrive is only for dead letters, invalid deliveries, and parked deliveries whose event now has a consumer.'
       : redriven > MAX_REDRIVEN
-        ? `At most ${MAX_REDRIVEN} deliveries can be redriven at once. A queue’s page redrives all of it.`
+        ? `At most ${MAX_REDRIVEN} deliveries can be redriven at once. To redrive a whole queue, open it under Queues.`
         : undefined;
   return (
     <div class="filters" role="toolbar" aria-label="Selected deliveries">

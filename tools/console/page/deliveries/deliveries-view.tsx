@@ -45,8 +45,8 @@ export function DeliveriesView() {
   const rows = shownRows.value;
   useFocus(selected !== undefined, list, detail);
   useEffect(() => unfreeze, []);
-  // While a detail is open, new rows must not move the list. That needs the open delivery's row, which may
-  // not have loaded yet.
+  // While a detail is open, new rows must not move the list. Waits for the open row, which may not be loaded
+  // yet.
   const isSelectedThere = isThere.value && rows.some(({ id }) => id === selected);
   useEffect(() => {
     if (isSelectedThere) freeze();
@@ -77,8 +77,8 @@ export function DeliveriesView() {
     const row = rows[rowAfterKey(key, index, rows.length) ?? -1];
     if (row === undefined) return false;
     select(row.id);
-    // Gives the list the focus, so that it receives Enter. On a narrow page the detail hides the list and has
-    // the focus.
+    // Gives the list the focus, so that it receives Enter. A narrow page shows the detail instead of the
+    // list.
     list.current?.focus({ preventScroll: true });
     return true;
   };
@@ -235,7 +235,7 @@ function Nothing() {
     <Empty title="No deliveries">
       {stack.since !== undefined && (
         <p>
-          None since <Time at={stack.since} />. Logs arrive some seconds late.
+          None arrived since <Time at={stack.since} />. Logs arrive some seconds late.
         </p>
       )}
     </Empty>

@@ -238,7 +238,7 @@ function countText(shown: number): string {
 
 function searchText({ refused, records, limited }: PayloadSearch): string {
   if (refused !== undefined) return `Payloads not searched: ${refused}`;
-  return `${records.toLocaleString('en')} payloads searched${limited ? ', not all' : ''}`;
+  return `${records.toLocaleString('en')} payloads searched${limited ? ', older ones not' : ''}`;
 }
 
 function Announcement({ count }: { count: number }) {

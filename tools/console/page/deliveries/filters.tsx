@@ -188,8 +188,7 @@ function sinceText(since: string): string {
 }
 
 function SearchBox({ onLeave }: { onLeave: () => void }) {
-  // A search of a stage reads its archive and takes seconds, so it starts on Enter and not while the user
-  // types.
+  // A search of a stage reads its archive and takes seconds, so it starts on Enter and not while the user types.
   const { text, type, flush } = useTyped('search', stack.local);
   return (
     <div class="search-box">

@@ -33,7 +33,7 @@ export function readFilter(query: Readonly<Record<string, string>>): ListFilter 
   const [since, until] = [readMoment(text('since')), readMoment(text('until'))];
   if (since === 'invalid' || until === 'invalid') {
     const name = since === 'invalid' ? 'since' : 'until';
-    return `“${text(name)}” is not a time. “${name}” must be ISO 8601 or a length such as 15m, 3h or 7d.`;
+    return `“${text(name)}” is not a time. “${name}” must be ISO 8601 or a duration such as 15m, 3h or 7d.`;
   }
   if (since !== undefined && until !== undefined && 'at' in since && 'at' in until && until.at <= since.at) {
     return 'The end of the time range must be after its start.';

@@ -112,7 +112,7 @@ function Bars({ outcomes: { bars, from, step, total }, states }: BarsProps) {
         role="slider"
         class="bars-area"
         tabIndex={0}
-        aria-label={`Deliveries ${rateText(step)}. ${all}. Enter shows only the chosen time, Shift with an arrow extends it`}
+        aria-label={`Deliveries ${rateText(step)}. ${all}. Enter filters by the selected time, Shift with an arrow key extends it`}
         aria-valuemin={0}
         aria-valuemax={last}
         aria-valuenow={end}

@@ -54,7 +54,7 @@ const STEPS = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR, DAY, 7 * DAY];
 const MAX_BARS = 120;
 
 /** Minimum time range in milliseconds, if the filter sets none. */
-const SHORTEST_RANGE = 30 * MINUTE;
+const MIN_RANGE = 30 * MINUTE;
 
 const none = (): OutcomeCounts => ({ 'needs-you': 0, rejected: 0, 'in-progress': 0, done: 0 });
 
@@ -71,7 +71,7 @@ export function countOutcomes(rows: readonly Delivery[], filter: ListFilter, now
   const end = filter.until === undefined ? Math.max(now, at(newest) ?? 0) : momentAt(filter.until, now);
   const begin =
     filter.since === undefined
-      ? Math.min(at(oldest) ?? end, end - SHORTEST_RANGE)
+      ? Math.min(at(oldest) ?? end, end - MIN_RANGE)
       : Math.min(momentAt(filter.since, now), end);
   const step = STEPS.find((length) => (end - begin) / length < MAX_BARS) ?? 7 * DAY;
   // Bars of days begin at midnight, local time.
@@ -105,7 +105,7 @@ interface BarPart {
 }
 
 /** Minimum height of a part in pixels, so that one failure among thousands is visible. */
-const LOWEST = 2;
+const MIN_PART_HEIGHT = 2;
 
 /**
  * @param highest number of deliveries in the highest bar
@@ -119,7 +119,7 @@ export function stackOf(
   let bottom = 0;
   return OUTCOMES.flatMap((outcome) => {
     if (counts[outcome] === 0) return [];
-    const part = Math.max(LOWEST, (counts[outcome] / highest) * (height - 2 * LOWEST));
+    const part = Math.max(MIN_PART_HEIGHT, (counts[outcome] / highest) * (height - 2 * MIN_PART_HEIGHT));
     bottom += part;
     return [{ outcome, bottom: bottom - part, height: part }];
   });

@@ -41,8 +41,8 @@ export function DetailPane({ id, onClose, onSent }: DetailPaneProps) {
         <p>{error}</p>
         {stack.local && (
           <p>
-            The local stack started empty at <Time at={stack.startedAt} />. If that was a restart, deliveries
-            from before are gone.
+            The local stack started empty at <Time at={stack.startedAt} />. Deliveries from before a restart
+            are lost.
           </p>
         )}
         <a href="#/deliveries">All deliveries</a>
@@ -53,7 +53,7 @@ export function DetailPane({ id, onClose, onSent }: DetailPaneProps) {
   const isSent = tasks.value.some(({ deliveries }) => deliveries.includes(id));
   return (
     <Empty title={isSent ? 'Sent' : 'Not found yet'}>
-      <p role="status">The stage’s logs do not have it yet. They arrive some seconds later.</p>
+      <p role="status">The stage’s logs do not contain this delivery yet. Logs arrive some seconds late.</p>
     </Empty>
   );
 }

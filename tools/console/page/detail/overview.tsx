@@ -74,8 +74,7 @@ export function locationsOf(
 ): readonly [HistoryLocation, ...HistoryLocation[]] {
   const own = locationOfRow(delivery);
   const known = detail?.history.now ?? [];
-  // A delivery's row and its detail may differ about a pause for a moment, because they are loaded
-  // separately.
+  // A delivery's row and its detail may differ about a pause for a moment, because they are loaded separately.
   const isOwn = ({ state }: HistoryLocation) =>
     state === own.state || (isWaiting(state) && isWaiting(own.state));
   const { paused, state } = own;

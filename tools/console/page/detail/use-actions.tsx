@@ -17,7 +17,7 @@ import { useRun, useSend } from '../use-run.tsx';
 import { locationsOf } from './overview.tsx';
 
 /** Maximum characters of a text to edit. In a longer text, each key press takes a browser seconds. */
-const LONGEST_EDITED = 200_000;
+const MAX_EDITED_LENGTH = 200_000;
 
 /** All actions for a delivery. The most useful one for its outcome comes first. */
 export function useActions(
@@ -33,8 +33,7 @@ export function useActions(
   const copyCurl = () => copyAndSay(curlOf(id, detail), 'Copied as curl, with openssl to sign it.');
   const copyLink = () => copyAndSay(sharedLink(), 'Link copied.');
 
-  // For a delivery that waits for a person, recovery comes first: sending the event again would add a
-  // duplicate.
+  // For a delivery that waits for a person, recovery comes first: sending the event again would add a duplicate.
   const [first, ...more] = recovery === undefined ? sendings : ([recovery, ...sendings] as const);
   const main: MenuItem = { ...first, keyHint: 'r' };
   const primary = state === 'invalid' && stack.local ? editing : main;
@@ -85,15 +84,17 @@ function useEdit({ id, event, state }: Delivery, onSent: (delivery: string) => v
   const edited = useSignal<string | undefined>(undefined);
   const refused = stack.local
     ? refusal()
-    : 'An edited body needs a signature, and only the local stack’s secret is known here.';
+    : 'An edited body must be signed, and the console knows only the secret of the local stack.';
   const edit = async () => {
     const body = await loadBody(id);
     if (body === undefined) return;
-    if (body.isUtf8 && body.text.length <= LONGEST_EDITED) {
+    if (body.isUtf8 && body.text.length <= MAX_EDITED_LENGTH) {
       edited.value = body.text;
       return;
     }
-    const why = body.isUtf8 ? `longer than ${LONGEST_EDITED.toLocaleString('en')} characters` : 'not UTF-8';
+    const why = body.isUtf8
+      ? `longer than ${MAX_EDITED_LENGTH.toLocaleString('en')} characters`
+      : 'not UTF-8';
     toastError(`The body is ${why}. Save it, edit the file, and send it with npx hookctl send --file`);
   };
   const editing: MenuItem = {
@@ -122,7 +123,7 @@ function useResend({ id, state }: Delivery, detail: DeliveryDetail | undefined, 
   const isLost = !stack.local && ['refused', 'rejected', 'failed'].includes(state);
   const sendingOf = (label: string, keepsHeaders: boolean): MenuItem => ({
     label,
-    refusal: refused ?? (isLost ? 'AWS has stored nothing of this request.' : undefined),
+    refusal: refused ?? (isLost ? 'AWS stores no body of this request.' : undefined),
     onChoose: async () => {
       // The bytes are those of the open delivery, so its timeline now contains the new request, too.
       if (await send(resendCommand(id, keepsHeaders))) reload();

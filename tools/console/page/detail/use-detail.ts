@@ -57,8 +57,8 @@ export function useDetail(
         return settled();
       });
       take(detail);
-      // The long poll is only for a delivery without a row: for one with a row, the stream reports changes. A
-      // browser has few connections per server, and a waiting request uses one.
+      // Only without a row: for a row, the stream reports changes, and a browser has few connections per
+      // server.
       while (!hasRow && !detail.settled) {
         await untilSeen(abort.signal);
         detail = await settled();

@@ -4,7 +4,7 @@ import { shellWord } from '../../../terminal/text.ts';
  * Maximum characters of a body within the command. Longer ones are read from a file: Linux limits one
  * argument to 128 KiB, and a long body is unreadable in a shell.
  */
-const LONGEST_BODY = 16_384;
+const MAX_BODY_LENGTH = 16_384;
 
 interface CurlRequest {
   readonly url: string;
@@ -39,5 +39,7 @@ export function curlCommand({ url, secret, body, isUtf8, contentType }: CurlRequ
 
 /** Whether the body can be pasted into a shell unchanged: it has no control or invisible characters. */
 function isTypable(body: string): boolean {
-  return body.length <= LONGEST_BODY && !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(body.replaceAll('\n', ''));
+  return (
+    body.length <= MAX_BODY_LENGTH && !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(body.replaceAll('\n', ''))
+  );
 }

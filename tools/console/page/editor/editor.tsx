@@ -186,8 +186,8 @@ function TextEditor({ text, onEscape }: TextEditorProps) {
   useEffect(() => field.current?.focus(), [isPlain.value]);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Escape') return;
-    // A browser closes a dialog when its `cancel` event is prevented for the second time, so the dialog
-    // handles Escape itself.
+    // A browser closes a dialog when its `cancel` event is prevented twice, so the dialog handles Escape
+    // itself.
     event.preventDefault();
     onEscape();
   };

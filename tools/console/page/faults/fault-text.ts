@@ -36,12 +36,12 @@ interface ServiceText {
 const CALL_TIMEOUT_MS = 2_000;
 
 const CACHED_SECRET =
-  'A running receiver uses the secret that it has. A new one answers 500, and the partner sends the delivery again.';
+  'A running receiver uses its cached secret. A new one answers 500, and the partner sends the delivery again.';
 
 const BACKS_OFF = 'stays on its queue. The consumer backs off and tries again';
 
 const REARCHIVED =
-  'Events are processed. Their messages come back until they are archived, which has no second effect.';
+  'Events are processed. Their messages return until they are archived. They have no second effect.';
 
 /** Services in the order in which a delivery reaches them. */
 export const serviceTexts: Readonly<Record<FaultService, ServiceText>> = {
@@ -81,7 +81,7 @@ export const serviceTexts: Readonly<Record<FaultService, ServiceText>> = {
   },
   dynamodb: {
     name: 'DynamoDB',
-    use: 'Consumers write items here, and note sent notifications.',
+    use: 'Consumers write items here, and record which notifications were sent.',
     expect: {
       down: `No item changes. Each message ${BACKS_OFF}, up to ten times.`,
       throttled: `After two failed calls the message ${BACKS_OFF}.`,
@@ -108,7 +108,7 @@ export const serviceTexts: Readonly<Record<FaultService, ServiceText>> = {
       throttled: REARCHIVED,
       slow: 'Events are processed at once, but their messages leave the queue later.',
       'response-lost': 'The records are archived but the consumer does not know. It archives them once more.',
-      'records-refused': 'Only messages of rejected records come back and are archived later.',
+      'records-refused': 'Only the messages of rejected records return, and are archived later.',
     },
   },
 };
@@ -144,10 +144,10 @@ export function parseShare(text: string): number | string {
 }
 
 /** Maximum delay in milliseconds. No function runs longer, so a longer delay would make no difference. */
-const LONGEST_DELAY = MAX_FUNCTION_SECONDS * 1_000;
+const MAX_DELAY_MS = MAX_FUNCTION_SECONDS * 1_000;
 
 export function parseMilliseconds(text: string): number | string {
   const value = Number(text);
-  if (Number.isInteger(value) && value >= 1 && value <= LONGEST_DELAY) return value;
-  return `The delay must be a whole number from 1 to ${LONGEST_DELAY.toLocaleString('en')} ms.`;
+  if (Number.isInteger(value) && value >= 1 && value <= MAX_DELAY_MS) return value;
+  return `The delay must be a whole number from 1 to ${MAX_DELAY_MS.toLocaleString('en')} ms.`;
 }

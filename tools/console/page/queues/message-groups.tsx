@@ -22,7 +22,7 @@ type RunAction = ReturnType<typeof useRun>;
 const LONG_REASON = 200;
 
 /** Maximum number of messages for which all groups are open at first. */
-const FEW_MESSAGES = 10;
+const MAX_OPEN_MESSAGES = 10;
 
 const isLong = ({ reason }: GroupedMessages) => reason.length > LONG_REASON;
 
@@ -36,7 +36,7 @@ interface MessageGroupsProps {
 /** Messages that were set aside, grouped by the reason. */
 export function MessageGroups({ messages, hasEvent, act }: MessageGroupsProps) {
   const groups = groupsOf(messages);
-  const areOpen = useSignal(groups.length === 1 || messages.length <= FEW_MESSAGES);
+  const areOpen = useSignal(groups.length === 1 || messages.length <= MAX_OPEN_MESSAGES);
   /** Reasons of the groups that the user has opened or closed by hand. */
   const turned = useSignal<ReadonlySet<string>>(new Set());
   const isOpen = ({ reason }: GroupedMessages) => turned.value.has(reason) !== areOpen.value;

@@ -46,8 +46,8 @@ export function MessageTable({ label, messages, hasState, act }: MessageTablePro
       messages.some(({ event, queue }) => event !== undefined && namedQueue(queue).event === undefined),
     shop: messages.some(({ shopId }) => shopId !== undefined),
     state: hasState,
-    // On queues without a consumer, reading a message also counts as a receive, so the number says nothing
-    // about attempts.
+    // Without a consumer, receives come only from reading the queue, so their number says nothing about
+    // attempts.
     receives: hasState && messages.some(({ receives }) => receives > 0),
     copies: messages.some(({ copies }) => copies > 1),
   };

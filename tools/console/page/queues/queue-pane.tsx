@@ -109,7 +109,7 @@ function NoMessages({ name }: { name: string }) {
 
 function reasonOfNone(name: string): readonly [title: string, why: string] {
   const { event, isDead } = namedQueue(name);
-  if (isDead) return ['No dead letters', `Every event of ${event} was processed or is still being tried.`];
+  if (isDead) return ['No dead letters', `Every event of ${event} was processed or is being retried.`];
   if (event !== undefined) {
     return ['No messages', 'A message stays here only for milliseconds unless its event is paused or fails.'];
   }

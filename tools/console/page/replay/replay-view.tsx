@@ -14,7 +14,7 @@ const MODES = [
   {
     mode: 'fill',
     title: 'Fill',
-    text: 'As if the partner sent the events again. Items that are up to date stay.',
+    text: 'Processes the events as if the partner sent them again. Up-to-date items do not change.',
   },
   {
     mode: 'repair',
@@ -213,9 +213,14 @@ function Fields() {
           label="Since"
           choices={SINCE_CHOICES}
           required={name.trim() === ''}
-          ifEmpty="Empty to continue the replay of this name. For a new one, choose a time."
+          ifEmpty="Leave this empty to continue the replay with this name. For a new replay, choose a time."
         />
-        <WindowField name="until" label="Until" choices={UNTIL_CHOICES} ifEmpty="When you show the plan" />
+        <WindowField
+          name="until"
+          label="Until"
+          choices={UNTIL_CHOICES}
+          ifEmpty="Default: the time when you show the plan"
+        />
       </div>
       <fieldset>
         <legend>Events</legend>
@@ -228,7 +233,7 @@ function Fields() {
         </div>
         <p class="hint soft">
           {events.length === 0
-            ? 'None selected: all events'
+            ? 'Default: all events'
             : `Selected: ${events.length} of ${stack.events.length}`}
         </p>
       </fieldset>
@@ -257,17 +262,17 @@ function Fields() {
       <details>
         <summary>More options</summary>
         <div class="columns">
-          <TextField name="shop" label="Shop id" hint="Empty: all shops" />
-          <TextField name="ids" label="Event or request ids" hint="One per line. Empty: all" lines={3} />
+          <TextField name="shop" label="Shop id" hint="Default: all shops" />
+          <TextField name="ids" label="Event or request ids" hint="One per line. Default: all" lines={3} />
           <TextField
             name="rate"
             label="Messages per second"
-            hint={`Empty: ${DEFAULT_RATE}, or as the continued replay`}
+            hint={`Default: ${DEFAULT_RATE}, or the rate of the continued replay`}
           />
           <TextField
             name="name"
             label="Name"
-            hint="Of a new replay, or of the one to continue. Empty: mode and time"
+            hint="Of a new replay, or of the one to continue. Default: mode and time"
           />
         </div>
       </details>

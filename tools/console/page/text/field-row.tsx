@@ -24,7 +24,7 @@ export function FieldRow({ view, field: { value: field } }: FieldRowProps) {
     <div class="field-row row">
       <p class="cut" role="status">
         {field === undefined ? (
-          <span class="soft">Choose a value to copy it or to filter by it.</span>
+          <span class="soft">Select a value to copy it or to filter by it.</span>
         ) : (
           <>
             {copied.value?.field === field && <b>{copied.value.what} copied. </b>}
@@ -60,7 +60,7 @@ const FieldText = ({ field: { path, source, isContainer } }: { field: JsonField 
 );
 
 /** Maximum characters of a value that can be searched for. */
-const LONGEST_SEARCHED = 200;
+const MAX_SEARCHED_LENGTH = 200;
 
 interface FieldActionsProps {
   field: JsonField;
@@ -86,7 +86,7 @@ function FieldActions({ field, copied }: FieldActionsProps) {
           Copy path
         </Button>
       )}
-      {search !== '' && search.length <= LONGEST_SEARCHED && (
+      {search !== '' && search.length <= MAX_SEARCHED_LENGTH && (
         <a class="button button-quiet" href={formatRoute({ view: 'deliveries', query: { search } })}>
           Search deliveries
         </a>

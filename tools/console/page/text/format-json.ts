@@ -69,12 +69,12 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   CommaExpected: 'a comma is expected',
   CloseBraceExpected: 'a comma or } is expected',
   CloseBracketExpected: 'a comma or ] is expected',
-  EndOfFileExpected: 'the end is expected',
+  EndOfFileExpected: 'nothing may follow the value',
   InvalidCommentToken: 'JSON has no comments',
   UnexpectedEndOfString: 'the string does not end',
   InvalidUnicode: 'four hex digits are expected after \\u',
   InvalidEscapeCharacter: 'one of "\\/bfnrtu is expected after a backslash',
-  InvalidCharacter: 'a control character has to be escaped in a string',
+  InvalidCharacter: 'control characters in a string must be escaped',
 };
 
 /**

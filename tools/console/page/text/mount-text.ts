@@ -56,15 +56,15 @@ export interface MountedText {
  * Characters of a line above which its end is collapsed. A browser takes a second to draw a line of
  * megabytes.
  */
-const LONGEST_LINE = 10_000;
+const MAX_LINE_LENGTH = 10_000;
 
 /** Collapses the ends of very long lines. A click on the placeholder, or Enter in the line, shows them. */
 function withShortLines(state: EditorState): EditorState {
   const effects = [];
   let at = 0;
   for (const line of state.doc.iterLines()) {
-    if (line.length > LONGEST_LINE)
-      effects.push(foldEffect.of({ from: at + LONGEST_LINE, to: at + line.length }));
+    if (line.length > MAX_LINE_LENGTH)
+      effects.push(foldEffect.of({ from: at + MAX_LINE_LENGTH, to: at + line.length }));
     at += line.length + 1;
   }
   return state.update({ effects }).state;

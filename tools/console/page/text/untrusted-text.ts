@@ -65,7 +65,7 @@ class NameWidget extends WidgetType {
 }
 
 /** Maximum indentation of the continuation of a wrapped line, in columns. */
-const WIDEST_INDENT = 80;
+const MAX_INDENT = 80;
 
 /**
  * Indents wrapped lines by a class for each depth, because the page's Content-Security-Policy forbids style
@@ -76,14 +76,13 @@ const hangingIndent = decorated(
     regexp: /^ +/g,
     decorate: (add, from, to, _match, { state }) => {
       if (state.doc.lineAt(from).from !== from) return;
-      add(from, from, Decoration.line({ class: `indent-${Math.min(WIDEST_INDENT, to - from)}` }));
+      add(from, from, Decoration.line({ class: `indent-${Math.min(MAX_INDENT, to - from)}` }));
     },
   }),
 );
 
 const theme = EditorView.theme({
-  // Lines break anywhere, as in a terminal. To find better places in a line of megabytes, Chromium needs
-  // seconds.
+  // Lines break anywhere, as in a terminal. To find better places in a line of megabytes, Chromium needs seconds.
   '.cm-line': { padding: '0 8px 0 0', wordBreak: 'break-all', overflowWrap: 'normal' },
   '.invisible': {
     padding: '0 3px',
@@ -93,7 +92,7 @@ const theme = EditorView.theme({
     fontSize: '0.85em',
   },
   ...Object.fromEntries(
-    Array.from({ length: WIDEST_INDENT }, (_, index) => [
+    Array.from({ length: MAX_INDENT }, (_, index) => [
       `.cm-line.indent-${index + 1}`,
       { textIndent: `-${index + 1}ch`, paddingLeft: `${index + 1}ch` },
     ]),

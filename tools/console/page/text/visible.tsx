@@ -5,7 +5,7 @@ import { Time } from '../ui/time.tsx';
  * isolated.
  */
 export function Visible({ text }: { text: string }) {
-  const shown = text.slice(0, LONGEST);
+  const shown = text.slice(0, MAX_SHOWN_LENGTH);
   const parts = visibleParts(shown.replaceAll('\t', ' '.repeat(TAB_COLUMNS)));
   return (
     <bdi class="visible">
@@ -85,7 +85,7 @@ export function nameOfRun(run: string): string {
 const TAB_COLUMNS = 2;
 
 /** Maximum characters of a text that is shown among other content. */
-const LONGEST = 2_000;
+const MAX_SHOWN_LENGTH = 2_000;
 
 /** A sentence whose times in ISO 8601 are shown in the page's format. */
 export function Sentence({ text }: { text: string }) {

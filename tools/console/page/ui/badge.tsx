@@ -48,14 +48,14 @@ export function Problems({ problems }: { problems: readonly string[] }) {
 }
 
 /** Milliseconds before a loading text appears. Content that loads faster would make it flicker. */
-const SAID_AFTER = 300;
+const LOADING_TEXT_DELAY = 300;
 
 export function Loading() {
   const isLate = useSignal(false);
   useEffect(() => {
     const timer = setTimeout(() => {
       isLate.value = true;
-    }, SAID_AFTER);
+    }, LOADING_TEXT_DELAY);
     return () => clearTimeout(timer);
   }, []);
   return (

@@ -4,7 +4,7 @@ import { IconButton } from './button.tsx';
 import { toastError, toastInfo } from './notices.tsx';
 
 /** Milliseconds for which the button shows that the text was copied. */
-const SAID_MS = 1_500;
+const COPIED_SHOWN_MS = 1_500;
 
 /** @param label what it copies: `Copy the event id` */
 export function Copy({ text, label }: { text: string; label: string }) {
@@ -18,7 +18,7 @@ export function Copy({ text, label }: { text: string; label: string }) {
         copied.value = await copyText(text);
         setTimeout(() => {
           copied.value = false;
-        }, SAID_MS);
+        }, COPIED_SHOWN_MS);
       }}
     />
   );

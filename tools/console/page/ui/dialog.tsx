@@ -13,8 +13,7 @@ export function Dialog({ title, onClose, actions, width = 'narrow', children }: 
     element.current?.showModal();
     element.current?.querySelector<HTMLElement>(FIRST)?.focus();
   };
-  // A layout effect, because other effects run their cleanup after the dialog is removed, when the browser
-  // can no longer restore the focus.
+  // A layout effect: other effects clean up after the removal, when the browser cannot restore the focus.
   useLayoutEffect(() => {
     open();
     return () => element.current?.close();

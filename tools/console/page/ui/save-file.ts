@@ -1,5 +1,5 @@
 /** Milliseconds after which the browser has started to write the file, so that its URL can be released. */
-const SAVED_WITHIN = 10_000;
+const URL_LIFETIME = 10_000;
 
 /** Content type for which a browser saves the bytes instead of displaying them. */
 const TYPE = 'application/octet-stream';
@@ -10,5 +10,5 @@ export function saveFile(name: string, content: BlobPart): void {
   link.href = address;
   link.download = name;
   link.click();
-  setTimeout(() => URL.revokeObjectURL(address), SAVED_WITHIN);
+  setTimeout(() => URL.revokeObjectURL(address), URL_LIFETIME);
 }

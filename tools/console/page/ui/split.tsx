@@ -98,7 +98,7 @@ export function Split({ detail, detailLabel, detailRef, children }: SplitProps) 
  * Milliseconds until the list is drawn again. Then the focus returns to it, unless another element has taken
  * the focus.
  */
-const GIVEN_BACK_AFTER = 50;
+const FOCUS_DELAY = 50;
 
 interface PaneProps {
   title: ComponentChildren;
@@ -129,7 +129,7 @@ export function Pane({ title, closeLabel, list, link, actions, children }: PaneP
       setTimeout(() => {
         if (document.activeElement !== document.body) return;
         document.querySelector<HTMLElement>(`a[href="${CSS.escape(link)}"]`)?.focus();
-      }, GIVEN_BACK_AFTER);
+      }, FOCUS_DELAY);
     };
   }, [link]);
   return (

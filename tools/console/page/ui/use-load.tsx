@@ -9,6 +9,7 @@ import { Button } from './button.tsx';
  * Loads a value. Loads it again if `key` changes, or if `refresh` has changed and no request is under way.
  * @param key identifies the value: the value of another key is never shown
  * @param refresh a counter; undefined loads the value only once
+ * @example const item = useLoad(`${name}/${id}`, (signal) => api.table(name, { key: id }, signal), changes);
  */
 export function useLoad<T>(
   key: string,

@@ -2,7 +2,7 @@ import type { RefObject } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
 
 /** Milliseconds until the page is drawn again. Then the focus moves, unless another element has taken it. */
-const MOVED_AFTER = 50;
+const FOCUS_DELAY = 50;
 
 /**
  * Moves the focus to another element when the element with the focus is removed. A browser would leave it on
@@ -21,7 +21,7 @@ export function useNextFocus(
       const find = next(removed);
       setTimeout(() => {
         if (document.activeElement === document.body) find()?.focus();
-      }, MOVED_AFTER);
+      }, FOCUS_DELAY);
     };
   }, []);
 }

@@ -10,9 +10,11 @@ import { ACCOUNT_ID } from '../services.ts';
  */
 export type Dynalite = (operation: string, parameters: JsonObject) => Promise<JsonObject>;
 
-// Types of dynalite's inner parts. Its only interface is an HTTP server, which ends the process on an
-// internal error, answers web pages of any origin, and keeps a whole pool of buffers for each item. So this
-// file calls the parts behind that server: the store, and the validation and action of each operation.
+/**
+ * Types of dynalite's inner parts. Its only interface is an HTTP server, which ends the process on an internal
+ * error, answers web pages of any origin, and keeps a whole pool of buffers for each item. So this file calls
+ * the parts behind that server: the store, and the validation and action of each operation.
+ */
 type Callback = (error: DynaliteError | undefined, result?: JsonObject) => void;
 type Action = (store: Store, parameters: JsonObject, callback: Callback) => void;
 interface DynaliteError extends Error {

@@ -65,8 +65,7 @@ export function createSqs({ fauxqs, publicHost }: SqsOptions): Sqs {
       },
       body: JSON.stringify(parameters),
     });
-    // Replaces the host and port that fauxqs writes: not every machine resolves `sqs.<region>.localhost`, and
-    // the port is the one that was used to create the queue.
+    // Not every machine resolves fauxqs's host `sqs.<region>.localhost`, and its port may be an earlier one.
     const text = ANSWERS_WITH_QUEUE_URLS.has(operation)
       ? body.toString().replaceAll(queueHost, `//${publicHost()}`)
       : body.toString();

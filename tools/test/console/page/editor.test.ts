@@ -14,7 +14,10 @@ describe('a delivery as curl', () => {
     contentType: 'application/json',
   };
 
-  /** Arguments that the shell passes to curl. A fake curl prints them. */
+  /**
+   * Runs a command in a shell with a fake curl.
+   * @returns the arguments and the input that curl gets
+   */
   function run(command: string): { arguments: string[]; body: string } {
     const script = `curl() { printf '%s\\n' "$@"; printf 'BODY:'; cat; }\n${command}`;
     const [head = '', ...body] = execFileSync('sh', ['-c', script], { encoding: 'utf8' }).split('BODY:');

@@ -51,7 +51,7 @@ describe('what a view shows is loaded again', () => {
     expect(changes.value).toBe(1);
   });
 
-  test('for the local stack when its queues come again', () => {
+  test('for the local stack when the stream sends its queues again', () => {
     showStack(true);
     takeQueues(NO_QUEUES);
     const { value } = changes;

@@ -16,7 +16,10 @@ const rules = new Set(found(read('.css').replaceAll(/\{[^{}]*\}|"[^"]*"/g, ''), 
 
 const EXPRESSION = String.raw`\$\{(?:[^{}]|\{[^{}]*\})*\}`;
 
-/** Texts in quotes, and the parts of a template between its expressions. A part that ends with `-` has its `$`. */
+/**
+ * Texts in quotes, and the parts of template strings between expressions. If a part ends with `-`, the `$`
+ * after it is included.
+ */
 const literals = (code: string) => [
   ...found(code, /'([^'\n]*)'/g),
   ...found(code, /"([^"\n]*)"/g),
@@ -27,7 +30,7 @@ const literals = (code: string) => [
 
 const words = (texts: readonly string[]) => texts.flatMap((text) => text.split(/\s+/));
 
-/** Expressions of attributes and properties that hold classes, without values that they compare or compose. */
+/** Expressions in attributes and properties that contain classes, without values that are only compared. */
 const expressions = found(
   source,
   /\b(?:class|style|className)(?:=\{|: |\s=\s)((?:[^{}\n]|\{[^{}]*\})*)/g,
@@ -35,7 +38,7 @@ const expressions = found(
 
 const isName = (word: string) => /^[a-z][\w-]*$/.test(word);
 
-/** Beginnings of classes that the page composes, such as `tone-` of `tone-good`. */
+/** First parts of composed class names, such as `tone-` of `tone-good`. */
 const composed = words(literals(source)).flatMap((word) => /^([a-z]+-)\$/.exec(word)?.[1] ?? []);
 
 test('each rule is for a class that the page uses', () => {

@@ -17,7 +17,10 @@ function format(text: string): string {
 const withoutSpace = (text: string) =>
   text.replaceAll(/("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g, (_, string: string | undefined) => string ?? '');
 
-/** White space anywhere, each notation of numbers and strings, duplicate keys and empty containers. */
+/**
+ * JSON with white space everywhere, all notations of numbers and strings, duplicate keys and empty
+ * containers.
+ */
 const NOTATIONS = [
   ' { "a" : [ 1.0 ,-0, 1e999,\t-12.50E+07 ] , "a":\n"\\u0041\\/", "{[,:]}" : 12345678901234567890 }\r\n',
   '[ ] ',
@@ -90,9 +93,9 @@ describe('formatted JSON', () => {
     { text: '[1.]', reason: 'Line 1, column 2: the number is not complete.' },
     { text: '"a\\u12"', reason: 'Line 1, column 3: four hex digits are expected after \\u.' },
     { text: '"\\\\\\x"', reason: 'Line 1, column 4: one of "\\/bfnrtu is expected after a backslash.' },
-    { text: '"a\tb"', reason: 'Line 1, column 3: a control character has to be escaped in a string.' },
+    { text: '"a\tb"', reason: 'Line 1, column 3: control characters in a string must be escaped.' },
     { text: '["a', reason: 'Line 1, column 2: the string does not end.' },
-    { text: '1 2', reason: 'Line 1, column 3: the end is expected.' },
+    { text: '1 2', reason: 'Line 1, column 3: nothing may follow the value.' },
   ])('of $text names the error', (wrong) => {
     expect(reason(wrong.text)).toBe(`Not JSON. ${wrong.reason}`);
   });
@@ -113,7 +116,7 @@ function parses(text: string): boolean {
 }
 
 describe('the value at the cursor', () => {
-  /** @param marked JSON with a bar where the cursor is */
+  /** @param marked JSON with a bar at the position of the cursor */
   const fieldAt = (marked: string) =>
     fieldAtCursor(
       EditorState.create({

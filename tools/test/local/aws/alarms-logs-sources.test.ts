@@ -92,7 +92,7 @@ describe('an alarm', () => {
     expect(alarm?.StateUpdatedTimestamp?.getTime()).toBeGreaterThanOrEqual(since);
   });
 
-  test('is found by name, prefix and state, on its page', async () => {
+  test('is found by name, prefix and state, in pages', async () => {
     await set();
     expect(await describeAlarms({ AlarmNames: [ALARM, 'none'] })).toMatchObject([{ AlarmName: ALARM }]);
     expect(await describeAlarms({ AlarmNamePrefix: 'Stack-O' })).toMatchObject([
@@ -302,7 +302,7 @@ describe('a log group', () => {
     expect(events[1]?.ingestionTime).toBeGreaterThan(events[1]?.timestamp ?? 0);
   });
 
-  test('has its newest lines', async () => {
+  test('keeps only its newest lines', async () => {
     for (let number = 0; number < 5_010; number += 1) endpoint.writeLog('busy', String(number));
     const lines = await messagesOf({ logGroupName: 'busy' });
     expect([lines.length, lines[0], lines.at(-1)]).toEqual([5_000, '10', '5009']);
@@ -333,7 +333,7 @@ describe('a Logs Insights query', () => {
 
   const queryOf = (pattern: string, limit = 10) =>
     `fields @message | filter @message like /${pattern}/ | sort @timestamp desc | limit ${limit}`;
-  /** Epoch seconds. */
+  /** Epoch seconds of a moment that many seconds from now. */
   const inSeconds = (seconds: number) => Math.ceil(Date.now() / 1000) + seconds;
   const start = (input: Partial<StartQueryCommandInput> = {}) =>
     logs.send(
@@ -418,7 +418,7 @@ describe('an event source mapping', () => {
   let FunctionArn: string;
   let lambda: LambdaClient;
   let uuid = '';
-  /** Calls to the event source, and how its current batch ends. */
+  /** Calls that the event source has received, and a function that ends its current batch. */
   let done: string[];
   let batch: PromiseWithResolvers<void>;
 

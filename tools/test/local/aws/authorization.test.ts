@@ -157,7 +157,7 @@ describe('an S3 request', () => {
 describe('the caller', () => {
   test.each([
     '/b/k?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAX%2F20260101%2Feu-west-1%2Fs3%2Faws4_request',
-    // In the format of `aws s3 presign`.
+    // A presigned URL in the format of `aws s3 presign`.
     '/b/k?AWSAccessKeyId=AKIAX&Signature=x&Expires=1',
   ])('of a presigned address is in its query string: %s', (url) => {
     expect(parse({ method: 'GET', url })).toMatchObject({ accessKeyId: 'AKIAX', service: 's3' });
@@ -235,7 +235,7 @@ describe('a policy', () => {
     { condition: { Bool: { 'aws:SecureTransport': 'true' } }, decision: 'allowed' },
     { condition: { Bool: { 'aws:SecureTransport': 'false' } }, decision: 'not allowed' },
     { condition: { StringLike: { 'AWS:securetransport': ['x', 't*'] } }, decision: 'allowed' },
-    // Nothing here has a source.
+    // A request to this endpoint has no source.
     { condition: { ArnEquals: { 'aws:SourceArn': '*' } }, decision: 'not allowed' },
     {
       condition: { StringEquals: { 'aws:SecureTransport': 'true', 'aws:PrincipalTag/a': 'b' } },

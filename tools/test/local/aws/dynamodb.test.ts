@@ -103,7 +103,7 @@ describe('a table', () => {
     await expect(timeToLive('none')).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
   });
 
-  /** Bytes of buffers that are still referenced. */
+  /** Number of bytes in buffers that are still referenced. */
   function heldBufferBytes(): number {
     setFlagsFromString('--expose-gc');
     const collect: () => void = runInNewContext('gc');
@@ -111,7 +111,7 @@ describe('a table', () => {
     return process.memoryUsage().arrayBuffers;
   }
 
-  // Takes seconds: the memory is measured after a garbage collection.
+  // Takes seconds: memory is measured after garbage collection.
   test('limits the size of an item', async () => {
     const items = 300;
     const before = heldBufferBytes();
@@ -192,7 +192,7 @@ describe('an internal error of dynalite', () => {
 });
 
 describe('a change of an item is reported', () => {
-  /** A change with any time. */
+  /** The expected change of an item. Its time does not matter. */
   const changeOf = (id: string, before?: string, after?: string) => ({
     table: TableName,
     key: girl(id),

@@ -79,7 +79,7 @@ describe('a role', () => {
       name: 'AccessDeniedException',
       call: () => role.secrets.send(new GetSecretValueCommand({ SecretId: 'webhook' })),
     },
-  ])('is refused $action in the form of its service', async ({ action, resource, status, name, call }) => {
+  ])('is refused $action with the error of its service', async ({ action, resource, status, name, call }) => {
     await expect(call()).rejects.toMatchObject({
       name,
       $metadata: { httpStatusCode: status },
@@ -87,7 +87,7 @@ describe('a role', () => {
     });
   });
 
-  test('is refused an S3 object in the form of S3', async () => {
+  test('is refused an S3 object with the error of S3', async () => {
     const headers = { authorization: signedFor('s3', 'AKIARECEIVER') };
     const { status, body } = await send(endpoint, { method: 'GET', path: '/payloads/key', headers });
     expect(status).toBe(403);
@@ -124,7 +124,7 @@ describe('a request', () => {
   });
 
   test('from curl --aws-sigv4, with a form content type, is read as AWS JSON', async () => {
-    // The header lines of curl 7.88 for: curl --user a:b --aws-sigv4 aws:amz:us-west-2:sqs -d '{}' -H 'X-Amz-Target: …'
+    // Headers that curl 7.88 sends for: curl --user a:b --aws-sigv4 aws:amz:us-west-2:sqs -d '{}' -H 'X-Amz-Target: …'
     const headers = {
       Authorization:
         'AWS4-HMAC-SHA256 Credential=a/20261121/us-west-2/sqs/aws4_request, SignedHeaders=host;x-amz-date;x-amz-target, Signature=0f036de708918fee157fee2eadc0e41f6a0522a5219e6b4658270eba39e7df5b',
@@ -136,7 +136,7 @@ describe('a request', () => {
     expect(JSON.parse(body.toString())).toEqual({ QueueUrls: [QueueUrl] });
   });
 
-  test('in CBOR is told to use JSON', async () => {
+  test('in CBOR is refused with the advice to use JSON', async () => {
     const { status, body } = await send(endpoint, {
       path: '/service/AmazonSQS/operation/ListQueues',
       headers: { authorization: signedFor('sqs'), 'smithy-protocol': 'rpc-v2-cbor' },
@@ -152,14 +152,14 @@ describe('a request', () => {
     expect(body.toString()).toContain('SerializationException');
   });
 
-  test('for the health needs no authorization, and has a request id like every answer', async () => {
+  test('for /health needs no authorization, and its answer has a request id like every other', async () => {
     const { status, headers, body } = await send(endpoint, { method: 'GET', path: '/health' });
     expect({ status, body: body.toString() }).toEqual({ status: 200, body: '{"status":"ok"}' });
     expect(headers['x-amzn-requestid']).toMatch(/^[0-9a-f-]{36}$/);
   });
 });
 
-describe('a service that the endpoint lacks is refused in the form that its client reads', () => {
+describe('a service that the endpoint lacks is refused in the format that its client reads', () => {
   const refusal = (service: string) => ({
     name: 'UnsupportedService',
     message: `The local AWS endpoint does not offer ${service}, only sqs, sns, s3, dynamodb, secretsmanager, logs, firehose, monitoring, lambda, cloudformation, sts.`,
@@ -233,7 +233,7 @@ describe('the host of a request', () => {
 });
 
 describe('the port', () => {
-  test('is free soon after close, with a long poll and idle connections open', async () => {
+  test('is free soon after close, even if a long poll and idle connections were open', async () => {
     const other = await startEndpoint();
     const { sqs } = clientsOf(other);
     const polled = await sqs.send(new CreateQueueCommand({ QueueName: 'polled' }));

@@ -20,7 +20,7 @@ import { type AwsEndpoint, startAwsEndpoint } from '../../../local/aws/endpoint.
 import { type Fault, InjectedFaults } from '../../../local/aws/faults.ts';
 import { addRole, clientsOf, ROLE, settingsOf } from './support.ts';
 
-/** Node.js's message for ECONNRESET. */
+/** Message of Node.js for ECONNRESET. */
 const CONNECTION_LOST = 'socket hang up';
 
 const faults = new InjectedFaults();
@@ -58,7 +58,10 @@ async function bodiesOn(QueueUrl: string): Promise<(string | undefined)[]> {
 
 const send = (QueueUrl: string) => new SendMessageCommand({ QueueUrl, MessageBody: 'order 7' });
 
-/** For each of `calls` consecutive calls, whether a fault made it fail. */
+/**
+ * Makes calls one after the other.
+ * @returns for each of them whether a fault made it fail
+ */
 async function hitsOf(calls: number, clients = role): Promise<boolean[]> {
   const hits: boolean[] = [];
   for (let call = 0; call < calls; call += 1) {
@@ -190,7 +193,10 @@ describe('the calls that a fault hits', () => {
   const third: Fault = { service: 'sqs', kind: 'throttled', share: 1 / 3 };
   const slow: Fault = { service: 'sqs', kind: 'slow', milliseconds: 0, every: 1 };
 
-  /** For each of sixty calls to a new endpoint, whether it fails. */
+  /**
+   * Makes sixty calls to a new endpoint.
+   * @returns for each of them whether it failed
+   */
   async function run(seed: number, ...injected: Fault[]): Promise<boolean[]> {
     const seeded = new InjectedFaults(seed);
     for (const fault of injected) seeded.inject(fault);

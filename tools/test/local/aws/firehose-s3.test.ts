@@ -27,7 +27,7 @@ const faults = new InjectedFaults();
 let endpoint: AwsEndpoint;
 let s3: S3Client;
 let firehose: FirehoseClient;
-/** With the permissions of a function. */
+/** A client with the permissions of a function. */
 let consumer: FirehoseClient;
 let buckets = 0;
 let bucket: string;
@@ -60,14 +60,14 @@ beforeAll(async () => {
 });
 afterAll(() => endpoint.close());
 
-/** @param others further streams that the writer may use */
+/** @param others names of further streams that the writer may use */
 function allowWriter(...others: string[]): void {
   const Resource = ['arn:aws:s3:::*/event=*', ...others];
   const statements = [{ Effect: 'Allow' as const, Action: 's3:PutObject', Resource }];
   endpoint.addPrincipals([{ name: 'Writer', arn: WRITER, accessKeyId: 'AKIAWRITER', statements }]);
 }
 
-/** Each test has its own bucket and stream, with the same name. */
+/** Each test has a bucket and a stream of its own, with the same names. */
 beforeEach(async () => {
   buckets += 1;
   bucket = `bucket-${buckets}`;
@@ -111,7 +111,10 @@ async function keys(): Promise<string[]> {
   return Contents.map(({ Key = '' }) => Key);
 }
 
-/** Everything delivered so far. Waits for the first object. */
+/**
+ * Waits for the first object.
+ * @returns all records delivered so far
+ */
 const delivered = () =>
   eventually(async () => {
     const found = await keys();
@@ -187,7 +190,7 @@ describe('records', () => {
     );
     await put(['x'], client, 'last');
     await other.close();
-    // Only the failure shows the attempt, because the bucket is gone.
+    // The bucket is gone, so only this report shows that the write was tried.
     expect(reported).toEqual([
       `Delivery stream last: Firehose is unable to assume role ${WRITER}`,
       'Delivery stream last: 1 records were never delivered to none',
@@ -301,7 +304,7 @@ describe('a stream', () => {
   });
 });
 
-describe('rights', () => {
+describe('permissions', () => {
   test("include generating a data key and decrypting, for a stream with a customer's key", async () => {
     await create(`${bucket}-under-key`, {}, KEY);
     await put(['mine'], consumer, `${bucket}-under-key`);
@@ -326,7 +329,7 @@ describe('rights', () => {
 });
 
 describe('faults', () => {
-  test('refuse some records of a call and accept the others', async () => {
+  test('reject some records of a call and accept the others', async () => {
     faults.inject({ service: 'firehose', kind: 'records-refused', every: 3 });
     const taken = { RecordId: expect.any(String) };
     const refused = { ErrorCode: 'ServiceUnavailableException', ErrorMessage: 'Slow down.' };
@@ -338,7 +341,7 @@ describe('faults', () => {
     expect(await texts()).toEqual(['12457']);
   });
 
-  test('refuse all records of a call', async () => {
+  test('reject all records of a call', async () => {
     faults.inject({ service: 'firehose', kind: 'records-refused' });
     expect(await put(['1', '2'], consumer)).toMatchObject({ FailedPutCount: 2 });
   });

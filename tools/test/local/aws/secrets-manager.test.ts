@@ -23,7 +23,10 @@ beforeAll(async () => {
 afterAll(() => endpoint.close());
 
 let count = 0;
-/** A separate secret for each test, with the value `first`. */
+/**
+ * Creates a secret for a test.
+ * @param SecretString its value. @default `first`
+ */
 async function secretWith(SecretString: string | undefined = 'first') {
   count += 1;
   const Name = `webhook/secret-${count}`;
@@ -102,7 +105,7 @@ describe('a rotation', () => {
     expect(second.VersionStages).toEqual(['AWSCURRENT']);
     const current = await get(Name);
     expect(current).toMatchObject({ SecretString: 'second', VersionId: second.VersionId });
-    // D12 needs the age of a version, which is computed from it.
+    // Decision D12 depends on the age of a version, which is computed from this date.
     expect(Math.abs((current.CreatedDate?.getTime() ?? 0) - Date.now())).toBeLessThan(60_000);
     const first = { SecretString: 'first', VersionId };
     expect(await get(Name, { VersionStage: 'AWSPREVIOUS' })).toMatchObject(first);

@@ -24,7 +24,7 @@ let endpoint: AwsEndpoint;
 let clients: ReturnType<typeof clientsOf>;
 let queues: Queues;
 let count = 0;
-/** A separate queue for each test. */
+/** Name of the test's own queue. */
 let name: string;
 let QueueUrl: string;
 beforeAll(async () => {
@@ -156,7 +156,7 @@ describe('a refused request', () => {
   });
 });
 
-describe('a look at a queue', () => {
+describe('inspecting a queue', () => {
   const look = () => endpoint.inspectQueue(QueueUrl);
 
   test('shows a message as it was sent', async () => {
@@ -232,7 +232,7 @@ describe('a look at a queue', () => {
 
 describe('a message move', () => {
   const arn = (queue: string) => arnOf('sqs', `${queue}`);
-  /** The test's queue is the dead-letter queue of this one. */
+  /** A queue whose dead-letter queue is the test's queue. */
   let source: string;
   let SourceArn: string;
   beforeEach(async () => {

@@ -9,7 +9,7 @@ export function startEndpoint(): Promise<AwsEndpoint> {
   return startAwsEndpoint({ port: 0 });
 }
 
-/** The access key of a role that may do everything, after {@link addRole}. */
+/** Access key of a role that {@link addRole} gives all permissions. */
 export const ROLE = 'AKIAROLE';
 
 export function addRole(endpoint: AwsEndpoint): void {
@@ -18,7 +18,8 @@ export function addRole(endpoint: AwsEndpoint): void {
 }
 
 /**
- * Client settings without retries. By default with an operator's access key, and with another region than the stack's.
+ * Settings of an AWS client without retries, in another region than the stack's. The default access key is an
+ * operator's.
  */
 export const settingsOf = ({ url: endpoint }: AwsEndpoint, accessKeyId = 'operator') => ({
   endpoint,
@@ -60,7 +61,7 @@ export function send({ url }: AwsEndpoint, { method = 'POST', path = '/', header
   );
 }
 
-/** An Authorization header. The value of its signature is never checked. */
+/** An Authorization header with any signature, because the endpoint does not check it. */
 export function signedFor(service: string, accessKeyId = 'operator', region = 'eu-west-1'): string {
   return `AWS4-HMAC-SHA256 Credential=${accessKeyId}/20260101/${region}/${service}/aws4_request, SignedHeaders=host;x-amz-date, Signature=${'0'.repeat(64)}`;
 }

@@ -89,7 +89,7 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 describe('the batch', () => {
-  /** Milliseconds from one batch to the next one. */
+  /** Measures the milliseconds between two batches. */
   async function distance(options: { busyFor: number; maxPauseMilliseconds: number }): Promise<number> {
     const queue = createQueue();
     await send(queue, 'first');
@@ -112,7 +112,7 @@ describe('the batch', () => {
     { until: 'there is no more urgent work', busyFor: 300, maxPauseMilliseconds: 60_000 },
     { until: 'it has waited for its limit', busyFor: 60_000, maxPauseMilliseconds: 300 },
   ])('waits until $until', async (options) => {
-    // Timers count in whole milliseconds.
+    // 299 and not 300, because timers count in whole milliseconds.
     expect(await distance(options)).toBeGreaterThanOrEqual(299);
   });
 
@@ -231,7 +231,7 @@ describe('the messages of a batch', () => {
 });
 
 describe('problems with the queue', () => {
-  /** Fails the first calls of one operation, like an endpoint that restarts. */
+  /** A client whose first calls of an operation fail, as if the endpoint restarted. */
   function failing(command: string, times: number): SQSClient {
     const flaky = new SQSClient({
       region,
@@ -347,7 +347,7 @@ describe('stopping', () => {
     expect(counts(queue)).toEqual({ ready: 0, inflight: 0 });
   });
 
-  // Takes 10 s, the time that a batch is given to finish.
+  // Takes 10 s: the time after which a batch is abandoned.
   test('does not wait forever for a batch that hangs', async () => {
     const queue = createQueue();
     await send(queue, 'one');

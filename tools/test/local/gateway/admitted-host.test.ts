@@ -12,7 +12,7 @@ import { apiId } from './support.ts';
 
 const PUBLIC = 'abc.trycloudflare.com';
 const CONSOLE = 'http://localhost:3001/';
-/** As Chromium sends it. */
+/** Header of a browser, as Chromium sends it. */
 const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 
 test.each([

@@ -107,14 +107,14 @@ describe('failures and limits', () => {
     expect((await fetch(`${api.url}/other`)).status).toBe(404);
   });
 
-  /** Number of bytes left for the body of an event. */
+  /** Maximum bytes of a body in an event, besides the event's other fields. */
   async function roomFor(contentType: string): Promise<number> {
     let event: APIGatewayProxyEventV2 | undefined;
     const api = await start(async (received) => {
       event = received;
       return { ok: true, payload: 'done' };
     });
-    // A length of seven digits, as in the tests.
+    // Content-Length then has seven digits, as in the tests.
     await post(api, Buffer.alloc(3_000_000, 'a'), { 'content-type': contentType });
     return 6 * MEBIBYTE - Buffer.byteLength(JSON.stringify({ ...event, body: '' }));
   }

@@ -14,7 +14,7 @@ import { apiId, MEBIBYTE, postTo, received, serve, withText } from './support.ts
 
 type Invoke = (event: APIGatewayProxyEvent) => Promise<InvocationResult>;
 
-/** Answers with the event. */
+/** A function that answers with its event. */
 const echo: Invoke = async (event) => ({
   ok: true,
   payload: { statusCode: 200, body: JSON.stringify(event) },
@@ -119,7 +119,7 @@ describe('a request to a method', () => {
   });
 });
 
-/** Settings that make an API answer without calling the function. */
+/** A situation in which an API answers without calling the function. */
 interface Situation {
   readonly situation: string;
   readonly ask: (settings: Settings) => Promise<Response>;
@@ -203,7 +203,7 @@ const unchangeable: Situation[] = [
   },
 ];
 
-/** The parts of the answer that a gateway response can change. */
+/** Parts of the answer that a gateway response can change. */
 async function answerOf(response: Response) {
   return {
     status: response.status,
@@ -317,7 +317,7 @@ interface Sent {
   readonly body?: Buffer;
 }
 
-/** A function receives the event after a round trip through JSON. */
+/** The event as a function receives it, after conversion to JSON and back. */
 const toEvent = ({ target = '/api/v1/webhooks/partner', rawHeaders, body = Buffer.alloc(0) }: Sent) =>
   JSON.parse(JSON.stringify(eventOf(received(target, rawHeaders), body, resource)));
 
@@ -404,7 +404,7 @@ describe('the event of payload format 1.0', () => {
   test.each([
     { name: 'X-A', given: ['X-A', '1', 'X-A', '2'], values: ['1', '2'] },
     { name: 'x-a', given: ['X-A', '1', 'x-a', '2'], values: ['2'] },
-    // The client is appended, whatever the case of the header's name.
+    // The client's address is appended, in whatever case the header's name is written.
     {
       name: 'X-Forwarded-For',
       given: ['x-forwarded-for', '192.0.2.1'],
@@ -497,7 +497,7 @@ describe('the response of payload format 1.0', () => {
     'done',
     null,
     { body: 'queued' },
-    // Payload format 1.0 has no cookies.
+    // `cookies` belongs to payload format 2.0. In format 1.0 it is unknown.
     { statusCode: 200, cookies: ['a=1'] },
     { statusCode: '200' },
     { statusCode: 100 },

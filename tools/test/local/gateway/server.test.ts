@@ -13,7 +13,7 @@ import { Throttle } from '../../../local/gateway/throttle.ts';
 import type { Exchange } from '../../../local/observation.ts';
 import { afterThis, apiId, MEBIBYTE, postTo, received, serve } from './support.ts';
 
-/** A container may not have IPv6. */
+/** Not always both: a container may have no IPv6. */
 const loopbackAddresses = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .map(({ address }) => address)
@@ -30,7 +30,10 @@ const start = async (
 
 const post = ({ url }: RunningGateway, body: string) => postTo(`${url}/hook`, body);
 
-/** Sends lines of a request, with one byte per character. @returns the lines of the answer */
+/**
+ * Sends the lines of a request, with one byte per character.
+ * @returns the lines of the answer
+ */
 async function exchangeRaw({ port }: RunningGateway, lines: string[]): Promise<string[]> {
   const socket = connect(port, '127.0.0.1');
   socket.end(lines.join('\r\n'), 'latin1');
@@ -40,7 +43,7 @@ async function exchangeRaw({ port }: RunningGateway, lines: string[]): Promise<s
 }
 
 describe('a request', () => {
-  test('is reported as it was sent, with its answer', async () => {
+  test('is reported to the observer as it was sent, with its answer', async () => {
     const exchanges: Exchange[] = [];
     const payload = { statusCode: 201, headers: { 'X-Of-Function': 'yes' }, body: 'taken' };
     const api = await start(async () => ({ ok: true, payload }), {
@@ -131,7 +134,7 @@ describe('listening', () => {
     expect((await fetch(`http://${host}:${api.port}/hook`, { method: 'POST' })).status).toBe(200);
   });
 
-  test.each(loopbackAddresses)('a port that is in use on %s is the plain error', async (host) => {
+  test.each(loopbackAddresses)('a port that is in use on %s is an error of Node.js', async (host) => {
     const other = createServer();
     other.listen(0, host);
     await once(other, 'listening');
@@ -182,7 +185,10 @@ describe('the access log', () => {
     }),
   };
 
-  /** The log lines of a request, and its id. */
+  /**
+   * Sends a request.
+   * @returns its lines in the access log, and its id
+   */
   async function logged(path: string, format: string, of: Api) {
     const lines: string[] = [];
     const { requestId } = await withAccessLog(of, format, (line) => lines.push(line)).answer(
@@ -211,7 +217,7 @@ describe('the access log', () => {
     { kind: 'http', path: '/api/v1/other', lines: ['404 - - -'] },
     { kind: 'rest', path: '/api/v1/other', lines: ['403 - - MISSING_AUTHENTICATION_TOKEN'] },
     { kind: 'rest', path: '/api/v1/hook', lines: ['200 - /v1/hook -'] },
-    // Another stage has another log.
+    // A request to another stage is not in the access log of this one.
     { kind: 'rest', path: '/other', lines: [] },
   ] as const)('has $lines for $path behind gateway $kind', async ({ kind, path, lines }) => {
     const format = '$context.status $context.routeKey $context.resourcePath $context.error.responseType';

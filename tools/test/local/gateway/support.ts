@@ -22,10 +22,10 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0)) await cleanUp();
 });
 
-/** Calls a function after the test. */
+/** Calls a function when the current test has ended. */
 export const afterThis = (cleanUp: () => Promise<unknown>) => cleanUps.push(cleanUp);
 
-/** Serves an API until the test ends. */
+/** Serves an API until the current test ends. */
 export async function serve(api: Api, options: Partial<GatewayOptions> = {}): Promise<RunningGateway> {
   const gateway = await startGateway(api, { port: 0, ...options });
   afterThis(() => gateway.close());
@@ -38,7 +38,7 @@ export const postTo = (
   headers: Record<string, string> = {},
 ) => fetch(url, { method: 'POST', headers, ...(body !== undefined && { body }) });
 
-/** A request as the gateway receives it. */
+/** A request in the form in which the gateway passes it to an API. */
 export const received = (target: string, rawHeaders: readonly string[] = []): HttpRequest => ({
   method: 'POST',
   ...splitTarget(target),

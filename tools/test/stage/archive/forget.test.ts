@@ -254,7 +254,7 @@ test('an object keeps its type, encoding and metadata', async () => {
   const stored = {
     ContentType: 'application/octet-stream',
     ContentEncoding: 'gzip',
-    Metadata: { noted: 'with it' },
+    Metadata: { added: 'by somebody' },
   };
   const object = { Bucket: stack.outputs.ArchiveBucket, Key: KEY };
   const Body = gzipSync(archiveLine(recordOf({ user_id: 'user-1' })));
@@ -296,7 +296,7 @@ describe('a note of the removal', () => {
         complete: true,
       },
     ]);
-    expect(said).toMatch(/Noted, without the ids: forgotten\/\S+Z-[0-9a-f]{8}\.json/);
+    expect(said).toMatch(/The note, without the ids, is forgotten\/\S+Z-[0-9a-f]{8}\.json/);
     expect(said).not.toContain('user-1');
     expect(await keys(stack.outputs.ArchiveBucket, 'queries/')).toEqual([]);
   });

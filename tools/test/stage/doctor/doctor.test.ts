@@ -1,11 +1,15 @@
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { SetAlarmStateCommand } from '@aws-sdk/client-cloudwatch';
 import { PutBucketLifecycleConfigurationCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { PutSecretValueCommand } from '@aws-sdk/client-secrets-manager';
-import { CreateQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { CreateQueueCommand, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { describe, expect, test } from '@jest/globals';
-import { testAssembly } from '../../../../test/support/test-stack.ts';
+import { testAssembly } from '../../../../test/support/test-assembly.ts';
 import { readCloudAssembly } from '../../../local/template/cloud-assembly.ts';
+import { diffCheck } from '../../../stage/doctor/deployment.ts';
 import { CHECKS, DOCTOR_ACTIONS, doctor } from '../../../stage/doctor/doctor.ts';
 import { Inspection } from '../../../stage/doctor/inspection.ts';
 import { Stage } from '../../../stage/stage.ts';
@@ -17,9 +21,7 @@ const HOUR = 60 * 60 * 1000;
 
 /** Runs one check. @returns its lines, `state: seen`, and what fixes it */
 async function look(name: string): Promise<string[]> {
-  const check = Object.values(CHECKS)
-    .flat()
-    .find((one) => one.name === name);
+  const check = [...Object.values(CHECKS).flat(), diffCheck].find((one) => one.name === name);
   if (check === undefined) throw new Error(`No check ${name}`);
   using inspection = new Inspection(stubbed.stage, AbortSignal.timeout(10_000));
   // The code of the synthesis that is deployed here.
@@ -97,6 +99,22 @@ describe('deployment', () => {
     ]);
   });
 
+  test('cdk diff of the stage, and the last line that it prints', async () => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'doctor-'));
+    const { env } = process;
+    const runs = async (exitCode: number) => {
+      const script = `#!/bin/sh\necho notices >&2\necho "$@" differs >&2\nexit ${exitCode}\n`;
+      await writeFile(join(folder.path, 'npx'), script, { mode: 0o755 });
+      process.env = { ...env, PATH: `${folder.path}:${env.PATH}` };
+      const lines = await look('cdk diff');
+      process.env = env;
+      return lines;
+    };
+    const stage = stubbed.stage.stackName.replace('PartnerWebhooks-', '');
+    expect(await runs(0)).toEqual(['ok: no differences']);
+    expect(await runs(1)).toEqual([`warning: cdk diff --context stage=${stage} --fail differs`]);
+  });
+
   test('event sources that are paused, off, changed or gone', async () => {
     const { stage } = stubbed;
     const sources = stage.events.slice(1).map((event, index) => ({
@@ -162,16 +180,18 @@ describe('alarms and mails', () => {
       'sns ListSubscriptionsByTopic',
       xml('ListSubscriptionsByTopic', `<Subscriptions>${members.join('')}</Subscriptions>`),
     );
-  const configured = (Endpoint: string) =>
-    [
-      'AWS::SNS::Subscription',
-      'x',
-      { Protocol: 'email', Endpoint, TopicArn: { Ref: 'AlarmsTopic1' } },
-    ] as const;
+  const configured = (Endpoint: string, topic: 'Alarms' | 'Reviews') =>
+    ['AWS::SNS::Subscription', 'x', { Protocol: 'email', Endpoint, TopicArn: { Ref: topic } }] as const;
+
+  const answerConfigured = (topic: 'Alarms' | 'Reviews', ...addresses: readonly string[]) =>
+    answerResources(stubbed, {
+      Alarms: ['AWS::SNS::Topic', stubbed.stage.output('AlarmTopicArn')],
+      Reviews: ['AWS::SNS::Topic', stubbed.stage.output('ReviewTopicArn')],
+      ...Object.fromEntries(addresses.map((one) => [one, configured(one, topic)])),
+    });
 
   test('addresses that are confirmed, can be ended by a link, are pending or gone', async () => {
-    const addresses = ['a@example.com', 'b@example.com', 'c@example.com', 'd@example.com'];
-    answerResources(stubbed, Object.fromEntries(addresses.map((one) => [one, configured(one)])));
+    answerConfigured('Alarms', 'a@example.com', 'b@example.com', 'c@example.com', 'd@example.com');
     answerSubscriptions(
       subscription('a@example.com', 'arn:aws:sns:r:1:t:a'),
       subscription('b@example.com', 'PendingConfirmation'),
@@ -193,8 +213,21 @@ describe('alarms and mails', () => {
     );
   });
 
+  test('an address of reviews that has not confirmed does not count as one of alarms', async () => {
+    answerConfigured('Reviews', 'shop@example.com');
+    answerSubscriptions(subscription('shop@example.com', 'PendingConfirmation'));
+    const topic = stubbed.stage.output('ReviewTopicArn');
+    expect(await look('review mails')).toEqual([
+      `failure: shop@example.com has not confirmed\naws sns subscribe --topic-arn ${topic} --protocol email --notification-endpoint shop@example.com`,
+    ]);
+    expect(await look('alarm mails')).toEqual(['ok: no address in alarmEmails; 1 other subscription']);
+  });
+
   test('no address', async () => {
     expect(await look('alarm mails')).toEqual(['warning: no address in alarmEmails; 0 other subscriptions']);
+    expect(await look('review mails')).toEqual([
+      'warning: no address in reviewEmails; 0 other subscriptions',
+    ]);
   });
 
   test('a chat channel with and without a subscription', async () => {
@@ -303,11 +336,29 @@ describe('queues', () => {
     expect(waiting).toMatch(/^ok/);
   });
 
+  test('an event whose consumer fails or crashes, before there is a dead letter', async () => {
+    const { outputs } = stubbed.aws;
+    const QueueUrl = outputs.UserUpdatedQueueUrl;
+    await send(QueueUrl);
+    await stubbed.stage.sqs.send(new ReceiveMessageCommand({ QueueUrl }));
+    const timestamp = new Date().toISOString();
+    const ids = { event: 'user.updated', eventId: 'e', messageId: 'm' };
+    const error = { call: 'DynamoDB UpdateItem', error: 'AccessDenied' };
+    answerLog([{ timestamp, level: 'WARN', message: 'Failed', ...ids, ...error, retryInSeconds: 60 }]);
+    expect(await look('event queues')).toContainEqual(
+      'warning: user.updated: 1 message, age unknown: DynamoDB UpdateItem: AccessDenied',
+    );
+    answerLog([{ timestamp, message: { errorType: 'Runtime.ExitError' } }]);
+    expect(await look('event queues')).toContainEqual(
+      'warning: user.updated: 1 message, age unknown: Runtime.ExitError',
+    );
+  });
+
   test('the queue of a removed event', async () => {
     expect(await look('removed events')).toEqual(['ok: no queue left']);
     const QueueName = `${stubbed.stage.stackName}-ShopClosedQueue`;
     const { QueueUrl } = await stubbed.stage.sqs.send(new CreateQueueCommand({ QueueName }));
-    expect(await look('removed events')).toEqual(['ok: 1 queues left, all empty']);
+    expect(await look('removed events')).toEqual(['ok: 1 queue left, without messages']);
     await send(QueueUrl);
     expect(await look('removed events')).toEqual([
       'warning: ShopClosedQueue: 1 message, age unknown\nnpx hookctl dlq export ShopClosedQueue --stage test',
@@ -326,11 +377,26 @@ describe('receiving', () => {
   });
 
   test('refused deliveries by reason', async () => {
-    const rejected = { message: 'Rejected', reason: 'wrong-signature' };
-    answerLog([rejected, rejected, { message: 'Unusable' }]);
-    expect(await look('refused, last hour')).toEqual(['warning: 2 × wrong-signature, 1 × Unusable']);
+    const rejected = { message: 'Rejected', reason: 'wrong-signature', sourceIp: '192.0.2.1' };
+    const other = (last: number) => ({ ...rejected, sourceIp: `198.51.100.${last}` });
+    answerLog([{ message: 'Unusable' }, rejected, rejected]);
+    expect(await look('refused, last hour')).toEqual([
+      'warning: 2 × wrong-signature from 192.0.2.1, 1 × Unusable',
+    ]);
+    answerLog([rejected, rejected, ...[1, 2, 3, 4, 5, 6].map(other)]);
+    expect((await look('refused, last hour'))[0]).toMatch(/192.0.2.1, .*198.51.100.4, 2 × other$/);
     answerLog([{ message: 'ServerError' }]);
-    expect(await look('refused, last hour')).toEqual(['failure: 1 × ServerError']);
+    expect((await look('refused, last hour'))[0]).toMatch(/^failure: 1 × ServerError$/);
+  });
+
+  test('a crash of the receiver, once for both lines about it', async () => {
+    const timestamp = new Date().toISOString();
+    const record = { requestId: 'r', status: 'error', errorType: 'Runtime.ExitError' };
+    answerLog([
+      { timestamp, requestId: 'r', level: 'ERROR', message: { errorType: 'Runtime.ExitError' } },
+      { time: timestamp, type: 'platform.report', record },
+    ]);
+    expect((await look('refused, last hour'))[0]).toMatch(/^failure: 1 × Runtime.ExitError$/);
   });
 
   test('a throttle above the account’s quota', async () => {
@@ -463,7 +529,9 @@ describe('keys and certificates', () => {
       Table: ['AWS::DynamoDB::Table', 't', { SSESpecification }],
     });
     stubbed.answer('kms ListGrants', { Grants: [] });
-    expect(await look('grants')).toEqual(['warning: 0, without DynamoDB’s']);
+    expect(await look('grants')).toEqual([
+      'warning: 0, without DynamoDB’s\naws kms list-grants --key-id key-1',
+    ]);
     stubbed.answer('kms ListGrants', { Grants: [{ GranteePrincipal: 'dynamodb.us-east-1.amazonaws.com' }] });
     expect(await look('grants')).toEqual(['ok: 1, with DynamoDB’s']);
   });
@@ -566,6 +634,31 @@ describe('the command', () => {
     );
     expect(text).toMatch(/\n {2}skipped {2}API throttle {8}not on the local stack\n/);
     expect(text).toMatch(/\n\n\d+ failed, \d+ to look at, \d+ ok, \d+ skipped, in \d+ s\.$/);
+  });
+
+  test('the local stack is restored by a restart, and its AWS commands need settings', async () => {
+    const source = (queue: string) =>
+      [
+        'AWS::Lambda::EventSourceMapping',
+        queue,
+        { EventSourceArn: { 'Fn::GetAtt': [queue, 'Arn'] } },
+      ] as const;
+    answerResources(stubbed, {
+      Key: ['AWS::KMS::Key', 'key-1'],
+      Shops: ['AWS::SQS::Queue', 'http://localhost/1/shops'],
+      Users: ['AWS::SQS::Queue', 'http://localhost/1/users'],
+      ShopSource: source('Shops'),
+      UserSource: source('Users'),
+    });
+    stubbed.answer('lambda GET /2015-03-31/event-source-mappings', { EventSourceMappings: [] });
+    stubbed.answer('kms DescribeKey', { KeyMetadata: { KeyId: 'key-1', KeyState: 'Disabled' } });
+    const { text } = await run(localStage());
+    // The advice stands once, below the last line that it is for.
+    expect(text).toMatch(
+      / shops has no event source\n.* users has no event source\n +Events wait .*\n +npm start\n/,
+    );
+    expect(text).toMatch(/ aws kms enable-key --key-id key-1\n/);
+    expect(text).toContain('\n\nThe aws commands need the settings of docs/shell.md, "The local stack".\n');
   });
 
   test('prints the same as JSON', async () => {

@@ -67,7 +67,8 @@ const traced = (id: unknown, wanted: (trace: Trace) => boolean = isDone, stage =
       const trace = await traceDelivery(stage, String(id), { signal }).catch(nothingYet);
       return trace !== undefined && wanted(trace) ? trace : undefined;
     },
-    { interval: 100 },
+    // Each try is a few dozen calls of AWS.
+    { interval: 200 },
   );
 
 function nothingYet(error: Error): undefined {

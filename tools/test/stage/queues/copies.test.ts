@@ -6,11 +6,15 @@ const QUARANTINE = { name: 'quarantine', kind: 'quarantine' } as const;
 const UNROUTED = { name: 'unrouted', kind: 'unrouted' } as const;
 const DEAD_LETTERS = { name: 'shop.updated', kind: 'dead-letter' } as const;
 
-const key = (queue: Parameters<typeof copyKey>[0], body: object, noted: Readonly<Record<string, string>>) =>
+const key = (
+  queue: Parameters<typeof copyKey>[0],
+  body: object,
+  attributes: Readonly<Record<string, string>>,
+) =>
   copyKey(queue, {
     body: JSON.stringify(body),
     attributes: Object.fromEntries(
-      Object.entries(noted).map(([name, StringValue]) => [name, { DataType: 'String', StringValue }]),
+      Object.entries(attributes).map(([name, StringValue]) => [name, { DataType: 'String', StringValue }]),
     ),
   });
 
@@ -25,34 +29,45 @@ test.each([
   {
     what: 'dead letters of two deliveries',
     queue: DEAD_LETTERS,
-    one: { body: {}, noted: DEAD },
-    two: { body: {}, noted: { ...DEAD, ...other } },
+    one: { body: {}, attributes: DEAD },
+    two: { body: {}, attributes: { ...DEAD, ...other } },
   },
   {
     what: 'quarantined bytes with other problems',
     queue: QUARANTINE,
-    one: { body: { problems: [], bodyBase64: '/w==' }, noted: { ...DEAD, reason: 'one' } },
-    two: { body: { problems: ['new'], bodyBase64: '/w==' }, noted: { ...DEAD, reason: 'two' } },
+    one: { body: { problems: [], bodyBase64: '/w==' }, attributes: { ...DEAD, reason: 'one' } },
+    two: { body: { problems: ['new'], bodyBase64: '/w==' }, attributes: { ...DEAD, reason: 'two' } },
   },
   {
     what: 'quarantined bytes in S3 with other problems',
     queue: QUARANTINE,
-    one: { body: { problems: [], payloadKey: 'quarantine/a' }, noted: { payloadKey: 'quarantine/a' } },
-    two: { body: { problems: ['new'], payloadKey: 'quarantine/a' }, noted: { payloadKey: 'quarantine/a' } },
+    one: { body: { problems: [], payloadKey: 'quarantine/a' }, attributes: { payloadKey: 'quarantine/a' } },
+    two: {
+      body: { problems: ['new'], payloadKey: 'quarantine/a' },
+      attributes: { payloadKey: 'quarantine/a' },
+    },
   },
 ])('copies: $what', ({ queue, one, two }) => {
-  expect(key(queue, one.body, one.noted)).toBe(key(queue, two.body, two.noted));
+  expect(key(queue, one.body, one.attributes)).toBe(key(queue, two.body, two.attributes));
 });
 
 const shop = JSON.parse(shopUpdated('shop-1'));
 
 test.each([
-  { what: 'other bytes under the same event id', body: JSON.parse(shopUpdated('shop-2')), noted: DEAD },
-  { what: 'the message of a replay', body: shop, noted: { ...DEAD, replay: '{"name":"a","mode":"fill"}' } },
-  { what: 'another event kind', body: shop, noted: { ...DEAD, event: 'shop.closed' } },
-  { what: 'bytes in S3 under another key', body: shop, noted: { ...DEAD, payloadKey: 'shop.updated/a' } },
-])('no copy: $what', ({ body, noted }) => {
-  expect(key(UNROUTED, body, noted)).not.toBe(key(UNROUTED, shop, DEAD));
+  { what: 'other bytes under the same event id', body: JSON.parse(shopUpdated('shop-2')), attributes: DEAD },
+  {
+    what: 'the message of a replay',
+    body: shop,
+    attributes: { ...DEAD, replay: '{"name":"a","mode":"fill"}' },
+  },
+  { what: 'another event kind', body: shop, attributes: { ...DEAD, event: 'shop.closed' } },
+  {
+    what: 'bytes in S3 under another key',
+    body: shop,
+    attributes: { ...DEAD, payloadKey: 'shop.updated/a' },
+  },
+])('no copy: $what', ({ body, attributes }) => {
+  expect(key(UNROUTED, body, attributes)).not.toBe(key(UNROUTED, shop, DEAD));
 });
 
 test('messages of different queues are no copies', () => {

@@ -113,7 +113,7 @@ describe('list', () => {
   });
 
   test('shows a dead letter in flight, and how to see why', async () => {
-    const release = await operator.hold(operator.outputs.GirlCreatedDeadLetterQueueUrl);
+    const release = await operator.receiveNew(operator.outputs.GirlCreatedDeadLetterQueueUrl);
     const text = await listed();
     await release();
     expect(text).toMatch(/\ngirl\.created +0 +1 +unknown +unknown\n/);
@@ -140,7 +140,7 @@ describe('list, of a message in flight,', () => {
     line: object,
     options: { readonly json?: boolean; readonly width?: number } = {},
   ) {
-    const release = await operator.hold(operator.outputs.ShopUpdatedQueueUrl);
+    const release = await operator.receiveNew(operator.outputs.ShopUpdatedQueueUrl);
     const logs = replied(new CloudWatchLogsClient(aws.operator), () => ({
       events: [{ message: JSON.stringify(line) }],
     }));
@@ -152,6 +152,7 @@ describe('list, of a message in flight,', () => {
   test('shows its failures and its next attempt', async () => {
     const text = await listedWith(failure(30));
     expect(text).toMatch(/\nshop\.updated +0 +1 +1 retrying\n/);
+    expect(text).toMatch(/\nFix the cause before .*: docs\/operations\.md, "Failing"\.$/);
     expect(text).toMatch(
       new RegExp(
         `Retrying: 1 message failed\\. .*\n\nThrottled\nEVENT .*\nshop\\.updated +${DEAD.eventId} +1 × +\\d+ s ago +in \\d+ s\n`,
@@ -195,7 +196,7 @@ describe('list, of a message in flight,', () => {
   });
 
   test('says why it is not identified if the log cannot be read', async () => {
-    const release = await operator.hold(operator.outputs.ShopUpdatedQueueUrl);
+    const release = await operator.receiveNew(operator.outputs.ShopUpdatedQueueUrl);
     const { ShopUpdatedLogGroup: _, ...outputs } = operator.stack.outputs;
     const withoutOutput = await listed({ stack: operator.stack.with({ outputs }) });
     const none = { ...outputs, ShopUpdatedLogGroup: 'none' };
@@ -278,10 +279,10 @@ describe('show', () => {
 
   test('with --json prints everything for programs, and the payload on request', async () => {
     const messageId = await operator.put(dead, shopUpdated('shop-1'), DEAD);
-    const { failureReason: reason, ...noted } = DEAD;
+    const { failureReason: reason, ...attributes } = DEAD;
     const [sentAt, receives] = [expect.any(String), expect.any(Number)];
     const times = { sentAt, keptUntil: expect.any(String), firstSentAt: expect.any(String) };
-    const message = { messageId, reason, ...noted, ...times, receives, copies: 1 };
+    const message = { messageId, reason, ...attributes, ...times, receives, copies: 1 };
     const expected = { stack: operator.stack.title, queue: 'shop.updated', more: false, inFlight: 0 };
     expect(JSON.parse(await shown('shop.updated', { json: true }))).toEqual({
       ...expected,
@@ -303,6 +304,9 @@ describe('show', () => {
     await operator.put(unrouted, '{}', { event: 'example.unknown' });
     const text = await shown('unrouted');
     expect(text).toContain("event kind 'example.unknown' had no consumer");
+    expect(text).toContain(
+      'After you add the event (npx hookctl new-event) and deploy: npx hookctl dlq redrive',
+    );
     expect(text).not.toContain('has a consumer now');
     await operator.put(unrouted, '{}', { event: 'user.updated' });
     expect(await shown('unrouted')).toContain('has a consumer now');
@@ -319,7 +323,7 @@ describe('show', () => {
   test('distinguishes an empty queue from one whose messages are in flight', async () => {
     const empty = 'Nothing to show: the dead-letter queue of shop.updated is empty';
     expect(await shown('shop.updated')).toBe(empty);
-    const release = await operator.hold(dead);
+    const release = await operator.receiveNew(dead);
     expect(await shown('shop.updated')).toContain('has 1 message in flight');
     await release();
   });
@@ -506,11 +510,11 @@ describe('reading a queue', () => {
 });
 
 test('a redriven message that SQS moved later does not show its earlier failure', () => {
-  const noted = { failureReason: { DataType: 'String', StringValue: 'the table was away' } };
-  const reason = (attributes: typeof noted | object, movedBySqs: boolean) =>
+  const withReason = { failureReason: { DataType: 'String', StringValue: 'the table was away' } };
+  const reason = (attributes: typeof withReason | object, movedBySqs: boolean) =>
     reasonOf({ attributes: { ...attributes }, movedBySqs }, { kind: 'dead-letter' });
-  expect(reason(noted, false)).toBe('the table was away');
-  expect(reason(noted, true)).toMatch(/^SQS moved it after too many receives/);
+  expect(reason(withReason, false)).toBe('the table was away');
+  expect(reason(withReason, true)).toMatch(/^SQS moved it after too many receives/);
   expect(reason({}, false)).toMatch(/^SQS moved it after too many receives/);
 });
 
@@ -544,7 +548,7 @@ describe('messages for review', () => {
   test('may be incomplete if some are in flight or the search is interrupted', async () => {
     await putMany(1);
     expect((await found(isDead, AbortSignal.abort())).complete).toBe(false);
-    const release = await operator.hold(operator.outputs.UserUpdatedDeadLetterQueueUrl);
+    const release = await operator.receiveNew(operator.outputs.UserUpdatedDeadLetterQueueUrl);
     expect((await found()).complete).toBe(false);
     await release();
   });

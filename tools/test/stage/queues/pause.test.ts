@@ -256,7 +256,7 @@ describe('with a separate event source', () => {
     });
 
     test('is three days shorter if a message backs off, maybe for CloudFront: CloudWatch leaves out its age', async () => {
-      const release = await operator.hold(aws.outputs.ShopUpdatedQueueUrl);
+      const release = await operator.receiveNew(aws.outputs.ShopUpdatedQueueUrl);
       const said = await act(paused());
       expect(said).toMatch(/Nothing is lost until \S+Z, for 3 d (23|22) h/);
       await release();

@@ -53,7 +53,7 @@ describe('without consumers', () => {
       `${nothing} dead-letter queue of shop.updated is empty`,
     );
     await expect(redriven(operator, 'unrouted')).rejects.toThrow(`${nothing} unrouted queue is empty`);
-    const release = await operator.hold(dead);
+    const release = await operator.receiveNew(dead);
     await expect(redriveShopUpdated()).rejects.toThrow(
       `${nothing} dead-letter queue of shop.updated has 1 message in flight`,
     );

@@ -96,7 +96,7 @@ export class Operator {
   }
 
   /** Sends a message and receives it as somebody else would. @returns a function that deletes it */
-  async hold(QueueUrl: string | undefined): Promise<() => Promise<unknown>> {
+  async receiveNew(QueueUrl: string | undefined): Promise<() => Promise<unknown>> {
     await this.put(QueueUrl, '{}');
     const receive = new ReceiveMessageCommand({ QueueUrl, VisibilityTimeout: 600 });
     const { Messages: [message] = [] } = await this.queues.client.send(receive);

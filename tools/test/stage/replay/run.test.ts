@@ -139,16 +139,16 @@ describe('a backlog', () => {
     const stack = stackWith(queue);
     const shown: string[] = [];
     const showing = (step: string) => eventually(async () => shown.includes(step) || undefined);
-    const ended = replayer.replay({ name: 'held' }, { stack, signal: controller.signal, shown });
-    await showing('Replaying waits: 1,000 wait on the queue of shop.updated');
+    const ended = replayer.replay({ name: 'paused' }, { stack, signal: controller.signal, shown });
+    await showing('Replaying paused: 1,000 wait on the queue of shop.updated');
     Object.assign(queue, { visible: 0, inFlight: MAX_IN_FLIGHT + 1 });
-    await showing('Replaying waits: 3,001 of shop.updated are in flight because attempts fail');
+    await showing('Replaying paused: 3,001 of shop.updated are in flight because attempts fail');
     controller.abort();
     const { done, said } = await ended;
     expect(done).toBe(false);
     expect(await shops()).toEqual([]);
     expect(said).toContain('Interrupted: 0 of 20 messages are sent.');
-    expect(await replayer.continue('held')).toMatchObject({ done: true });
+    expect(await replayer.continue('paused')).toMatchObject({ done: true });
     expect(await shops()).toHaveLength(20);
   });
 });
@@ -215,7 +215,7 @@ describe('a record that Firehose has not written yet', () => {
     expect(await archiveDelay(replayer.operator.stack, SHOPS)).toBe(2_000);
   });
 
-  test('is named with the time of the oldest one, if Firehose holds it longer', async () => {
+  test('is named with the time of the oldest one, if Firehose buffers it longer', async () => {
     const stack = inAws(({ MetricName, Dimensions }) =>
       MetricName === 'DeliveryToS3.DataFreshness' &&
       Dimensions?.[0]?.Value === aws.outputs.ShopUpdatedArchiveStream
@@ -223,16 +223,18 @@ describe('a record that Firehose has not written yet', () => {
         : [],
     );
     const said = (await notYetArchived(stack, SHOPS, minutesAgo(30))) ?? '';
-    const held = /^Firehose still has records since (\S+Z)\. Replay again later under another name\.$/;
-    expect(Math.abs(Date.parse(held.exec(said)?.[1] ?? '') - minutesAgo(60).getTime())).toBeLessThan(5_000);
+    const unwritten = /^Firehose still has records since (\S+Z)\. Replay again later under another name\.$/;
+    expect(Math.abs(Date.parse(unwritten.exec(said)?.[1] ?? '') - minutesAgo(60).getTime())).toBeLessThan(
+      5_000,
+    );
     expect(await notYetArchived(stack, ['user.updated'], minutesAgo(30))).toBeUndefined();
   });
 
   test.each([
-    { why: 'came after the window', datapoints: [freshness(20)] },
+    { why: 'is newer than the window', datapoints: [freshness(20)] },
     { why: 'was written since', datapoints: [freshness(60, 3), freshness(5)] },
-    { why: 'is not measured, as nothing came', datapoints: [] },
-  ])('does not exist if what Firehose holds $why', async ({ datapoints }) => {
+    { why: 'is not measured, because nothing was sent', datapoints: [] },
+  ])('does not exist if what Firehose buffers $why', async ({ datapoints }) => {
     expect(
       await notYetArchived(
         inAws(() => datapoints),
@@ -255,15 +257,15 @@ describe('a record that Firehose has not written yet', () => {
     const stack = inAws(() => [freshness(600)]);
     const operation = { ...replayer.operator.operation(), stack };
     const run = {
-      file: new StateFile(stack, 'held'),
-      state: begun('held'),
+      file: new StateFile(stack, 'paused'),
+      state: begun('paused'),
       by: OPERATOR,
       rate: 100,
       delay: 0,
     };
     expect(await runReplay(operation, run)).toBe(false);
     expect(operation.said.at(-1)).toMatch(/^Firehose still has records since /);
-    expect(await replayer.state('held')).toHaveProperty('finishedAt');
+    expect(await replayer.state('paused')).toHaveProperty('finishedAt');
   });
 });
 
