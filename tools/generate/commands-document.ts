@@ -14,7 +14,7 @@ for a wrong command line.
 \`npm start\` and \`npm test\` are \`npx hookctl start\` and \`npx hookctl test\`. With options, type \`npx hookctl\`:
 npm takes options for itself.
 
-Commands for a stage have \`--stage <stage>\` and \`--outputs <file>\`, which \`cdk deploy --outputs-file\` wrote. Without
+Commands for a stage have \`--stage <stage>\` or \`--outputs <file>\`, which \`cdk deploy --outputs-file\` wrote. Without
 them, they work on the local stack. Most of them have \`--json\`, for programs. Below, only other options are named.
 
 For completion with the Tab key, run this once in each shell. zsh and fish have \`complete zsh\` and
