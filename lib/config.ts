@@ -473,7 +473,7 @@ export function parseConfig(stage: string, given: unknown, credentials: Deployme
 /** Maximum characters of a wrong value in an error. */
 const MAX_VALUE_LENGTH = 80;
 
-/** Names of types in errors. */
+/** What an error text calls a type of the schema, such as `a list` for `array`. */
 const TYPES: Readonly<Record<string, string>> = {
   array: 'a list',
   boolean: 'true or false',

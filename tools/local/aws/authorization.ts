@@ -117,7 +117,7 @@ const CONDITION_OPERATORS: Record<string, (pattern: string) => Matcher> = {
   Bool: (pattern) => (value) => value === pattern.toLowerCase(),
   StringEquals: (pattern) => (value) => value === pattern,
   StringLike: (pattern) => wildcard(pattern),
-  // IAM treats both operators alike.
+  // In IAM, ArnEquals accepts wildcards and equals ArnLike.
   ArnEquals: (pattern) => wildcard(pattern),
   ArnLike: (pattern) => wildcard(pattern),
 };
