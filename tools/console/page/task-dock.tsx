@@ -215,12 +215,15 @@ function BlockView({ block, failed }: { block: Block; failed: boolean }) {
   switch (block.kind) {
     case 'heading':
       return <h3>{block.text}</h3>;
-    case 'text':
+    case 'text': {
+      // The columns of indented lines are aligned by spaces.
+      const font = block.text.startsWith('  ') ? 'mono' : undefined;
       return (
-        <p class={failed ? 'note tone-bad' : undefined}>
+        <p class={failed ? 'note tone-bad' : font}>
           <Sentence text={block.text} />
         </p>
       );
+    }
     case 'command':
       return (
         <div class="row">

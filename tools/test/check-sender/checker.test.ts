@@ -312,7 +312,7 @@ describe('any input gets a verdict, and the server continues', () => {
   });
 
   test('20 MB: 413, and bytes beyond the limit are not stored', async () => {
-    const started = await start();
+    const started = await start([], 60_000);
     const before = process.memoryUsage().arrayBuffers;
     const size = 20 * 1024 * 1024;
     const request = httpRequest(urlOf(started), { method: 'POST', headers: { 'content-length': size } });

@@ -385,7 +385,8 @@ test('a stage is taken down without a writer left when its buckets are emptied',
 });
 
 describe('the role of the pipeline', () => {
-  const [trust = '', policy = ''] = pasted(blockWith('create-open-id-connect-provider'));
+  const script = readFileSync('examples/pipeline-role.sh', 'utf8');
+  const [trust = '', policy = ''] = pasted(`set -- example/partner-webhooks production\n${script}`);
 
   test('is for jobs of one repository and one environment', () => {
     expect(JSON.parse(trust).Statement).toMatchObject([

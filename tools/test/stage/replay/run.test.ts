@@ -26,7 +26,6 @@ beforeAll(() => {
 });
 
 const shops = () => replayer.shops();
-const waiting = () => replayer.operator.queues.count(aws.outputs.ShopUpdatedQueueUrl);
 const never = new AbortController().signal;
 
 /** An AWS error that blames the request. */
@@ -154,14 +153,24 @@ describe('a backlog', () => {
 });
 
 describe('a record that Firehose has not written yet', () => {
+  /** The stack, where this happens before the first message of a replay is sent. */
+  function beforeFirstMessage(happens: () => Promise<unknown>): Stage {
+    let first: Promise<unknown> | undefined;
+    const sqs = replied(new SQSClient(aws.operator), async (command) => {
+      if (command === 'SendMessageBatchCommand') first ??= happens();
+      await first;
+    });
+    return replayer.operator.stack.with({ sqs });
+  }
+
   test('is sent if it arrives during a replay, wherever its key sorts', async () => {
     await replayer.archive('b', numbered(20));
-    const ended = replayer.replay({ rate: 20, until: undefined });
-    await eventually(async () => (await waiting()) > 5 || undefined);
-    // Before the object that is being read, and after it.
-    await replayer.archive('a', numbered(1, 100));
-    await replayer.archive('c', numbered(1, 101));
-    const { said, done } = await ended;
+    const stack = beforeFirstMessage(async () => {
+      // Before the object that is being read, and after it.
+      await replayer.archive('a', numbered(1, 100));
+      await replayer.archive('c', numbered(1, 101));
+    });
+    const { said, done } = await replayer.replay({ rate: 20, until: undefined }, { stack });
     expect(done).toBe(true);
     const expected = [...numbered(20), ...numbered(1, 100), ...numbered(1, 101)];
     expect(await shops()).toEqual(expected.map(({ shopId }) => shopId).sort());
@@ -170,10 +179,8 @@ describe('a record that Firehose has not written yet', () => {
 
   test('is waited for if the window reaches to now', async () => {
     await replayer.archive('early', numbered(1));
-    const ended = replayer.replay({ until: undefined });
-    await eventually(async () => (await waiting()) === 1 || undefined);
-    await replayer.archive('late', numbered(1, 1));
-    await ended;
+    const stack = beforeFirstMessage(() => replayer.archive('late', numbered(1, 1)));
+    await replayer.replay({ until: undefined }, { stack });
     expect(await shops()).toEqual(['shop-0', 'shop-1']);
   });
 
