@@ -356,7 +356,7 @@ describe('queues', () => {
     );
     await send(QueueUrl);
     answerAge(1);
-    expect(await look('event queues')).toContainEqual(
+    expect(await runCheck('event queues')).toContainEqual(
       expect.stringMatching(
         /^failure: user\.updated: 2 messages, the oldest for 1 h, .*: Runtime\.ExitError$/,
       ),
