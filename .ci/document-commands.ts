@@ -122,7 +122,6 @@ async function unknownIn([name = '', ...words]: readonly string[]): Promise<stri
     .map((word) => `hookctl ${name}: no option ${word}`);
 }
 
-/** Finds a port that nothing listens on. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

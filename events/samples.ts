@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A sample event and its file. */
 export interface Sample {
   /** Event kind, such as `shop.updated`. */
   readonly event: string;

@@ -60,7 +60,8 @@ export class ContactPartner {
     const nothingMislabelled = absent.map((name) => `NOT ${name}_version = :version`);
     const condition = [...nothingNewer, ...nothingMislabelled].join(' AND ');
     if ((await this.#writeRecord(update, fields, condition)) === 'Processed') return 'Processed';
-    // The record comes first: if a live delivery finds a newer record, it checks each field.
+    // The record is written before its fields: a live delivery compares the versions of fields only if the record's
+    // version is newer.
     const record = await this.#writeRecord(update, [], mayWrite(update));
     const others = await Promise.all([
       ...fields.map((field) => this.#writeField(update, field)),

@@ -38,7 +38,7 @@ export function versionOf(event: EventTimes & { readonly eventId: string }): str
   return `${effectiveTimestamp(event)}#${event.eventId}`;
 }
 
-/** The change that an event makes to stored state. */
+/** What decides whether an event may overwrite stored state. */
 export interface VersionedChange {
   /** When the receiver got the event, ISO 8601. */
   readonly receivedAt: string;

@@ -8,7 +8,6 @@ export interface NotificationContent {
   readonly lines: readonly (readonly [label: string, value: string | undefined])[];
 }
 
-/** The event that a notification is about. */
 export interface NotifiedEvent {
   readonly eventId: string;
   /** The partner's timestamp in fixed width, so that text order is time order. */

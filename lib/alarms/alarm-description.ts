@@ -27,7 +27,6 @@ const MAX_NAME_LENGTHS: Readonly<Record<string, number>> = {
   'AWS::SQS::Queue': 80,
 };
 
-/** The stack that has the alarm. */
 interface AlarmStack {
   readonly stackName: string;
   /** Resource types by logical id. */

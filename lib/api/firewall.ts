@@ -15,7 +15,7 @@ export interface FirewallProps extends NonNullable<StageConfig['waf']> {
   readonly log: ProtectedLogProps;
 }
 
-/** The rule that limits the requests of one address. */
+/** Name of the rule that limits requests per IP address, also in its metric. */
 export const RATE_RULE = 'RequestsPerAddress';
 
 /**

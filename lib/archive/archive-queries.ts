@@ -56,7 +56,6 @@ function columnType(field: JsonSchema | boolean): string {
   return known;
 }
 
-/** The table's name in queries. */
 const TABLE = 'records';
 
 /**

@@ -18,7 +18,6 @@ import type { EventPipeline } from '../pipeline/event-pipeline.ts';
 import type { ProtectedQueue } from '../pipeline/protected-storage.ts';
 import type { Receiver } from '../pipeline/receiver.ts';
 
-/** Resources that the dashboard shows. */
 export interface DashboardSources {
   readonly api: WebhookApi;
   readonly receiver: Receiver;

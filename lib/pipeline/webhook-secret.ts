@@ -24,7 +24,6 @@ const LENGTH = 64;
 /** The secret that the partner signs with: an existing one, or a generated one. */
 export class WebhookSecret extends Construct {
   readonly arn: string;
-  /** Permissions to read the secret. */
   readonly readPermissions: readonly PolicyStatement[];
   /** Permissions to read the secret, and the one that the deployed version reads. */
   readonly readBothPermissions: readonly PolicyStatement[];

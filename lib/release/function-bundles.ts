@@ -58,7 +58,6 @@ export class BundleError extends Error {
   override readonly name = 'BundleError';
 }
 
-/** A function to bundle, and the folder for its code. */
 export interface BundleTarget {
   /** File that exports the handler, from the project's root. */
   readonly entry: string;

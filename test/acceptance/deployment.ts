@@ -6,7 +6,7 @@ import type { Message } from '@aws-sdk/client-sqs';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { eventually } from '../support/eventually.ts';
 import { type Row, Tables } from '../support/tables.ts';
-import { type AttributeFilter, eventIdIn, KeptMessages, Subscriber } from './messages.ts';
+import { type AttributeFilter, eventIdIn, MessageFinder, Subscriber } from './messages.ts';
 import { eventIdOf, Partner, type StageAnswer, type StageDelivery, toBytes } from './partner.ts';
 import { type Outputs, ofThisRun, readTarget, readWebhookSecret, variable } from './target.ts';
 
@@ -23,7 +23,7 @@ export class Deployment {
   readonly outputs: Outputs;
   readonly partner: Partner;
   readonly tables = new Tables();
-  readonly messages = new KeptMessages();
+  readonly messages = new MessageFinder();
   // Outside AWS, the bucket's host name may not resolve.
   readonly #s3 = new S3Client({ forcePathStyle: process.env.AWS_ENDPOINT_URL !== undefined });
   /** By content, so that equal leftovers are removed once. */
@@ -212,7 +212,7 @@ export class Deployment {
 /** Something that a delivery has left, or will leave, in the deployed stack. */
 type Leftover =
   | ({ readonly kind: 'row' } & RowLocation)
-  /** If it is unknown whether the delivery writes it. */
+  /** An item that the delivery may write: it is unknown to which table its effect writes. */
   | ({ readonly kind: 'possible row' } & RowLocation)
   | { readonly kind: 'message'; readonly queueUrl: string; readonly requestId: string }
   | { readonly kind: 'payload'; readonly key: string }

@@ -13,9 +13,9 @@ import { expectDescribedMessage } from './descriptions.ts';
 
 /**
  * How long received messages stay hidden from others, in seconds. They are made visible at once, unless the queue is
- * long: then the next look would receive them again.
+ * long: then the next search would receive them again.
  */
-const HOLD_SECONDS = 20;
+const HIDDEN_SECONDS = 20;
 
 /** Without a wait, SQS asks only some of its servers. */
 const WAIT_SECONDS = 1;
@@ -24,7 +24,7 @@ const WAIT_SECONDS = 1;
 const MOST = 10;
 
 /** Finds single messages on queues that also hold other people's messages, and leaves those unchanged. */
-export class KeptMessages {
+export class MessageFinder {
   readonly client = new SQSClient();
 
   /**
@@ -37,7 +37,7 @@ export class KeptMessages {
         QueueUrl: queueUrl,
         MaxNumberOfMessages: MOST,
         MessageAttributeNames: ['All'],
-        VisibilityTimeout: HOLD_SECONDS,
+        VisibilityTimeout: HIDDEN_SECONDS,
         WaitTimeSeconds: WAIT_SECONDS,
       }),
     );
@@ -80,7 +80,6 @@ export interface Topic {
 /** Values of message attributes. A message passes if it has one of the values for each. */
 export type AttributeFilter = Readonly<Record<string, readonly string[]>>;
 
-/** The event that a notification is about. */
 export const eventIdIn = ({ MessageAttributes }: Message) => MessageAttributes?.eventId?.StringValue;
 
 /**

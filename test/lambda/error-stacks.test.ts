@@ -16,13 +16,13 @@ let stack: LocalStack;
  * Position of a text in our sources, in the form of a logged frame.
  * @param text occurs there once
  */
-function place(file: string, text: string): string {
+function frameOf(file: string, text: string): string {
   const before = readFileSync(file, 'utf8').split(text);
   if (before.length !== 2) throw new Error(`${file} has ${text} ${before.length - 1} times`);
   return `${file}:${before[0]?.split('\n').length}`;
 }
 
-const takesEffect = place('lambda/consumer/consume.ts', 'await process(event');
+const takesEffect = frameOf('lambda/consumer/consume.ts', 'await process(event');
 
 function invoke(service: string, event: unknown) {
   return stack.functions.get(service)?.function.invoke(event);
@@ -43,8 +43,8 @@ test.each([
   {
     event: 'girl.created' as const,
     places: [
-      place('lambda/effects/cast.ts', 'await versionedWrite('),
-      place(
+      frameOf('lambda/effects/cast.ts', 'await versionedWrite('),
+      frameOf(
         'lambda/effects/cast.ts',
         "await this.#put(girlId, shopId, change, {\n      status: { S: 'active'",
       ),
@@ -53,23 +53,26 @@ test.each([
   {
     event: 'shop.updated' as const,
     places: [
-      place('lambda/effects/shop-cache.ts', 'await versionedWrite('),
-      place('lambda/effects/shop-cache.ts', 'await shopCache.invalidate('),
+      frameOf('lambda/effects/shop-cache.ts', 'await versionedWrite('),
+      frameOf('lambda/effects/shop-cache.ts', 'await shopCache.invalidate('),
     ],
   },
   {
     event: 'user.updated' as const,
     places: [
-      place('lambda/effects/contact-partner.ts', 'await versionedWrite('),
-      place('lambda/effects/contact-partner.ts', 'await this.#write(update, expression'),
-      place('lambda/effects/contact-partner.ts', 'await this.#writeRecord(update, fields, mayWrite(update))'),
+      frameOf('lambda/effects/contact-partner.ts', 'await versionedWrite('),
+      frameOf('lambda/effects/contact-partner.ts', 'await this.#write(update, expression'),
+      frameOf(
+        'lambda/effects/contact-partner.ts',
+        'await this.#writeRecord(update, fields, mayWrite(update))',
+      ),
     ],
   },
 ])('the stack of a failed $event leads from the failed call to the consumer', async ({ event, places }) => {
   lines.logged.length = 0;
   await invoke(kebabCase(event), sample(event));
   const [failed] = lines.of(kebabCase(event), 'Failed');
-  const write = place('lambda/effects/event-order.ts', 'await write()');
+  const write = frameOf('lambda/effects/event-order.ts', 'await write()');
   expect(ourFrames(failed?.stack).slice(0, 2 + places.length)).toEqual([write, ...places, takesEffect]);
 });
 
@@ -90,7 +93,7 @@ test('the cause of an error has its own stack', async () => {
 
 test.each([
   { call: 'DynamoDB UpdateItem', service: 'dynamodb' as const, attributes: {} },
-  // Its client is loaded on demand.
+  // The client of S3 is loaded on demand.
   {
     call: 'S3 GetObject',
     service: 's3' as const,
@@ -117,9 +120,9 @@ test("the stack of a delivery that was not accepted leads to the receiver's code
   await new Partner(stack.outputs.WebhookUrl).post(payload);
   const [failed] = lines.of('receiver', 'ServerError');
   expect(ourFrames(failed?.stack)).toEqual([
-    place('lambda/receiver/event-queues.ts', sends),
-    place('lambda/receiver/receive.ts', 'await queues.enqueue('),
-    place('lambda/receiver/receive.ts', 'await receive(event)'),
+    frameOf('lambda/receiver/event-queues.ts', sends),
+    frameOf('lambda/receiver/receive.ts', 'await queues.enqueue('),
+    frameOf('lambda/receiver/receive.ts', 'await receive(event)'),
   ]);
 });
 
@@ -127,7 +130,7 @@ test('an uncaught error of a handler is reported with places in our sources', as
   expect(await invoke('receiver', 'no request')).toMatchObject({
     ok: false,
     trace: expect.arrayContaining([
-      `    at ${place('lambda/receiver/request.ts', "'multiValueHeaders' in event")}`,
+      `    at ${frameOf('lambda/receiver/request.ts', "'multiValueHeaders' in event")}`,
     ]),
   });
 });
@@ -141,8 +144,8 @@ test('so is an error of a bundle that does not load', async () => {
     expect(await consumer.invoke({})).toMatchObject({
       errorMessage: expect.stringContaining('CAST_TABLE'),
       trace: expect.arrayContaining([
-        `    at ${place('lambda/effects/cast.ts', "requireEnvironment(['CAST_TABLE'])")}`,
-        `    at ${place('lambda/events/girl-created/consumer.ts', 'new Cast()')}`,
+        `    at ${frameOf('lambda/effects/cast.ts', "requireEnvironment(['CAST_TABLE'])")}`,
+        `    at ${frameOf('lambda/events/girl-created/consumer.ts', 'new Cast()')}`,
       ]),
     });
   } finally {

@@ -144,7 +144,7 @@ test.each([
   'a (FOLDER/hanako/index.mjs:1:8)',
   'async Promise.all (index 0)',
   'eval (eval at a (FOLDER/index.mjs:1:8), <anonymous>:1:1)',
-])('a frame that has no place in the sources is left out: %s', (frame) => {
+])('a frame outside of our sources is left out: %s', (frame) => {
   expect(stackOf('no', [frame.replace('FOLDER/', url)])).toEqual([]);
 });
 

@@ -209,12 +209,12 @@ describe('is refused', () => {
       field: 'domain.mutualTls.version',
       given: { domain: { ...everySetting.domain, mutualTls: { bucket: 'store', key: 'partner.pem' } } },
     },
-    // A bypass of the client certificates.
+    // Clients could bypass the check of their certificates.
     {
       field: 'domain.keepDefaultEndpoint',
       given: { domain: { ...everySetting.domain, keepDefaultEndpoint: true } },
     },
-    // Nothing uses it.
+    // Only mutual TLS uses this certificate.
     {
       field: 'domain.ownershipCertificateArn',
       given: { domain: { ...everySetting.domain, mutualTls: undefined } },
@@ -223,7 +223,7 @@ describe('is refused', () => {
       field: 'events.shop.updated.maximumConcurrency',
       given: { events: { 'shop.updated': { maximumConcurrency } } },
     })),
-    // Not more than the concurrent batches.
+    // Must be above `maximumConcurrency`, which is 20 by default.
     {
       field: 'events.shop.updated.reservedConcurrency',
       given: { events: { 'shop.updated': { reservedConcurrency: 20 } } },

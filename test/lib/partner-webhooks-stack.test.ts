@@ -96,11 +96,11 @@ describe('the pipeline of each event', () => {
 
 // cdk-nag (below) finds queues without encryption, queues and buckets without TLS, and tables that cannot be restored.
 describe('every queue, topic and bucket', () => {
-  test('no topic accepts anything that is not sent over TLS', () => {
+  test('denies publishing without TLS, if it is a topic', () => {
     expect(breaking('AWS::SNS::Topic', demandsTls)).toEqual([]);
   });
 
-  test('no queue, topic or bucket allows another account', () => {
+  test('allows no other account', () => {
     const bound = '{"StringEquals":{"aws:SourceAccount":{"Ref":"AWS::AccountId"}}}';
     const ofOneAccount = ({ properties, stage }: StageResource) =>
       properties.PolicyDocument.Statement.filter(
@@ -186,7 +186,7 @@ describe('every function', () => {
     expect(new Set(own).size).toBe(2 * functions.length);
   });
 
-  test('no function has the secret in its environment, only its ARN', () => {
+  test('has only the ARN of the secret in its environment', () => {
     const names = ofType('AWS::Lambda::Function')
       .flatMap(({ properties }) => Object.keys(properties.Environment.Variables))
       .filter((name) => /secret|password|token/i.test(name));
@@ -218,7 +218,7 @@ describe('every role', () => {
     expect(breaking('AWS::IAM::Role', isForOne)).toEqual([]);
   });
 
-  test('only actions without resources are allowed on `*`, and no action has a wildcard', () => {
+  test('allows `*` only for actions without resources, and no wildcard in an action', () => {
     const wide = ofType('AWS::IAM::Role')
       .flatMap((role) => role.template.permissionsOf(role))
       .filter(({ action, resource }) => resource === '*' || /[*?]/.test(action))
@@ -296,7 +296,7 @@ test.each(Object.keys(stages))('the template of the stage %s is ASCII', async (s
 });
 
 describe('cdk-nag', () => {
-  test.each(Object.keys(stages))('find nothing in the stage %s that is not acknowledged', async (stage) => {
+  test.each(Object.keys(stages))('finds nothing in the stage %s that is not acknowledged', async (stage) => {
     const keepsDataAndSaysNothing = ['prod', 'encrypted'].includes(stage);
     expect(findings(await stageAssembly(stage))).toEqual({
       warnings: keepsDataAndSaysNothing

@@ -34,13 +34,11 @@ export function only(template: SynthesisedTemplate, type: string): TemplateResou
   return resource?.properties;
 }
 
-/** A resource with its template and stage. */
 export interface StageResource extends TemplateResource {
   readonly stage: string;
   readonly template: SynthesisedTemplate;
 }
 
-/** The resources of every stage. */
 export async function resourcesOfEveryStage(): Promise<StageResource[]> {
   const resources = await Promise.all(
     Object.keys(stages).map(async (stage) => {

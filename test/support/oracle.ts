@@ -81,7 +81,7 @@ function apply({ shops, cast, contacts }: ExpectedState, { event, data }: Payloa
 /** Columns with times, which differ between histories with the same final state. */
 const INCIDENTAL = /^(updated_at|invalidated_at|expires_at)$/;
 
-/** An item without these and without absent columns, for comparison. */
+/** The item without absent and {@link INCIDENTAL} columns, for comparison. */
 export function essence(row: Row | undefined): Row | undefined {
   return (
     row &&

@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
 
-/** The secret of the test stacks. */
 export const TEST_SECRET = 'test-webhook-secret';
 
 export interface Delivery {

@@ -37,7 +37,7 @@ export async function gatewayAssembly(gateway: StageConfig['gateway']): Promise<
 }
 
 /**
- * The same, with other settings of the stage.
+ * Like {@link gatewayAssembly}, but with other settings of the stage.
  * @param name unique among those with other settings
  */
 export function scarceAssembly(

@@ -15,7 +15,6 @@ import { httpApiEvent } from '../local/gateway/gateway-events.ts';
 const RECEIVER = 'lambda/receiver/handler.ts';
 const BARE = 'tools/bench/bare-receiver.ts';
 
-/** The webhook secret of all measurements. */
 export const BENCH_SECRET = 'secret-of-the-bench';
 
 /** Timeout of a process in milliseconds: many times the usual duration. */

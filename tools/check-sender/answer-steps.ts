@@ -7,7 +7,6 @@ export interface AnswerStep {
   readonly status?: number;
   /** Headers besides those of every answer. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Time before the answer. */
   readonly delayMilliseconds?: number;
   /** Where the connection is closed: `before` the first byte of the answer, or `within` its body. */
   readonly cut?: 'before' | 'within';

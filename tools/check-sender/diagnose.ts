@@ -54,7 +54,7 @@ export async function diagnose(
 export interface Diagnosis {
   /** HTTP status of the service's answer. */
   readonly status: number;
-  /** Result in the answer to an accepted event. */
+  /** `status` in the body of an answer 200. Undefined for other answers. */
   readonly word: 'queued' | 'parked' | undefined;
   readonly event: EventName | undefined;
   /** Id that the service gives the event. Undefined if the body was too large to read. */

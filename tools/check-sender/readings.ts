@@ -100,7 +100,6 @@ export const PLACEHOLDER =
 
 /** Minimum characters of a secret to search for in a text, which may contain a shorter one by chance. */
 const MIN_SECRET_LENGTH = 8;
-/** A word that may be base64. */
 const BASE64_WORD = /[A-Za-z0-9+/_-]{11,}/g;
 /** Maximum characters of a text to search for base64: longer than any header, shorter than a large body. */
 const MAX_TEXT_DECODED = 16 * 1024;

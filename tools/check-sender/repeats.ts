@@ -59,7 +59,8 @@ function repeatsOf({ attempts }: SentDelivery) {
   return attempts.slice(1).map(({ at, earliest }, index) => {
     const previous = attempts[index] as SentAttempt;
     const ended = previous.end?.at ?? at;
-    // A pool may open a connection long before it is used, so the request must also come soon after the end.
+    // A retry that began while the previous request was still open. A connection pool may open its connection
+    // long before, so the request must also arrive soon after the end of the previous one.
     const isParallel = earliest < ended && at - ended < MIN_COMPARED_WAIT;
     const before = isParallel ? { ...previous, end: undefined } : previous;
     /** Milliseconds since the end of the previous request. 0 if that has not ended. */

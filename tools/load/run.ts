@@ -118,7 +118,7 @@ const MAX_UNDER_WAY = 100_000;
  */
 const ENOUGH = { endings: 10, milliseconds: 10_000 };
 
-/** What an answer or an error means. */
+/** Probable causes of an answer or an error, by status or error code. */
 export const MEANINGS: Readonly<Record<string, string>> = {
   401: 'the secret is wrong: set the right one with WEBHOOK_SECRET or --secret',
   403: `rejected by a firewall, or by a REST API without this path: the path ends in ${WEBHOOK_PATH}`,

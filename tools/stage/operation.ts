@@ -19,9 +19,8 @@ export interface Operation {
   readonly width: number;
   /** Prints a part of the output. @default prints its lines with `printLine` */
   readonly print?: (block: Block) => void;
-  /** Shows the progress of long work. */
   readonly progress: ProgressDisplay;
-  /** The command's standard input. @default standard input */
+  /** Used instead of the process's standard input. */
   readonly input?: Uint8Array | undefined;
   /** Finds a delivery by the id of its request. @default asks the console of the local stack */
   readonly recorded?: (id: string) => Promise<RecordedDelivery | undefined>;

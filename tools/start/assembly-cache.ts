@@ -9,7 +9,6 @@ const VARIABLE = /^(CDK|JSII)_/;
 interface AssemblyCacheOptions {
   /** Folder with the last assembly, in a subfolder that is named by the digest of its sources. */
   readonly folder: string;
-  /** Synthesises into a folder. */
   readonly synthesise: (folder: string, overrides: Readonly<Record<string, unknown>>) => Promise<void>;
   /** Files and folders that a synthesis reads. @default those of this project */
   readonly inputs?: readonly string[];

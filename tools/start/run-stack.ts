@@ -28,7 +28,6 @@ export interface StartSettings {
   readonly port: number;
   readonly awsPort: number;
   readonly consolePort: number;
-  /** Whether to start the console. */
   readonly console: boolean;
   readonly secret: string;
   readonly gateway?: GatewayKind | undefined;

@@ -90,7 +90,6 @@ export const secretOption = (defaultText = LOCAL_SECRET) =>
 /** Maximum seed. Generators use 32-bit seeds, and one of them treats seeds as signed. */
 const MAX_SEED = 2 ** 31 - 1;
 
-/** Option for the seed of random numbers. */
 export const seedOption = () =>
   new Option(
     '--seed <n>',
@@ -99,7 +98,6 @@ export const seedOption = () =>
 
 export const anySeed = () => Date.now() % MAX_SEED;
 
-/** Option for output as JSON. */
 export const jsonOption = () => new Option('--json', 'print JSON with full ids, for programs');
 
 const GATEWAYS = ['http', 'rest'] as const;

@@ -15,7 +15,6 @@ export interface FunctionBuildsOptions {
   readonly readable: ReadonlySet<string>;
 }
 
-/** Result of rebuilding one function. */
 export interface Rebuilt {
   readonly service: string;
   readonly isReplaced: boolean;

@@ -41,17 +41,17 @@ const chance = fc.noShrink(
 
 interface GivenHistory {
   readonly deliveries: readonly ReceivedDelivery[];
-  /** Later deliveries. */
+  /** Deliveries that arrive during the replay. */
   readonly live: readonly ReceivedDelivery[];
   readonly harm: readonly Damage[];
   readonly numbers: readonly number[];
   readonly others: readonly number[];
 }
 
-/** Of a property. They are other ones in each run of the tests, so one run need not find everything. */
+/** Generated histories per property. Each test run generates other ones, so one run need not find every bug. */
 const HISTORIES = 16;
 
-/** Of a property that processes each of them several times, or is a special case of another. */
+/** As above, for a property that processes each history several times, or is a special case of another one. */
 const FEW_HISTORIES = 8;
 
 let run = 0;

@@ -82,7 +82,10 @@ test("an effect during which the function died is tried again after that functio
   expect(await deliver()).toBe('Duplicate');
 });
 
-/** An instance that is frozen during its first effect, until that is settled here. Its note expires at once. */
+/**
+ * A function that Lambda freezes during its first effect, until the test settles it. The item that marks the
+ * effect as started expires at once.
+ */
 function frozen(name: string) {
   const begun = Promise.withResolvers<void>();
   const thawed = Promise.withResolvers<EffectOutcome>();

@@ -2,7 +2,6 @@ import { effect, signal } from '@preact/signals';
 import { Icon } from './ui/icon.tsx';
 import type { MenuItem } from './ui/menu.tsx';
 
-/** Menu items to choose the theme. */
 export const themeItems = (): readonly MenuItem[] =>
   THEMES.map(({ name, label }) => ({
     label: (

@@ -41,11 +41,9 @@ export interface AwsEndpoint {
   addPrincipals(principals: Principal[]): void;
   /** Makes a stack visible in the API of CloudFormation. */
   addStack(stack: RunningStack): void;
-  /** Creates a log group of CloudWatch Logs. */
   createLogGroup(name: string): void;
   /** Adds a line to a log group. @param at time of writing, epoch milliseconds. @default now */
   writeLog(group: string, message: string, at?: number): void;
-  /** Creates an alarm of CloudWatch. */
   putAlarm(definition: MetricAlarm): void;
   /** Registers an enabled event source with Lambda's API, which can disable and enable it. */
   addEventSourceMapping(source: EventSourceMapping): void;

@@ -22,7 +22,6 @@ const RESOURCES: Record<Exclude<Service, 's3' | 'sts'>, ResourcesOf> = {
   lambda: ({ UUID: uuid }) => (uuid === undefined ? [] : [`event-source-mapping:${uuid}`]),
 };
 
-/** The permissions that a request needs. */
 export function permissionsOf(request: AwsRequest, secretArn: FindSecretArn): NeededPermission[] {
   const { service, operation, parameters } = request;
   // STS' GetCallerIdentity needs no permission. Source: STS API reference.

@@ -21,11 +21,9 @@ export interface GatewayRequest {
   readonly requestId: string;
 }
 
-/** The API that received a request. */
 export interface ReceivingApi {
   readonly accountId: string;
   readonly apiId: string;
-  /** Host name of the API. */
   readonly domainName: string;
 }
 

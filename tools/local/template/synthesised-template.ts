@@ -20,7 +20,6 @@ interface RolePermission {
   readonly condition: string;
 }
 
-/** A resource of the template. */
 export interface TemplateResource {
   readonly logicalId: string;
   /** Path of the resource's construct below the stack, such as `ShopUpdated/Queue`. */

@@ -56,7 +56,7 @@ function mailCheck(name: string, output: string, setting: string, what: string):
     needs: ['sns:ListSubscriptionsByTopic', 'sns:GetSubscriptionAttributes'],
     why: `Nobody gets ${what}. Set ${setting} in cdk.json, then deploy.`,
     fix: ({ stageName }) => `npx cdk deploy -c stage=${stageName}`,
-    async look(inspection) {
+    async run(inspection) {
       if (inspection.isLocalStack) return skipped('the local stack sends no mail');
       const topics = await inspection.resources('AWS::SNS::Topic');
       const topic = topics.find(({ physicalId }) => physicalId === inspection.stage.output(output));
@@ -82,7 +82,7 @@ export const alarmChecks: readonly StageCheck[] = [
     needs: ['sns:ListSubscriptionsByTopic'],
     why: 'Chat rooms are not notified. Somebody changed the channel in Amazon Q Developer in chat applications.',
     fix: revertDrift,
-    async look(inspection) {
+    async run(inspection) {
       const channels = await inspection.resources('AWS::Chatbot::');
       if (channels.length === 0) return skipped('no channel is configured');
       const subscriptions = await subscriptionsOf(inspection, 'ChatTopicArn');
@@ -95,7 +95,7 @@ export const alarmChecks: readonly StageCheck[] = [
     name: 'in ALARM',
     needs: ['cloudwatch:DescribeAlarms'],
     why: 'See its description, and docs/operations.md.',
-    async look(inspection) {
+    async run(inspection) {
       const { stage } = inspection;
       const { alarms } = await alarmsOfStack(inspection);
       // A pause has its own line. An alarm without actions is CodeDeploy's.
@@ -105,10 +105,10 @@ export const alarmChecks: readonly StageCheck[] = [
           StateValue === 'ALARM' && AlarmActions.length > 0 && !paused.has(AlarmName),
       );
       const found = on.map((alarm) => {
-        const [, impact, step, card] =
+        const [, impact, step, section] =
           /^Impact: (.*) First step: (.*)\. See (\S+)/.exec(alarm.AlarmDescription ?? '') ?? [];
         const seen = `${shortNames(inspection, [alarm])}, ${ago(alarm.StateTransitionedTimestamp)}`;
-        return failure(seen, step === undefined ? {} : { why: `${impact} See ${card}`, fix: step });
+        return failure(seen, step === undefined ? {} : { why: `${impact} See ${section}`, fix: step });
       });
       return problemsOr(`none of ${alarms.length}`, found);
     },
@@ -118,11 +118,11 @@ export const alarmChecks: readonly StageCheck[] = [
     needs: ['cloudwatch:DescribeAlarms'],
     why: 'Nothing watches this any more: a plain deployment does not restore what somebody deleted.',
     fix: revertDrift,
-    async look(inspection) {
+    async run(inspection) {
       const { names, alarms, all } = await alarmsOfStack(inspection);
       const topic = inspection.stage.output('AlarmTopicArn');
       const missing = names.filter((name) => !alarms.some(({ AlarmName }) => AlarmName === name));
-      const silent = alarms.filter(({ ActionsEnabled }) => ActionsEnabled === false);
+      const withoutActions = alarms.filter(({ ActionsEnabled }) => ActionsEnabled === false);
       const foreign = all.filter(
         ({ AlarmName = '', AlarmActions }) => AlarmActions?.includes(topic) && !names.includes(AlarmName),
       );
@@ -131,7 +131,7 @@ export const alarmChecks: readonly StageCheck[] = [
       const gone = short(missing.map((AlarmName) => ({ AlarmName })));
       const turnOn = {
         why: 'They change their state, but notify nobody.',
-        fix: `aws cloudwatch enable-alarm-actions --alarm-names ${list(silent)}`,
+        fix: `aws cloudwatch enable-alarm-actions --alarm-names ${list(withoutActions)}`,
       };
       const remove = {
         why: 'They are left over or made by hand, and send mail to the topic of this stage.',
@@ -139,7 +139,7 @@ export const alarmChecks: readonly StageCheck[] = [
       };
       return problemsOr(`${names.length}, as deployed`, [
         missing.length > 0 ? failure(`deleted: ${gone}`) : undefined,
-        silent.length > 0 ? failure(`turned off: ${short(silent)}`, turnOn) : undefined,
+        withoutActions.length > 0 ? failure(`turned off: ${short(withoutActions)}`, turnOn) : undefined,
         foreign.length > 0 ? warning(`not of this stack: ${short(foreign)}`, remove) : undefined,
       ]);
     },
@@ -149,7 +149,7 @@ export const alarmChecks: readonly StageCheck[] = [
     needs: ['cloudwatch:GetMetricData'],
     why: 'These alarms cannot fire: their metric has another name or dimension, or a log filter is gone.',
     fix: revertDrift,
-    async look(inspection) {
+    async run(inspection) {
       const ages = [...(await inspection.lastDeliveries()).values()].map(since);
       if (!ages.some((age) => age > METRIC_DELAY && age < DAY)) return skipped('no traffic to compare with');
       const watched = (await alarmsOfStack(inspection)).alarms.filter(

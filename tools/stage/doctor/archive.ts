@@ -24,8 +24,8 @@ const checks: readonly StageCheck[] = [
     name: 'streams',
     needs: ['firehose:DescribeDeliveryStream'],
     why: 'Its consumer cannot archive: each message is tried again, and becomes a dead letter.',
-    async look({ stage }) {
-      const looks = stage.events.map(async (event) => {
+    async run({ stage }) {
+      const results = stage.events.map(async (event) => {
         const DeliveryStreamName = stage.event(event).archiveStream;
         const query = new DescribeDeliveryStreamCommand({ DeliveryStreamName });
         const { DeliveryStreamDescription: stream } = await stage.firehose.send(query);
@@ -36,7 +36,7 @@ const checks: readonly StageCheck[] = [
           fix,
         });
       });
-      return problemsOr(`${looks.length} ACTIVE`, await Promise.all(looks));
+      return problemsOr(`${results.length} ACTIVE`, await Promise.all(results));
     },
   },
   {
@@ -44,17 +44,17 @@ const checks: readonly StageCheck[] = [
     needs: ['s3:ListBucket', 'firehose:DescribeDeliveryStream', 'logs:StartQuery', 'logs:GetQueryResults'],
     why: 'The last event waits or fails, or Firehose cannot write. What it does not write cannot be replayed.',
     fix: ({ stage }) => stage.command('list'),
-    async look(inspection) {
+    async run(inspection) {
       const { stage } = inspection;
       const deliveries = await inspection.lastDeliveries();
       const wait = ((await bufferSeconds(stage)) ?? 0) * 1000 + MARGIN;
-      const looks = stage.events.map(async (event) => {
+      const results = stage.events.map(async (event) => {
         const at = await newestObject(stage, event);
         const delivery = deliveries.get(event);
         const isLate = delivery && since(delivery) > wait && (at === undefined || at < delivery);
         return { event, at, isLate };
       });
-      const found = await Promise.all(looks);
+      const found = await Promise.all(results);
       const times = new Map(found.map(({ event, at }) => [event, at]));
       const late = found.filter(({ isLate }) => isLate).map(({ event }) => event);
       if (late.length > 0) return warning(`older than the last delivery: ${late.join(', ')}`);
@@ -65,7 +65,7 @@ const checks: readonly StageCheck[] = [
     name: 'delivery errors',
     needs: ['logs:FilterLogEvents'],
     why: 'Firehose retries for 24 hours, then it drops the records. See "Archive failing" in docs/operations.md.',
-    async look(inspection) {
+    async run(inspection) {
       if (inspection.isLocalStack) return skipped('not on the local stack');
       const log = await inspection.logGroup('ArchiveLog');
       const lines = await inspection.logLines(log ?? '', '"errorCode"', 24);
@@ -79,7 +79,7 @@ const checks: readonly StageCheck[] = [
     needs: ['s3:GetLifecycleConfiguration'],
     why: 'Personal data is kept longer than promised, or a replay finds less than expected.',
     fix: revertDrift,
-    async look(inspection) {
+    async run(inspection) {
       const rules = (await inspection.resources('AWS::S3::Bucket')).flatMap(
         ({ properties }) => properties.LifecycleConfiguration?.Rules ?? [],
       );
@@ -100,8 +100,8 @@ const checks: readonly StageCheck[] = [
 
 export const archiveChecks: readonly StageCheck[] = checks.map((check) => ({
   ...check,
-  look: async (inspection) =>
-    inspection.stage.hasArchive ? check.look(inspection) : skipped('no archive (archive.days is 0)'),
+  run: async (inspection) =>
+    inspection.stage.hasArchive ? check.run(inspection) : skipped('no archive (archive.days is 0)'),
 }));
 
 /** Opens the newest date and its newest hour, instead of listing all objects. */

@@ -25,7 +25,7 @@ export const deploymentChecks: readonly StageCheck[] = [
     why: 'The last deployment failed, hangs or still runs. After a failed rollback, no deployment is possible (docs/rollback.md).',
     fix: ({ stage }) =>
       `aws cloudformation describe-stack-events --stack-name ${stage.stackName} --max-items 20 --query 'StackEvents[].[Timestamp,LogicalResourceId,ResourceStatus,ResourceStatusReason]' --output text`,
-    async look(inspection) {
+    async run(inspection) {
       const client = inspection.client(CloudFormationClient);
       const query = { StackName: inspection.stage.stackName };
       const { Stacks: [stack] = [] } = await client.send(new DescribeStacksCommand(query));
@@ -40,7 +40,7 @@ export const deploymentChecks: readonly StageCheck[] = [
     needs: ['cloudformation:GetTemplate', 'cloudformation:ListStackResources'],
     why: 'The code in this folder is not what runs.',
     fix: ({ stageName }) => `npx cdk diff -c stage=${stageName} && npx cdk deploy -c stage=${stageName}`,
-    async look(inspection) {
+    async run(inspection) {
       const { stage } = inspection;
       if (inspection.isLocalStack) return IS_LOCAL;
       const [deployed, { Outputs, Resources }] = await Promise.all([
@@ -67,11 +67,11 @@ export const deploymentChecks: readonly StageCheck[] = [
     name: 'functions',
     needs: ['lambda:GetAlias'],
     why: 'A deployment shifts traffic now, was interrupted, or somebody rolled back by hand (docs/rollback.md).',
-    async look(inspection) {
+    async run(inspection) {
       if (inspection.isLocalStack) return IS_LOCAL;
       const versions = await inspection.resources('AWS::Lambda::Version');
       const aliases = await inspection.resources('AWS::Lambda::Alias');
-      const looks = aliases.map(async ({ physicalId, properties }) => {
+      const results = aliases.map(async ({ physicalId, properties }) => {
         const [, FunctionName = '', Name] = /:function:([^:]+):(.+)$/.exec(physicalId) ?? [];
         const newest = versions
           .find((one) => isDeepStrictEqual(one.properties.FunctionName, properties.FunctionName))
@@ -86,7 +86,7 @@ export const deploymentChecks: readonly StageCheck[] = [
         const fix = `aws lambda update-alias --function-name ${FunctionName} --name ${Name} --function-version ${newest} --routing-config AdditionalVersionWeights={}`;
         return warning(seen, { fix });
       });
-      return problemsOr(`all ${aliases.length} on their newest version`, await Promise.all(looks));
+      return problemsOr(`all ${aliases.length} on their newest version`, await Promise.all(results));
     },
   },
   {
@@ -94,7 +94,7 @@ export const deploymentChecks: readonly StageCheck[] = [
     needs: ['lambda:ListEventSourceMappings', 'cloudwatch:DescribeAlarms', 'sqs:GetQueueAttributes'],
     why: 'Events wait on their queue. SQS deletes them 7 days after their arrival.',
     fix: revertDrift,
-    async look(inspection) {
+    async run(inspection) {
       const { stage } = inspection;
       const pauses = (await pausesOf(stage)).map(({ event, by, since, reason = '', running }) => {
         const fix = stage.command(event, 'resume');
@@ -137,13 +137,13 @@ function driftOf(deployed: any, source: EventSourceMappingConfiguration): string
     .map(([name, wanted, actual]) => `${name} ${actual ?? 'unset'} instead of ${wanted ?? 'unset'}`);
 }
 
-/** Off by default: a synthesis and a look at the account may take minutes. */
+/** Off by default: a synthesis and reading the account may take minutes. */
 export const diffCheck: StageCheck = {
   name: 'cdk diff',
   needs: [],
   why: 'What is deployed differs from this folder.',
   fix: ({ stageName }) => `npx cdk diff -c stage=${stageName}`,
-  async look({ isLocalStack, stageName, signal }) {
+  async run({ isLocalStack, stageName, signal }) {
     if (isLocalStack) return IS_LOCAL;
     const args = ['cdk', 'diff', '--context', `stage=${stageName}`, '--fail'];
     const { env } = process;

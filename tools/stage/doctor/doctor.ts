@@ -35,7 +35,7 @@ export const DOCTOR_ACTIONS = [
 /** Seconds after which a check without an answer is given up. With the rest, the command takes less than a minute. */
 const TIME_LIMIT = 50;
 
-/** The same with `cdk diff`, which synthesises and reads the account. */
+/** Seconds for the check with `cdk diff`, which synthesises the stack and reads the account. */
 const DIFF_TIME_LIMIT = 300;
 
 /** Checks that run at the same time. Each makes some calls in parallel, and AWS throttles an account's calls. */
@@ -44,7 +44,7 @@ const AT_ONCE = 8;
 type CheckedLine = CheckResult & { readonly group: string; readonly name: string };
 
 /**
- * Looks at a stage, and prints what it finds. Changes nothing.
+ * Checks a stage, and prints what it finds. Changes nothing.
  * @returns false if a check failed
  */
 export async function doctor(
@@ -97,7 +97,7 @@ async function examine(inspection: Inspection, check: StageCheck, limit: number)
   const { signal, stage } = inspection;
   const late = warning(`no answer within ${limit} s`, NOT_CHECKED);
   try {
-    const results = await Promise.race([check.look(inspection), aborted(signal).then(() => late)]);
+    const results = await Promise.race([check.run(inspection), aborted(signal).then(() => late)]);
     const isFine = ({ state }: CheckResult) => state === 'ok' || state === 'skipped';
     const { why, fix } = check;
     return [results].flat().map((one) => (isFine(one) ? one : { why, fix: fix?.(inspection), ...one }));

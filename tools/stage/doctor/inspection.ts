@@ -54,10 +54,9 @@ export interface StageCheck {
   /** Advice for results that have none of their own. */
   readonly why?: string;
   readonly fix?: (inspection: Inspection) => string;
-  readonly look: (inspection: Inspection) => Promise<CheckResult | CheckResult[]>;
+  readonly run: (inspection: Inspection) => Promise<CheckResult | CheckResult[]>;
 }
 
-/** A resource of the deployed stack. */
 interface StackResource {
   readonly logicalId: string;
   readonly physicalId: string;
@@ -74,7 +73,7 @@ const SECONDS_PER_DAY = 24 * 60 * 60;
 /** Maximum pages of a log that are read. Each holds up to 1 MB. */
 const MAX_PAGES = 10;
 
-/** A stage that is looked at. Calls whose answer several checks need are made once. */
+/** A stage that is being checked. Calls whose answer several checks need are made once. */
 export class Inspection implements Disposable {
   readonly stage: Stage;
   readonly signal: AbortSignal;

@@ -24,7 +24,7 @@ export const keyChecks: readonly StageCheck[] = [
     name: 'keys',
     needs: ['kms:DescribeKey', 'kms:GetKeyPolicy', 'sns:GetTopicAttributes'],
     why: 'What it encrypts cannot be used: alarms and notifications are not sent, or no data can be read.',
-    async look(inspection) {
+    async run(inspection) {
       const TopicArn = inspection.stage.output('AlarmTopicArn');
       const { Attributes } = await inspection
         .client(SNSClient)
@@ -36,7 +36,7 @@ export const keyChecks: readonly StageCheck[] = [
       if (ids.length === 0) return skipped('no key');
       const { KMSClient, DescribeKeyCommand, GetKeyPolicyCommand } = await import('@aws-sdk/client-kms');
       const kms = inspection.client(KMSClient);
-      const looks = ids.map(async (KeyId) => {
+      const results = ids.map(async (KeyId) => {
         const { KeyMetadata } = await kms.send(new DescribeKeyCommand({ KeyId }));
         const { KeyState, DeletionDate, Description } = KeyMetadata ?? {};
         const isOfTopic = ofTopic.endsWith(KeyId);
@@ -52,14 +52,14 @@ export const keyChecks: readonly StageCheck[] = [
         const fix = `aws kms get-key-policy --key-id ${KeyId} --output text`;
         return failure(`${seen}: its policy does not allow cloudwatch.amazonaws.com`, { fix });
       });
-      return Promise.all(looks);
+      return Promise.all(results);
     },
   },
   {
     name: 'grants',
     needs: ['kms:ListGrants'],
     why: 'DynamoDB uses the key by a grant. Without it, the tables cannot be read.',
-    async look(inspection) {
+    async run(inspection) {
       const tables = await inspection.resources('AWS::DynamoDB::Table');
       const [key] = tables.flatMap(({ properties }) => properties.SSESpecification?.KMSMasterKeyId ?? []);
       if (key === undefined) return skipped('no key of its own (encryption)');
@@ -78,12 +78,12 @@ export const keyChecks: readonly StageCheck[] = [
     name: 'certificates',
     needs: ['acm:DescribeCertificate'],
     why: 'After its expiry every delivery fails. See "Certificate" in docs/operations.md.',
-    async look(inspection) {
+    async run(inspection) {
       const text = JSON.stringify((await domains(inspection)).map(({ properties }) => properties));
       const arns = [...new Set(text.match(/arn:[\w-]+:acm:[^"]+/g))];
       if (arns.length === 0) return skipped('no domain');
       const { ACMClient, DescribeCertificateCommand } = await import('@aws-sdk/client-acm');
-      const looks = arns.map(async (CertificateArn) => {
+      const results = arns.map(async (CertificateArn) => {
         const query = new DescribeCertificateCommand({ CertificateArn });
         const { Certificate } = await inspection.client(ACMClient).send(query);
         const days = Math.floor(-since(Certificate?.NotAfter) / DAY);
@@ -91,7 +91,7 @@ export const keyChecks: readonly StageCheck[] = [
         if (Certificate?.Status === 'ISSUED' && days > MIN_DAYS) return ok(seen);
         return failure(seen, { fix: `aws acm describe-certificate --certificate-arn ${CertificateArn}` });
       });
-      return Promise.all(looks);
+      return Promise.all(results);
     },
   },
   {
@@ -99,7 +99,7 @@ export const keyChecks: readonly StageCheck[] = [
     needs: ['apigateway:GET', 's3:GetObject'],
     why: 'Callers with a certificate from a new authority are rejected. Set domain.mutualTls.version, then deploy.',
     fix: ({ stageName }) => `npx cdk deploy -c stage=${stageName}`,
-    async look(inspection) {
+    async run(inspection) {
       const [domain] = (await domains(inspection)).map(({ properties }) => properties);
       if (domain?.MutualTlsAuthentication === undefined) return skipped('no client certificates (mutualTls)');
       const { ApiGatewayV2Client, GetDomainNameCommand } = await import('@aws-sdk/client-apigatewayv2');
@@ -119,7 +119,7 @@ export const keyChecks: readonly StageCheck[] = [
     needs: ['logs:FilterLogEvents'],
     why: 'It is probably the partner. If a list blocks it, all repeats are blocked. See "Blocked" in docs/operations.md.',
     fix: ({ stage }) => `aws logs tail ${stage.output('ApiAccessLogGroup')} --since 1d`,
-    async look(inspection) {
+    async run(inspection) {
       const log = await inspection.logGroup('ApiFirewallLog');
       if (log === undefined) return skipped('no AWS WAF (waf)');
       const accessLog = inspection.stage.output('ApiAccessLogGroup');
@@ -142,7 +142,7 @@ export const keyChecks: readonly StageCheck[] = [
     needs: ['apigateway:GET'],
     why: 'Nothing writes it, so the alarms for throttled, blocked and failed requests cannot fire.',
     fix: () => 'docs/deploying.md, "Which gateway"',
-    async look(inspection) {
+    async run(inspection) {
       const apis = await inspection.resources('AWS::ApiGateway::RestApi');
       if (apis.length === 0) return skipped('an HTTP API needs no role for it');
       const { APIGatewayClient, GetAccountCommand } = await import('@aws-sdk/client-api-gateway');

@@ -25,15 +25,15 @@ export const queueChecks: readonly StageCheck[] = [
   {
     name: 'set aside',
     needs,
-    async look(inspection) {
+    async run(inspection) {
       const queues = waitingQueues(inspection.stage);
-      const looks = queues.map(async ({ name, kind, url }) => {
+      const results = queues.map(async ({ name, kind, url }) => {
         const found = await contents(inspection, url);
         const advice = { why: WHY[kind], fix: inspection.stage.command(`show ${name}`) };
         const of = kind === 'dead-letter' ? 'dead letters of ' : '';
         return found && failure(`${of}${name}: ${found.text}`, advice);
       });
-      return problemsOr('no dead letters, nothing quarantined or unrouted', await Promise.all(looks));
+      return problemsOr('no dead letters, nothing quarantined or unrouted', await Promise.all(results));
     },
   },
   {
@@ -41,10 +41,10 @@ export const queueChecks: readonly StageCheck[] = [
     needs: ['lambda:ListEventSourceMappings', 'cloudwatch:DescribeAlarms', 'logs:FilterLogEvents', ...needs],
     why: 'Its consumer does not keep up. See "Waiting" in docs/operations.md.',
     fix: ({ stage }) => stage.command('list'),
-    async look(inspection) {
+    async run(inspection) {
       const { stage } = inspection;
       const paused = new Set((await pausesOf(stage)).map(({ event }) => event));
-      const looks = stage.events.map(async (event) => {
+      const results = stage.events.map(async (event) => {
         const found = await contents(inspection, stage.event(event).queueUrl);
         if (found === undefined) return [];
         const text = `${event}: ${found.text}`;
@@ -55,7 +55,7 @@ export const queueChecks: readonly StageCheck[] = [
         if (error === undefined) return isLate ? failure(text) : ok(text);
         return (isLate ? failure : warning)(`${text}: ${printable(error)}`, { why: FAILING });
       });
-      const found = (await Promise.all(looks)).flat();
+      const found = (await Promise.all(results)).flat();
       return found.length === 0 ? ok('empty') : found;
     },
   },
@@ -63,9 +63,9 @@ export const queueChecks: readonly StageCheck[] = [
     name: 'removed events',
     needs: ['sqs:ListQueues', ...needs],
     why: WHY.removed,
-    async look(inspection) {
+    async run(inspection) {
       const queues = await removedQueues(inspection.stage);
-      const looks = queues.map(async ({ name, url }) => {
+      const results = queues.map(async ({ name, url }) => {
         const found = await contents(inspection, url);
         return (
           found && warning(`${name}: ${found.text}`, { fix: inspection.stage.command(`export ${name}`) })
@@ -73,7 +73,7 @@ export const queueChecks: readonly StageCheck[] = [
       });
       const seen =
         queues.length === 0 ? 'no queue left' : `${counted(queues.length, 'queue')} left, without messages`;
-      return problemsOr(seen, await Promise.all(looks));
+      return problemsOr(seen, await Promise.all(results));
     },
   },
 ];

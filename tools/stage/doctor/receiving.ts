@@ -29,7 +29,7 @@ export const receivingChecks: readonly StageCheck[] = [
     why: 'The partner does not send, sends to another address, or is rejected.',
     fix: ({ stage, isLocalStack }) =>
       isLocalStack ? 'npx hookctl send shop.updated' : `npx hookctl tail${stage.commandSuffix} --since 1h`,
-    async look(inspection) {
+    async run(inspection) {
       const last = await inspection.lastDeliveries();
       const { events } = inspection.stage;
       if (!events.some((event) => last.has(event))) return warning(`none accepted in ${SEARCHED_DAYS} days`);
@@ -41,7 +41,7 @@ export const receivingChecks: readonly StageCheck[] = [
     needs: ['logs:FilterLogEvents'],
     why: 'If the address is the partner’s, these events are missing: see "Rejections jump" in docs/operations.md. If not, nothing got in.',
     fix: ({ stage }) => `npx hookctl tail${stage.commandSuffix} --since 1h`,
-    async look(inspection) {
+    async run(inspection) {
       const lines = await inspection.logLines(inspection.stage.receiverLogGroup, REFUSALS, 1);
       const refused = lines
         .filter(({ message }) => message === REJECTED || message === UNUSABLE)
@@ -52,8 +52,8 @@ export const receivingChecks: readonly StageCheck[] = [
       const failed = [...errors, ...byRequest.values()];
       const seen = tally([...failed, ...refused]);
       if (failed.length === 0) return refused.length === 0 ? ok('none') : warning(seen);
-      const card = errors.length > 0 ? 'Server errors' : 'Receiver errors';
-      const why = `Deliveries got 5xx. The partner repeats 500. See "${card}" in docs/operations.md.`;
+      const section = errors.length > 0 ? 'Server errors' : 'Receiver errors';
+      const why = `Deliveries got 5xx. The partner repeats 500. See "${section}" in docs/operations.md.`;
       return failure(seen, { why });
     },
   },
@@ -63,7 +63,7 @@ export const receivingChecks: readonly StageCheck[] = [
     why: 'The account’s quota throttles all its APIs together, before this stage’s limit and its alarm.',
     fix: () =>
       'aws service-quotas list-service-quotas --service-code apigateway --query "Quotas[?contains(QuotaName,\'Throttle\')]"',
-    async look(inspection) {
+    async run(inspection) {
       const [rate = 0] = (await inspection.resources('AWS::ApiGateway')).flatMap(
         ({ properties: { DefaultRouteSettings, MethodSettings } }) =>
           DefaultRouteSettings?.ThrottlingRateLimit ?? MethodSettings?.[0]?.ThrottlingRateLimit ?? [],
@@ -85,7 +85,7 @@ export const receivingChecks: readonly StageCheck[] = [
     why: 'Busy consumers leave no concurrency for the receiver, and deliveries are throttled.',
     fix: () =>
       'aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value 1000',
-    async look(inspection) {
+    async run(inspection) {
       const { AccountLimit } = await inspection.stage.lambda.send(new GetAccountSettingsCommand({}));
       const { ConcurrentExecutions: all = 0, UnreservedConcurrentExecutions: free = 0 } = AccountLimit ?? {};
       const settings = (await inspection.resources('AWS::Lambda::')).map(({ properties }) => properties);

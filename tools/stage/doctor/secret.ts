@@ -22,7 +22,7 @@ export const secretChecks: readonly StageCheck[] = [
     why: 'The receiver cannot verify signatures, and answers 500. Give the partner the new secret.',
     fix: ({ stage }) =>
       `aws secretsmanager put-secret-value --secret-id ${stage.output('WebhookSecretArn')} --secret-string "$(openssl rand -hex 32)"`,
-    async look(inspection) {
+    async run(inspection) {
       const current = await version(inspection, 'AWSCURRENT');
       if (current === undefined) {
         const fix = `aws secretsmanager restore-secret --secret-id ${inspection.stage.output('WebhookSecretArn')}`;
@@ -44,7 +44,7 @@ export const secretChecks: readonly StageCheck[] = [
   {
     name: 'previous version',
     needs: ['secretsmanager:GetSecretValue'],
-    async look(inspection) {
+    async run(inspection) {
       const [current, previous] = await Promise.all(
         ['AWSCURRENT', 'AWSPREVIOUS'].map((stage) => version(inspection, stage)),
       );

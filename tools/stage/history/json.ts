@@ -10,5 +10,5 @@ export function jsonOf(text: string): unknown {
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Returns the value if it is a string that is not empty. */
+/** @returns undefined for an empty text, too: an empty id identifies nothing */
 export const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);

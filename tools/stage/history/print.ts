@@ -188,18 +188,18 @@ function describeStep(
 ): string[] {
   const { title, detail, tone } = stepWords(step, history, clock());
   const front = `${step.at.slice(11, 23)}  ${gap}  `;
-  const room = width - front.length - '● '.length;
+  const available = width - front.length - '● '.length;
   const isNarrow = width < NARROW;
   const indent = isNarrow ? 2 : titleWidth + 2;
   // Output to a file or a pipe is not wrapped.
   const [first = '', ...others] = wrap(
     printable(detail),
-    Number.isFinite(width) ? Math.min(WIDEST_DETAIL, room - indent) : width,
+    Number.isFinite(width) ? Math.min(WIDEST_DETAIL, available - indent) : width,
   );
   const head = `${gray(front)}${styleText(COLOURS[tone], '●')} ${styleText(COLOURS[tone], printable(title))}`;
   const margin = `${' '.repeat(front.length)}${gray('│')} ${' '.repeat(indent)}`;
-  const isBeside = !isNarrow || (others.length === 0 && room >= titleWidth + 2 + stringWidth(first));
-  if (!isBeside) return [head, ...[first, ...others].map((line) => `${margin}${line}`)];
+  const isOneLine = !isNarrow || (others.length === 0 && available >= titleWidth + 2 + stringWidth(first));
+  if (!isOneLine) return [head, ...[first, ...others].map((line) => `${margin}${line}`)];
   const firstLine = `${head}${' '.repeat(Math.max(0, titleWidth - title.length) + 2)}${first}`;
   return [firstLine.trimEnd(), ...others.map((line) => `${margin}${line}`)];
 }

@@ -13,7 +13,7 @@ import { matchIn, searchPattern } from './text-match.ts';
 /** Maximum number of deliveries stored. The oldest are removed first. */
 export const MAX_DELIVERIES = 20_000;
 
-/** Deliveries removed at a time. */
+/** Deliveries that are removed together when the store is full, so that most additions remove nothing. */
 const REMOVED_AT_A_TIME = 200;
 
 /** Maximum number of facts per delivery: the first and the newest. A delivery that fails to the end has about 40. */
@@ -323,7 +323,10 @@ export class HistoryStore implements Disposable {
     this.#payloads.bytes -= payload.size;
   }
 
-  /** @returns a function for one list, which finds the text of the search in its deliveries, the newest first */
+  /**
+   * @returns a function that finds the searched text in a delivery. It reads no more texts after
+   * {@link MATCHED_LENGTH} characters, so call it for the newest delivery first.
+   */
   #matches(search = ''): (n: number, delivery: Delivery) => Delivery['match'] {
     if (search === '') return () => undefined;
     const pattern = searchPattern(search);

@@ -30,7 +30,6 @@ afterEach(() => {
   expect(open.wrongs).toEqual([]);
 });
 
-/** Puts a message on a dead-letter queue. */
 async function sendDeadLetter(QueueUrl: string | undefined, reason: string): Promise<void> {
   const client = new SQSClient(open.stack.operator);
   const MessageAttributes = {

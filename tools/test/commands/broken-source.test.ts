@@ -15,7 +15,7 @@ let sources: Map<string, string>;
 beforeAll(async () => {
   project = await Project.create({ copied: ['lambda', 'tools'] });
   await project.checkNoTypes();
-  // Of the sources without a mistake.
+  // The cached assembly must be one of sources without mistakes.
   await project.cacheAssembly();
   const texts = [CONSUMER, SCHEMA, SHARED].map(async (file) => [file, await readFile(file, 'utf8')] as const);
   sources = new Map(await Promise.all(texts));

@@ -55,7 +55,7 @@ describe('new-event refuses in one line', () => {
   });
 });
 
-// These tests synthesise the stack with a new event.
+// Slow, because these tests synthesise the stack with a new event.
 describe('new-event', () => {
   test('removes its files if the synthesis refuses the name of a construct', async () => {
     const before = index();

@@ -221,7 +221,6 @@ export async function occupyPort(host = '127.0.0.1'): Promise<{ port: number; se
   return { port: (server.address() as AddressInfo).port, server };
 }
 
-/** Finds a port that nothing listens on. */
 export async function freePort(): Promise<number> {
   const { port, server } = await occupyPort();
   await once(server.close(), 'close');

@@ -69,11 +69,11 @@ describe('reading a queue of the local stack', () => {
   test('previews the bytes of a quarantined message, which may be anything', async () => {
     const bodyBase64 = Buffer.from('é'.repeat(1_000)).toString('base64');
     const text = JSON.stringify({ problems: [], bodyBase64 });
-    const noted = { event: 'unusable', reason: 'body must be JSON' };
-    await operator.put(operator.outputs.QuarantineQueueUrl, text, noted);
+    const attributes = { event: 'unusable', reason: 'body must be JSON' };
+    await operator.put(operator.outputs.QuarantineQueueUrl, text, attributes);
     const named = Buffer.from('{"event":"girl.created","data":{"shop_id":7}}').toString('base64');
     const usable = JSON.stringify({ problems: [], bodyBase64: named });
-    await operator.put(operator.outputs.QuarantineQueueUrl, usable, { ...noted, reason: 'no girl_id' });
+    await operator.put(operator.outputs.QuarantineQueueUrl, usable, { ...attributes, reason: 'no girl_id' });
     const { body } = await read('quarantine');
     expect(body.messages).toMatchObject([
       { queue: 'quarantine', reason: 'body must be JSON', preview: 'é'.repeat(200) },
@@ -89,9 +89,12 @@ test.each([
 ])('copies are one message with their number: %s', async (_name, api) => {
   const bodyBase64 = Buffer.from('{"event":').toString('base64');
   for (let count = 1; count <= 14; count += 1) {
-    const noted = { event: 'unusable', eventId: DEAD.eventId, requestId: `request-${count}` };
+    const attributes = { event: 'unusable', eventId: DEAD.eventId, requestId: `request-${count}` };
     const text = JSON.stringify({ problems: [], bodyBase64 });
-    await operator.put(operator.outputs.QuarantineQueueUrl, text, { ...noted, reason: 'body must be JSON' });
+    await operator.put(operator.outputs.QuarantineQueueUrl, text, {
+      ...attributes,
+      reason: 'body must be JSON',
+    });
   }
   await operator.put(operator.outputs.QuarantineQueueUrl, '{}');
   const { body } = await api().get('/api/queues/quarantine/messages');

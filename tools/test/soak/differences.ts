@@ -68,17 +68,17 @@ function canonical(row: Row | undefined): string | undefined {
   return JSON.stringify(Object.entries({ ...columns, ...kept }).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** @param unnoted ids of events for which a consumer logged that it may notify twice */
+/** @param possiblyRepeated ids of events for which a consumer logged that it may notify twice */
 export function notificationDifferences(
   plan: readonly PlannedBody[],
   notified: readonly Message[],
-  unnoted: ReadonlySet<string>,
+  possiblyRepeated: ReadonlySet<string>,
 ): string[] {
   const times = countBy(notified, eventIdOf);
   return [
     ...setDifferences('among the notifications', ofKind(plan, 'notification'), new Set(Object.keys(times))),
     ...Object.entries(times)
-      .filter(([id, count]) => count > 1 && !unnoted.has(id))
+      .filter(([id, count]) => count > 1 && !possiblyRepeated.has(id))
       .map(([id, count]) => `notification ${id} was sent ${count} times`),
   ];
 }
@@ -87,7 +87,7 @@ export function notificationDifferences(
  * Messages that must be on other queues at the end: hopeless events as dead letters, unusable ones in
  * quarantine, unknown kinds as parked messages.
  */
-export async function keptDifferences(stack: LocalStack, queues: Queues, plan: readonly PlannedBody[]) {
+export async function queueDifferences(stack: LocalStack, queues: Queues, plan: readonly PlannedBody[]) {
   const idsOn = async (name: RegExp) => {
     const urls = Object.entries(stack.outputs).filter(([output]) => name.test(output));
     const messages = await takeAll(
@@ -105,12 +105,12 @@ export async function keptDifferences(stack: LocalStack, queues: Queues, plan: r
   return { deadLetterIds, differences };
 }
 
-const setDifferences = (place: string, expected: ReadonlySet<string>, actual: ReadonlySet<string>) => [
-  ...[...expected.difference(actual)].map((id) => `event ${id} is not ${place}`),
-  ...[...actual.difference(expected)].map((id) => `event ${id} is ${place}, and must not be`),
+const setDifferences = (where: string, expected: ReadonlySet<string>, actual: ReadonlySet<string>) => [
+  ...[...expected.difference(actual)].map((id) => `event ${id} is not ${where}`),
+  ...[...actual.difference(expected)].map((id) => `event ${id} is ${where}, and must not be`),
 ];
 
-/** A body that was accepted for the queue of its event. */
+/** A body that the receiver accepted for the queue of its event: neither parked nor in quarantine. */
 export interface AcceptedBody {
   readonly kind: Kind;
   readonly body: string;
@@ -199,11 +199,14 @@ async function faultsOf(
   const payload = JSON.parse(sent.body);
   const isDeadLetter = record.outcome === 'DeadLettered';
   const rules: [string, boolean][] = [
-    [`is said to be of ${record.event}`, record.event === payload.event],
-    [`came to ${record.outcome}, as a ${sent.kind}`, (OUTCOMES[sent.kind] ?? []).includes(record.outcome)],
+    [`names the event ${record.event}`, record.event === payload.event],
+    [
+      `has the outcome ${record.outcome}, which a ${sent.kind} body cannot have`,
+      (OUTCOMES[sent.kind] ?? []).includes(record.outcome),
+    ],
     ['has a reason of failure, or lacks one', isDeadLetter === (record.failureReason !== undefined)],
     [`has the attempt ${record.attempt}`, record.attempt >= 1 && record.attempt <= MAX_RECEIVES],
-    ['has times that are none', TIME.test(record.receivedAt) && TIME.test(record.settledAt)],
+    ['has invalid times', TIME.test(record.receivedAt) && TIME.test(record.settledAt)],
     ['was settled before it was received', record.receivedAt <= record.settledAt],
     ['has no request', record.requestId !== undefined],
     ['is of a replay', record.replay === undefined],

@@ -18,7 +18,7 @@ const SHARES = {
   forged: 0.05,
   malformed: 0.04,
   unknown: 0.03,
-  oversize: 0.01,
+  large: 0.01,
   hopeless: 0.005,
   'clock-ahead': 0.005,
 };
@@ -30,7 +30,7 @@ const DUPLICATE_SHARE = 0.1;
 const BODIES_PER_ID = 15;
 
 /** Bytes of a payload that is too large for SQS, whose limit is 1 MiB. */
-const OVERSIZE_BYTES = 1_100_000;
+const LARGE_PAYLOAD_BYTES = 1_100_000;
 
 /** End of the hour in which all events happened. */
 const EPOCH = Date.parse('2026-01-31T09:00:00Z');
@@ -63,16 +63,16 @@ export function makePlan({ deliveries, seed }: { deliveries: number; seed: numbe
     const kind = kindOf(lot, variant);
     const timestamp = new Date(EPOCH - millisecondsAgo).toISOString();
     const body = BODIES[kind]({ id, index, timestamp, variant, words });
-    const once = kind === 'clock-ahead' || kind === 'oversize' || again >= DUPLICATE_SHARE;
-    return { kind: kind === 'oversize' ? 'state' : kind, body, posts: once ? 1 : 2 + (variant % 2) };
+    const once = kind === 'clock-ahead' || kind === 'large' || again >= DUPLICATE_SHARE;
+    return { kind: kind === 'large' ? 'state' : kind, body, posts: once ? 1 : 2 + (variant % 2) };
   });
 }
 
-function kindOf(lot: number, variant: number): Kind | 'oversize' {
+function kindOf(lot: number, variant: number): Kind | 'large' {
   let sum = 0;
   for (const [kind, share] of Object.entries(SHARES)) {
     sum += share;
-    if (lot < sum) return kind as Kind | 'oversize';
+    if (lot < sum) return kind as Kind | 'large';
   }
   return variant % 3 === 0 ? 'notification' : 'state';
 }
@@ -88,7 +88,7 @@ interface Draw {
 const json = (event: string, data: object, { index, timestamp }: Draw) =>
   JSON.stringify({ event, data, timestamp, webhookId: `w-${index}` });
 
-const BODIES: Readonly<Record<Kind | 'oversize', (draw: Draw) => string>> = {
+const BODIES: Readonly<Record<Kind | 'large', (draw: Draw) => string>> = {
   state: stateEvent,
   notification: (draw) => {
     const { id, index, variant, words } = draw;
@@ -97,8 +97,8 @@ const BODIES: Readonly<Record<Kind | 'oversize', (draw: Draw) => string>> = {
     const review_id = `review-${index}`;
     return json('review.posted', { review_id, shop_id, rating: 5, comment: words[1] }, draw);
   },
-  oversize: (draw) => {
-    const notes = 'x'.repeat(OVERSIZE_BYTES);
+  large: (draw) => {
+    const notes = 'x'.repeat(LARGE_PAYLOAD_BYTES);
     return json('girl.created', { girl_id: `large-${draw.index}`, name: draw.words[0], notes }, draw);
   },
   // Can never be processed. The receiver would answer 400, so the message is put on the queue directly.

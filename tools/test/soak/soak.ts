@@ -17,8 +17,8 @@ import {
   countBy,
   eventIdOf,
   idOf,
-  keptDifferences,
   notificationDifferences,
+  queueDifferences,
   stateDifferences,
   takeAll,
 } from './differences.ts';
@@ -109,7 +109,7 @@ export async function soak(options: SoakOptions) {
   try {
     const queues = new Queues(stack.operator);
     await setVisibility(queues, eventQueues(stack), VISIBILITY_SECONDS);
-    const rooms = [
+    const subscribers = [
       await queues.subscribe(stack.outputs.ChatTopicArn, 'soak-chat'),
       await queues.subscribe(stack.outputs.ReviewTopicArn, 'soak-review'),
     ];
@@ -124,9 +124,9 @@ export async function soak(options: SoakOptions) {
     faults.clear();
     await quiet(stack, queues, onProgress);
 
-    const notified = await takeAll(queues, rooms);
-    const kept = await keptDifferences(stack, queues, plan);
-    const archive = await archiveDifferences(stack, sender.accepted, kept.deadLetterIds);
+    const notified = await takeAll(queues, subscribers);
+    const onQueues = await queueDifferences(stack, queues, plan);
+    const archive = await archiveDifferences(stack, sender.accepted, onQueues.deadLetterIds);
     return {
       seed,
       posts: sender.posts,
@@ -149,10 +149,10 @@ export async function soak(options: SoakOptions) {
       seconds: Math.round((performance.now() - started) / 1000),
       /** Differences between the stack's state and that of the oracle. */
       differences: [
-        ...sender.unanswered,
+        ...sender.wronglyAnswered,
         ...(await stateDifferences(stack, sender.stateDeliveries)),
-        ...notificationDifferences(plan, notified, log.unnoted),
-        ...kept.differences,
+        ...notificationDifferences(plan, notified, log.possiblyRepeated),
+        ...onQueues.differences,
         ...archive.differences,
       ],
     };
@@ -166,7 +166,7 @@ class Sender {
   posts = 0;
   kills = 0;
   /** Bodies for which the answer was wrong. */
-  readonly unanswered: string[] = [];
+  readonly wronglyAnswered: string[] = [];
   /** Deliveries that the oracle must process. */
   readonly stateDeliveries: ReceivedDelivery[] = [];
   /** Bodies answered 200. */
@@ -218,7 +218,7 @@ class Sender {
     const right = kind === 'forged' ? 401 : kind === 'malformed' ? 400 : 200;
     // The last retry of a forged body may be answered 500. It may never be accepted.
     if (status !== right && !(kind === 'forged' && status !== 200 && status !== 400)) {
-      this.unanswered.push(`${kind} answered ${status} at last: ${idOf(body)}`);
+      this.wronglyAnswered.push(`${kind} answered ${status} at last: ${idOf(body)}`);
     }
     if (status === 200) this.accepted.push({ kind, body });
     if (kind === 'state') this.stateDeliveries.push({ body, receivedAt: new Date().toISOString() });
@@ -294,11 +294,11 @@ const NOTHING_SENT =
 /** Log messages that {@link SoakLog} counts. */
 const READ = [PROCESSED, DUPLICATE, FAILED, POSSIBLY_REPEATED];
 
-/** Counts what consumers logged. */
+/** Counts retries, and collects events whose people may be notified twice, from the log lines of consumers. */
 class SoakLog {
   retries = 0;
   /** Ids of events for which a consumer logged that it may notify twice. */
-  readonly unnoted = new Set<string>();
+  readonly possiblyRepeated = new Set<string>();
   /** Attempts that logged their effect. If such an attempt fails, writing to the archive has failed. */
   readonly #effective = new Set<string>();
 
@@ -311,7 +311,7 @@ class SoakLog {
     const open =
       message === POSSIBLY_REPEATED ||
       (message === FAILED && !NOTHING_SENT.test(error) && !this.#effective.has(attempted));
-    if (eventId && open) this.unnoted.add(eventId);
+    if (eventId && open) this.possiblyRepeated.add(eventId);
   }
 }
 
@@ -370,7 +370,7 @@ export async function surviveKills(options: KillsOptions) {
     const queues = new Queues(stack.operator);
     const queueUrl = stack.outputs.ReviewPostedQueueUrl;
     await setVisibility(queues, [queueUrl], visibilitySeconds);
-    const room = await queues.subscribe(stack.outputs.ReviewTopicArn, 'kills-review');
+    const subscriber = await queues.subscribe(stack.outputs.ReviewTopicArn, 'kills-review');
     const partner = new PartnerSimulator(stack.outputs.WebhookUrl ?? '', FIRST_SECRET);
     const consumer = stack.functions.get('review-posted')?.function;
     for (let kill = 0; kill < kills; kill += 1) {
@@ -384,7 +384,7 @@ export async function surviveKills(options: KillsOptions) {
     }
     while ((await queues.count(queueUrl)) > 0) await sleep(250);
 
-    const times = Object.values(countBy(await takeAll(queues, [room]), eventIdOf));
+    const times = Object.values(countBy(await takeAll(queues, [subscriber]), eventIdOf));
     const reviews = kills * reviewsPerKill;
     const repeated = times.filter((count) => count > 1).length;
     return { kills, interrupted, reviews, lost: reviews - times.length, repeated };

@@ -25,7 +25,7 @@ let watching: Watch;
 const BUNDLE_LIST: typeof bundling.BUNDLE_LIST = 'bundles.json';
 
 let said: string[];
-/** Folders of all syntheses, and of those that existed at a restart, together with the saved files. */
+/** Folder of each synthesis so far. */
 let synthesised: string[];
 let restarted: { assembly: string; files: readonly string[] }[];
 /** Number of queues in the template of a synthesis. */
@@ -35,7 +35,7 @@ let synthesis: () => Promise<void>;
 let tried: string;
 /** Saved files that the watch has noticed. */
 let noticed: string[];
-/** Replaces the trial of a new stack. */
+/** Called instead of starting the new stack on other ports as a trial. */
 let trial: () => Promise<void>;
 /** Resolves when a function's code may be replaced. */
 let replacement: () => Promise<undefined>;

@@ -44,7 +44,6 @@ export const frozen = computed(() =>
   lastFrozen.value?.key === listKey.value ? lastFrozen.value : undefined,
 );
 
-/** The rows as listed. */
 export const shownRows = computed(() =>
   frozen.value === undefined
     ? live.value

@@ -97,7 +97,6 @@ export function rateText(step: number): string {
   return step === length ? `per ${name}` : `per ${step / length} ${name}s`;
 }
 
-/** Position of a part of a bar. */
 interface BarPart {
   readonly outcome: OutcomeGroup;
   readonly bottom: number;

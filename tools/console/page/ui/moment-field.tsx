@@ -8,7 +8,7 @@ interface MomentFieldProps {
   onChange: (iso: string) => void;
   class?: string;
   required?: boolean;
-  /** Id of the element that describes the field. */
+  /** Value of `aria-describedby`. */
   describedBy?: string;
   isInvalid?: boolean;
 }

@@ -49,7 +49,6 @@ export interface CloudWatchAlarms {
   readonly operations: Operations;
 }
 
-/** Publishes to an SNS topic. */
 type Publish = (message: { topicArn: string; subject: string; text: string }) => Promise<unknown>;
 
 export function createAlarms(publish: Publish): CloudWatchAlarms {

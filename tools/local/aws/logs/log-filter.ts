@@ -1,6 +1,5 @@
 import { AwsError } from '../errors.ts';
 
-/** Whether a log line matches. */
 type LogFilter = (message: string) => boolean;
 
 /** A comparison, such as `$.message = "Failed*"`, `$.attempt != 1` or `$.lagMs > 3600000`. */

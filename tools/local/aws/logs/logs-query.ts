@@ -13,7 +13,6 @@ const QUERY =
 const NEWEST_BY_EVENT =
   /^fields @timestamp, event \| filter message = "(\w+)" \| sort @timestamp desc \| dedup event$/;
 
-/** A line of a log group. */
 interface QueriedLine {
   /** Epoch milliseconds. */
   readonly timestamp: number;

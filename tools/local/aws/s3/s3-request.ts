@@ -108,7 +108,6 @@ const ACTIONS: Readonly<Record<string, string>> = {
   ),
 };
 
-/** The permissions that a request to S3 needs. */
 export function s3Permissions({ operation, parameters, http }: AwsRequest): NeededPermission[] {
   const { Bucket, Key } = parameters;
   const action = `s3:${ACTIONS[operation]}`;

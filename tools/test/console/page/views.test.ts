@@ -182,7 +182,7 @@ test.each([
 describe('dead letters', () => {
   const day = (number: number) => `2026-01-0${number}T00:00:00.000Z`;
 
-  const letter = (id: string, event: string, more: Partial<QueueMessage> = {}): QueueMessage => {
+  const deadLetter = (id: string, event: string, more: Partial<QueueMessage> = {}): QueueMessage => {
     const times = { sentAt: day(2), firstSentAt: day(2) };
     const fields = {
       id,
@@ -196,11 +196,11 @@ describe('dead letters', () => {
   };
 
   const messages = [
-    letter('a', 'girl.created', { copies: 2, firstSentAt: day(1) }),
-    letter('b', 'girl.deleted', { sentAt: day(4) }),
-    letter('c', 'girl.deleted', { copies: 14, sentAt: day(3) }),
-    letter('d', 'girl.created', { reason: 'Gave up' }),
-    letter('e', 'girl.created', { reason: 'Timeout', sentAt: day(5) }),
+    deadLetter('a', 'girl.created', { copies: 2, firstSentAt: day(1) }),
+    deadLetter('b', 'girl.deleted', { sentAt: day(4) }),
+    deadLetter('c', 'girl.deleted', { copies: 14, sentAt: day(3) }),
+    deadLetter('d', 'girl.created', { reason: 'Gave up' }),
+    deadLetter('e', 'girl.created', { reason: 'Timeout', sentAt: day(5) }),
   ];
 
   test('are grouped by reason: most first, then the newest; in a group the newest first', () => {
@@ -234,7 +234,7 @@ describe('dead letters', () => {
       'dlq redrive girl.deleted',
       'dlq redrive girl.created',
     ]);
-    const quarantined = letter('q', 'unusable', { queue: 'quarantine' });
+    const quarantined = deadLetter('q', 'unusable', { queue: 'quarantine' });
     expect(redriveQueues([quarantined]).map(({ argv }) => argv.join(' '))).toEqual([
       'dlq redrive quarantine',
     ]);

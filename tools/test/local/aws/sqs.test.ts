@@ -157,7 +157,7 @@ describe('a refused request', () => {
 });
 
 describe('inspecting a queue', () => {
-  const look = () => endpoint.inspectQueue(QueueUrl);
+  const inspect = () => endpoint.inspectQueue(QueueUrl);
 
   test('shows a message as it was sent', async () => {
     const before = Date.now();
@@ -166,7 +166,7 @@ describe('inspecting a queue', () => {
       binary: { DataType: 'Binary', BinaryValue: Buffer.of(1) },
     };
     const { MessageId } = await sendBody('{"name":"😀"}', { MessageAttributes });
-    const messages = await look();
+    const messages = await inspect();
     expect(messages).toStrictEqual([
       {
         id: MessageId,
@@ -182,17 +182,17 @@ describe('inspecting a queue', () => {
 
   test('removes nothing, counts as no receive and hides no message', async () => {
     await sendBody('order 7');
-    await Promise.all([look(), look()]);
-    expect(await look()).toMatchObject([{ receives: 0, state: 'waiting' }]);
+    await Promise.all([inspect(), inspect()]);
+    expect(await inspect()).toMatchObject([{ receives: 0, state: 'waiting' }]);
     expect(await receive()).toMatchObject({ Body: 'order 7' });
   });
 
   test('does not take a message in flight from its receiver', async () => {
     await sendBody('order 7');
     const { ReceiptHandle } = (await receive()) ?? {};
-    expect(await look()).toMatchObject([{ body: 'order 7', state: 'in flight', receives: 1 }]);
+    expect(await inspect()).toMatchObject([{ body: 'order 7', state: 'in flight', receives: 1 }]);
     await clients.sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
-    expect(await look()).toEqual([]);
+    expect(await inspect()).toEqual([]);
   });
 
   test('shows delayed and invisible messages as waiting when that time is over', async () => {
@@ -200,7 +200,7 @@ describe('inspecting a queue', () => {
     await receive({ VisibilityTimeout: 1 });
     await sendBody('delayed', { DelaySeconds: 1 });
     const waiting = await eventually(async () => {
-      const messages = await look();
+      const messages = await inspect();
       return messages.every(({ state }) => state === 'waiting') ? messages : undefined;
     });
     expect(waiting).toMatchObject([
@@ -217,7 +217,7 @@ describe('inspecting a queue', () => {
     await pause();
     await sendBody('third');
     await receive();
-    expect(await look()).toMatchObject([
+    expect(await inspect()).toMatchObject([
       { body: 'first', state: 'delayed' },
       { body: 'second', state: 'in flight' },
       { body: 'third', state: 'waiting' },

@@ -132,20 +132,26 @@ describe('failures and limits', () => {
   const BODY_TOO_LARGE = [413, '{"message":"Request Entity Too Large"}'];
 
   test.each([
-    { given: 'text', contentType: 'text/plain', character: 'a', step: 1, largest: (room: number) => room },
+    {
+      given: 'text',
+      contentType: 'text/plain',
+      character: 'a',
+      step: 1,
+      largest: (available: number) => available,
+    },
     {
       given: 'JSON of quotation marks, which count twice',
       contentType: 'application/json',
       character: '"',
       step: 1,
-      largest: (room: number) => Math.floor(room / 2),
+      largest: (available: number) => Math.floor(available / 2),
     },
     {
       given: 'another type, which travels in base64',
       contentType: 'image/png',
       character: 'a',
       step: 3,
-      largest: (room: number) => Math.floor(room / 4) * 3,
+      largest: (available: number) => Math.floor(available / 4) * 3,
     },
   ])('$given is accepted if the event has up to 6 MiB', async ({ contentType, character, step, largest }) => {
     const bytes = largest(await roomFor(contentType));

@@ -20,13 +20,13 @@ const stubbed = stubbedAws();
 const HOUR = 60 * 60 * 1000;
 
 /** Runs one check. @returns its lines, `state: seen`, and what fixes it */
-async function look(name: string): Promise<string[]> {
+async function runCheck(name: string): Promise<string[]> {
   const check = [...Object.values(CHECKS).flat(), diffCheck].find((one) => one.name === name);
   if (check === undefined) throw new Error(`No check ${name}`);
   using inspection = new Inspection(stubbed.stage, AbortSignal.timeout(10_000));
   // The code of the synthesis that is deployed here.
   Object.assign(inspection, { code: async () => readCloudAssembly(testAssembly()).template });
-  const results = [await check.look(inspection)].flat();
+  const results = [await check.run(inspection)].flat();
   const lines = results.map(({ state, seen, fix = '' }) =>
     [`${state}: ${seen}`, fix].filter(Boolean).join('\n'),
   );
@@ -60,13 +60,13 @@ describe('deployment', () => {
     const time = `<LastUpdatedTime>${hoursAgo(2).toISOString()}</LastUpdatedTime>`;
     const stack = `<Stacks><member><StackStatus>${status}</StackStatus>${time}</member></Stacks>`;
     stubbed.answer('cloudformation DescribeStacks', xml('DescribeStacks', stack));
-    expect(await look('stack')).toEqual([`${state}: ${status}, 2 h ago`]);
+    expect(await runCheck('stack')).toEqual([`${state}: ${status}, 2 h ago`]);
   });
 
   test('what is deployed is compared with the code', async () => {
-    expect(await look('this code')).toEqual(['ok: deployed as it is in this folder']);
+    expect(await runCheck('this code')).toEqual(['ok: deployed as it is in this folder']);
     answerResources(stubbed, { Extra: ['AWS::SNS::Topic', 'extra'] });
-    expect(await look('this code')).toEqual([
+    expect(await runCheck('this code')).toEqual([
       expect.stringMatching(/^warning: \d+ resources differ: .*SNS::Topic/),
     ]);
   });
@@ -75,7 +75,7 @@ describe('deployment', () => {
     const { ReceiverLogGroup: _, ...outputs } = stubbed.stage.outputs;
     const whole = stubbed.stage;
     Object.assign(stubbed, { stage: whole.with({ outputs }) });
-    expect(await look('this code')).toEqual(['failure: outputs missing: ReceiverLogGroup']);
+    expect(await runCheck('this code')).toEqual(['failure: outputs missing: ReceiverLogGroup']);
     Object.assign(stubbed, { stage: whole });
   });
 
@@ -87,14 +87,14 @@ describe('deployment', () => {
     const move =
       'aws lambda update-alias --function-name f --name live --function-version 7 --routing-config AdditionalVersionWeights={}';
     stubbed.answer('lambda GET /2015-03-31/functions/f/aliases/live', { FunctionVersion: '7' });
-    expect(await look('functions')).toEqual(['ok: all 1 on their newest version']);
+    expect(await runCheck('functions')).toEqual(['ok: all 1 on their newest version']);
     stubbed.answer('aliases/live', { FunctionVersion: '6' });
-    expect(await look('functions')).toEqual([`warning: f runs version 6; 7 was deployed\n${move}`]);
+    expect(await runCheck('functions')).toEqual([`warning: f runs version 6; 7 was deployed\n${move}`]);
     stubbed.answer('aliases/live', {
       FunctionVersion: '6',
       RoutingConfig: { AdditionalVersionWeights: { 7: 0.1 } },
     });
-    expect(await look('functions')).toEqual([
+    expect(await runCheck('functions')).toEqual([
       `warning: f runs version 6, and 10 % version 7; 7 was deployed\n${move}`,
     ]);
   });
@@ -106,7 +106,7 @@ describe('deployment', () => {
       const script = `#!/bin/sh\necho notices >&2\necho "$@" differs >&2\nexit ${exitCode}\n`;
       await writeFile(join(folder.path, 'npx'), script, { mode: 0o755 });
       process.env = { ...env, PATH: `${folder.path}:${env.PATH}` };
-      const lines = await look('cdk diff');
+      const lines = await runCheck('cdk diff');
       process.env = env;
       return lines;
     };
@@ -132,7 +132,7 @@ describe('deployment', () => {
     const set = (StateValue: 'ALARM' | 'OK') =>
       stage.cloudwatch.send(new SetAlarmStateCommand({ AlarmName, StateValue, StateReason }));
     await set('ALARM');
-    const lines = await look('event sources');
+    const lines = await runCheck('event sources');
     await set('OK');
     expect(lines).toEqual([
       expect.stringMatching(
@@ -152,21 +152,21 @@ describe('secret', () => {
     );
 
   test('good, rotated, with white space, blank, deleted', async () => {
-    expect(await look('current version')).toEqual([
+    expect(await runCheck('current version')).toEqual([
       expect.stringMatching(/^ok: readable, stored \d+ s ago$/),
     ]);
-    expect(await look('previous version')).toEqual(['skipped: never rotated']);
+    expect(await runCheck('previous version')).toEqual(['skipped: never rotated']);
     await put('pasted\n');
-    expect(await look('current version')).toEqual([expect.stringMatching(/^warning: .*white space/)]);
-    expect(await look('previous version')).toEqual([
+    expect(await runCheck('current version')).toEqual([expect.stringMatching(/^warning: .*white space/)]);
+    expect(await runCheck('previous version')).toEqual([
       expect.stringMatching(/^ok: accepted until \S+, for (1 d|23 h 59 min)$/),
     ]);
     await put(' ');
-    expect(await look('current version')).toEqual([expect.stringMatching(/^failure: blank/)]);
+    expect(await runCheck('current version')).toEqual([expect.stringMatching(/^failure: blank/)]);
     await put('good-again');
     const error = { status: 400, code: 'InvalidRequestException', message: 'marked for deletion' };
     stubbed.answer('secretsmanager GetSecretValue', error);
-    expect(await look('current version')).toEqual([
+    expect(await runCheck('current version')).toEqual([
       expect.stringMatching(/^failure: deleted, or without a value\naws secretsmanager restore-secret/),
     ]);
   });
@@ -201,14 +201,14 @@ describe('alarms and mails', () => {
       `<Attributes><entry><key>ConfirmationWasAuthenticated</key><value>${value}</value></entry></Attributes>`;
     stubbed.answer('sns GetSubscriptionAttributes', xml('GetSubscriptionAttributes', attribute(true)));
     const subscribe = `aws sns subscribe --topic-arn ${stubbed.stage.output('AlarmTopicArn')} --protocol email --notification-endpoint`;
-    expect(await look('alarm mails')).toEqual([
+    expect(await runCheck('alarm mails')).toEqual([
       'ok: a@example.com is confirmed',
       `failure: b@example.com has not confirmed\n${subscribe} b@example.com`,
       `failure: c@example.com is not subscribed\n${subscribe} c@example.com`,
       `failure: d@example.com is not subscribed\n${subscribe} d@example.com`,
     ]);
     stubbed.answer('sns GetSubscriptionAttributes', xml('GetSubscriptionAttributes', attribute(false)));
-    expect((await look('alarm mails'))[0]).toMatch(
+    expect((await runCheck('alarm mails'))[0]).toMatch(
       /^warning: a@example.com is confirmed, but a link in each/,
     );
   });
@@ -217,15 +217,17 @@ describe('alarms and mails', () => {
     answerConfigured('Reviews', 'shop@example.com');
     answerSubscriptions(subscription('shop@example.com', 'PendingConfirmation'));
     const topic = stubbed.stage.output('ReviewTopicArn');
-    expect(await look('review mails')).toEqual([
+    expect(await runCheck('review mails')).toEqual([
       `failure: shop@example.com has not confirmed\naws sns subscribe --topic-arn ${topic} --protocol email --notification-endpoint shop@example.com`,
     ]);
-    expect(await look('alarm mails')).toEqual(['ok: no address in alarmEmails; 1 other subscription']);
+    expect(await runCheck('alarm mails')).toEqual(['ok: no address in alarmEmails; 1 other subscription']);
   });
 
   test('no address', async () => {
-    expect(await look('alarm mails')).toEqual(['warning: no address in alarmEmails; 0 other subscriptions']);
-    expect(await look('review mails')).toEqual([
+    expect(await runCheck('alarm mails')).toEqual([
+      'warning: no address in alarmEmails; 0 other subscriptions',
+    ]);
+    expect(await runCheck('review mails')).toEqual([
       'warning: no address in reviewEmails; 0 other subscriptions',
     ]);
   });
@@ -233,9 +235,9 @@ describe('alarms and mails', () => {
   test('a chat channel with and without a subscription', async () => {
     answerResources(stubbed, { Slack: ['AWS::Chatbot::SlackChannelConfiguration', 'x'] });
     answerSubscriptions();
-    expect(await look('chat')).toEqual(['failure: not subscribed']);
+    expect(await runCheck('chat')).toEqual(['failure: not subscribed']);
     answerSubscriptions(subscription('https://global.sns-api.chatbot.amazonaws.com', 'arn:aws:sns:r:1:t:a'));
-    expect(await look('chat')).toEqual(['ok: 1 channel, subscribed']);
+    expect(await runCheck('chat')).toEqual(['ok: 1 channel, subscribed']);
   });
 
   test('an alarm that is on, with its impact and first step', async () => {
@@ -245,17 +247,17 @@ describe('alarms and mails', () => {
     const set = (StateValue: 'ALARM' | 'OK') =>
       stubbed.stage.cloudwatch.send(new SetAlarmStateCommand({ AlarmName, StateValue, StateReason: 'test' }));
     await set('ALARM');
-    expect(await look('in ALARM')).toEqual([
+    expect(await runCheck('in ALARM')).toEqual([
       expect.stringMatching(
         /^failure: UnroutedNotEmpty, \d+ s ago\nnpx hookctl dlq show unrouted --stage \w+$/,
       ),
     ]);
     await set('OK');
-    expect(await look('in ALARM')).toEqual([expect.stringMatching(/^ok: none of \d+$/)]);
+    expect(await runCheck('in ALARM')).toEqual([expect.stringMatching(/^ok: none of \d+$/)]);
   });
 
   test('alarms that are turned off, deleted, or left over', async () => {
-    expect(await look('all alarms')).toEqual([expect.stringMatching(/^ok: \d+, as deployed$/)]);
+    expect(await runCheck('all alarms')).toEqual([expect.stringMatching(/^ok: \d+, as deployed$/)]);
     const topic = stubbed.stage.output('AlarmTopicArn');
     const { stackName } = stubbed.stage;
     answerResources(stubbed, {
@@ -270,7 +272,7 @@ describe('alarms and mails', () => {
     stubbed.answer('monitoring DescribeAlarms', {
       MetricAlarms: [alarm('Lag1A2B3C4D-XYZ', false), alarm('Old-XYZ', true)],
     });
-    expect(await look('all alarms')).toEqual([
+    expect(await runCheck('all alarms')).toEqual([
       expect.stringMatching(/^failure: deleted: ApiSlow/),
       `failure: turned off: Lag\naws cloudwatch enable-alarm-actions --alarm-names ${stackName}-Lag1A2B3C4D-XYZ`,
       `warning: not of this stack: Old-XYZ\naws cloudwatch delete-alarms --alarm-names ${stackName}-Old-XYZ`,
@@ -279,10 +281,10 @@ describe('alarms and mails', () => {
 
   test('an alarm whose metric has no value in spite of deliveries', async () => {
     answerDeliveries({});
-    expect(await look('data of alarms')).toEqual(['skipped: no traffic to compare with']);
+    expect(await runCheck('data of alarms')).toEqual(['skipped: no traffic to compare with']);
     answerDeliveries({ 'shop.updated': hoursAgo(2) });
     stubbed.answer('monitoring GetMetricData', { MetricDataResults: [{ Id: 'm0', Values: [3] }] });
-    expect(await look('data of alarms')).toEqual([
+    expect(await runCheck('data of alarms')).toEqual([
       expect.stringMatching(/^failure: no value in a day with deliveries: \w+(, \w+)+$/),
     ]);
   });
@@ -297,11 +299,11 @@ describe('queues', () => {
     });
 
   test('messages that nothing consumes, how old they are, and how long they are left', async () => {
-    expect(await look('set aside')).toEqual(['ok: no dead letters, nothing quarantined or unrouted']);
+    expect(await runCheck('set aside')).toEqual(['ok: no dead letters, nothing quarantined or unrouted']);
     const { ShopUpdatedDeadLetterQueueUrl, UnroutedQueueUrl } = stubbed.aws.outputs;
     for (const url of [ShopUpdatedDeadLetterQueueUrl, UnroutedQueueUrl]) await send(url);
     answerAge(48);
-    expect(await look('set aside')).toEqual([
+    expect(await runCheck('set aside')).toEqual([
       expect.stringMatching(
         /^failure: dead letters of shop.updated: 1 message, the oldest for 2 d, deleted in (12 d|11 d 23 h)\nnpx hookctl dlq show shop.updated --stage test$/,
       ),
@@ -323,7 +325,7 @@ describe('queues', () => {
     ];
     stubbed.answer('event-source-mappings', { EventSourceMappings });
     const text = /^\w+: girl.created: 1 message, the oldest for 1 h, deleted in 6 d 2[23] h$/;
-    const [late = ''] = await look('event queues');
+    const [late = ''] = await runCheck('event queues');
     expect(late).toMatch(text);
     expect(late).toMatch(/^failure/);
     stubbed.answer('event-source-mappings', {
@@ -331,7 +333,7 @@ describe('queues', () => {
         source.EventSourceArn.endsWith(`:${queue}`) ? { ...source, State: 'Disabled' } : source,
       ),
     });
-    const [waiting = ''] = await look('event queues');
+    const [waiting = ''] = await runCheck('event queues');
     expect(waiting).toMatch(text);
     expect(waiting).toMatch(/^ok/);
   });
@@ -345,16 +347,16 @@ describe('queues', () => {
     const ids = { event: 'user.updated', eventId: 'e', messageId: 'm' };
     const error = { call: 'DynamoDB UpdateItem', error: 'AccessDenied' };
     answerLog([{ timestamp, level: 'WARN', message: 'Failed', ...ids, ...error, retryInSeconds: 60 }]);
-    expect(await look('event queues')).toContainEqual(
+    expect(await runCheck('event queues')).toContainEqual(
       'warning: user.updated: 1 message, age unknown: DynamoDB UpdateItem: AccessDenied',
     );
     answerLog([{ timestamp, message: { errorType: 'Runtime.ExitError' } }]);
-    expect(await look('event queues')).toContainEqual(
+    expect(await runCheck('event queues')).toContainEqual(
       'warning: user.updated: 1 message, age unknown: Runtime.ExitError',
     );
     await send(QueueUrl);
     answerAge(1);
-    expect(await look('event queues')).toContainEqual(
+    expect(await runCheck('event queues')).toContainEqual(
       expect.stringMatching(
         /^failure: user\.updated: 2 messages, the oldest for 1 h, .*: Runtime\.ExitError$/,
       ),
@@ -362,12 +364,12 @@ describe('queues', () => {
   });
 
   test('the queue of a removed event', async () => {
-    expect(await look('removed events')).toEqual(['ok: no queue left']);
+    expect(await runCheck('removed events')).toEqual(['ok: no queue left']);
     const QueueName = `${stubbed.stage.stackName}-ShopClosedQueue`;
     const { QueueUrl } = await stubbed.stage.sqs.send(new CreateQueueCommand({ QueueName }));
-    expect(await look('removed events')).toEqual(['ok: 1 queue left, without messages']);
+    expect(await runCheck('removed events')).toEqual(['ok: 1 queue left, without messages']);
     await send(QueueUrl);
-    expect(await look('removed events')).toEqual([
+    expect(await runCheck('removed events')).toEqual([
       'warning: ShopClosedQueue: 1 message, age unknown\nnpx hookctl dlq export ShopClosedQueue --stage test',
     ]);
   });
@@ -376,9 +378,9 @@ describe('queues', () => {
 describe('receiving', () => {
   test('the last delivery of each event', async () => {
     answerDeliveries({});
-    expect(await look('last deliveries')).toEqual(['warning: none accepted in 7 days']);
+    expect(await runCheck('last deliveries')).toEqual(['warning: none accepted in 7 days']);
     answerDeliveries({ 'shop.updated': hoursAgo(3), 'user.updated': hoursAgo(1) });
-    expect(await look('last deliveries')).toEqual([
+    expect(await runCheck('last deliveries')).toEqual([
       'ok: shop.updated 3 h ago; user.updated 1 h ago; none of girl.schedule_changed, girl.created, girl.deleted, review.posted (in 7 days)',
     ]);
   });
@@ -387,13 +389,13 @@ describe('receiving', () => {
     const rejected = { message: 'Rejected', reason: 'wrong-signature', sourceIp: '192.0.2.1' };
     const other = (last: number) => ({ ...rejected, sourceIp: `198.51.100.${last}` });
     answerLog([{ message: 'Unusable' }, rejected, rejected]);
-    expect(await look('refused, last hour')).toEqual([
+    expect(await runCheck('refused, last hour')).toEqual([
       'warning: 2 × wrong-signature from 192.0.2.1, 1 × Unusable',
     ]);
     answerLog([rejected, rejected, ...[1, 2, 3, 4, 5, 6].map(other)]);
-    expect((await look('refused, last hour'))[0]).toMatch(/192.0.2.1, .*198.51.100.4, 2 × other$/);
+    expect((await runCheck('refused, last hour'))[0]).toMatch(/192.0.2.1, .*198.51.100.4, 2 × other$/);
     answerLog([{ message: 'ServerError' }]);
-    expect((await look('refused, last hour'))[0]).toMatch(/^failure: 1 × ServerError$/);
+    expect((await runCheck('refused, last hour'))[0]).toMatch(/^failure: 1 × ServerError$/);
   });
 
   test('a crash of the receiver, once for both lines about it', async () => {
@@ -403,16 +405,18 @@ describe('receiving', () => {
       { timestamp, requestId: 'r', level: 'ERROR', message: { errorType: 'Runtime.ExitError' } },
       { time: timestamp, type: 'platform.report', record },
     ]);
-    expect((await look('refused, last hour'))[0]).toMatch(/^failure: 1 × Runtime.ExitError$/);
+    expect((await runCheck('refused, last hour'))[0]).toMatch(/^failure: 1 × Runtime.ExitError$/);
   });
 
   test('a throttle above the account’s quota', async () => {
     const answer = (Value: number) =>
       stubbed.answer('servicequotas ListServiceQuotas', { Quotas: [{ QuotaName: 'Throttle rate', Value }] });
     answer(10_000);
-    expect(await look('API throttle')).toEqual(['ok: 10000 requests a second; the account’s quota is 10000']);
+    expect(await runCheck('API throttle')).toEqual([
+      'ok: 10000 requests a second; the account’s quota is 10000',
+    ]);
     answer(2_500);
-    expect(await look('API throttle')).toEqual([
+    expect(await runCheck('API throttle')).toEqual([
       'warning: 10000 requests a second; the account’s quota is 2500',
     ]);
   });
@@ -423,28 +427,28 @@ describe('receiving', () => {
         AccountLimit: { ConcurrentExecutions: all, UnreservedConcurrentExecutions: all },
       });
     answer(1_000);
-    expect(await look('concurrency')).toEqual([
+    expect(await runCheck('concurrency')).toEqual([
       'ok: 1000 in the account, 1000 unreserved, 0 reserved here; consumers use up to 120',
     ]);
     answer(10);
-    expect(await look('concurrency')).toEqual([expect.stringMatching(/^warning: 10 in the account/)]);
+    expect(await runCheck('concurrency')).toEqual([expect.stringMatching(/^warning: 10 in the account/)]);
   });
 });
 
 describe('archive', () => {
   test('a stream that is not active', async () => {
-    expect(await look('streams')).toEqual(['ok: 6 ACTIVE']);
+    expect(await runCheck('streams')).toEqual(['ok: 6 ACTIVE']);
     stubbed.answer('firehose DescribeDeliveryStream', {
       DeliveryStreamDescription: { DeliveryStreamStatus: 'CREATING_FAILED' },
     });
-    expect((await look('streams'))[0]).toMatch(
+    expect((await runCheck('streams'))[0]).toMatch(
       /^failure: shop.updated: CREATING_FAILED, encryption off\naws firehose/,
     );
   });
 
   test('a delivery that did not reach the archive', async () => {
     answerDeliveries({ 'shop.updated': hoursAgo(5) });
-    expect(await look('newest objects')).toEqual(['warning: older than the last delivery: shop.updated']);
+    expect(await runCheck('newest objects')).toEqual(['warning: older than the last delivery: shop.updated']);
     const Body = 'x';
     for (const Key of [
       'date=2026-01-30/hour=23/a',
@@ -454,7 +458,7 @@ describe('archive', () => {
       const Bucket = stubbed.stage.archiveBucket;
       await stubbed.stage.s3.send(new PutObjectCommand({ Bucket, Key: `event=shop.updated/${Key}`, Body }));
     }
-    expect(await look('newest objects')).toEqual([
+    expect(await runCheck('newest objects')).toEqual([
       expect.stringMatching(/^ok: shop.updated \d+ s ago; none of /),
     ]);
   });
@@ -462,13 +466,13 @@ describe('archive', () => {
   test('errors of Firehose by code', async () => {
     answerResources(stubbed, { ArchiveLog1: ['AWS::Logs::LogGroup', 'archive-log'] });
     answerLog([{ errorCode: 'S3.AccessDenied' }]);
-    expect(await look('delivery errors')).toEqual([
+    expect(await runCheck('delivery errors')).toEqual([
       'failure: in the last day: 1 × S3.AccessDenied\naws logs tail archive-log --since 1d',
     ]);
   });
 
   test('a lifecycle that somebody changed', async () => {
-    expect(await look('retention')).toEqual(['ok: 30 days']);
+    expect(await runCheck('retention')).toEqual(['ok: 30 days']);
     const rule = {
       ID: 'x',
       Status: 'Enabled',
@@ -481,14 +485,14 @@ describe('archive', () => {
         LifecycleConfiguration: { Rules: [rule] },
       }),
     );
-    expect(await look('retention')).toEqual(['failure: 400 days instead of 30 days']);
+    expect(await runCheck('retention')).toEqual(['failure: 400 days instead of 30 days']);
   });
 
   test('a stage without an archive', async () => {
     const whole = stubbed.stage;
     const { ArchiveBucket: _, ...outputs } = whole.outputs;
     Object.assign(stubbed, { stage: whole.with({ outputs }) });
-    expect(await look('streams')).toEqual(['skipped: no archive (archive.days is 0)']);
+    expect(await runCheck('streams')).toEqual(['skipped: no archive (archive.days is 0)']);
     Object.assign(stubbed, { stage: whole });
   });
 });
@@ -501,13 +505,13 @@ describe('keys and certificates', () => {
         KeyMetadata: { KeyId: 'key-1', KeyState, DeletionDate, Description: 'Topics' },
       });
     answer('Enabled');
-    expect(await look('keys')).toEqual(['ok: Enabled: key-1 (Topics)']);
+    expect(await runCheck('keys')).toEqual(['ok: Enabled: key-1 (Topics)']);
     answer('Disabled');
-    expect(await look('keys')).toEqual([
+    expect(await runCheck('keys')).toEqual([
       'failure: Disabled: key-1 (Topics)\naws kms enable-key --key-id key-1',
     ]);
     answer('PendingDeletion', Date.UTC(2026, 0, 31) / 1000);
-    expect(await look('keys')).toEqual([
+    expect(await runCheck('keys')).toEqual([
       'failure: PendingDeletion: key-1 (Topics), deleted on 2026-01-31T00:00:00.000Z\naws kms cancel-key-deletion --key-id key-1 && aws kms enable-key --key-id key-1',
     ]);
   });
@@ -522,9 +526,9 @@ describe('keys and certificates', () => {
     });
     const seen = 'Enabled: key-2, of the alarm topic (x)';
     stubbed.answer('kms GetKeyPolicy', { Policy: '{"Service":"cloudwatch.amazonaws.com"}' });
-    expect(await look('keys')).toEqual([`ok: ${seen}`]);
+    expect(await runCheck('keys')).toEqual([`ok: ${seen}`]);
     stubbed.answer('kms GetKeyPolicy', { Policy: '{}' });
-    expect(await look('keys')).toEqual([
+    expect(await runCheck('keys')).toEqual([
       `failure: ${seen}: its policy does not allow cloudwatch.amazonaws.com\naws kms get-key-policy --key-id key-2 --output text`,
     ]);
   });
@@ -536,11 +540,11 @@ describe('keys and certificates', () => {
       Table: ['AWS::DynamoDB::Table', 't', { SSESpecification }],
     });
     stubbed.answer('kms ListGrants', { Grants: [] });
-    expect(await look('grants')).toEqual([
+    expect(await runCheck('grants')).toEqual([
       'warning: 0, without DynamoDB’s\naws kms list-grants --key-id key-1',
     ]);
     stubbed.answer('kms ListGrants', { Grants: [{ GranteePrincipal: 'dynamodb.us-east-1.amazonaws.com' }] });
-    expect(await look('grants')).toEqual(['ok: 1, with DynamoDB’s']);
+    expect(await runCheck('grants')).toEqual(['ok: 1, with DynamoDB’s']);
   });
 
   const arn = 'arn:aws:acm:eu-central-1:111122223333:certificate/1';
@@ -564,9 +568,9 @@ describe('keys and certificates', () => {
         },
       });
     answer(200);
-    expect(await look('certificates')).toEqual(['ok: w.example.com: ISSUED, 200 days left']);
+    expect(await runCheck('certificates')).toEqual(['ok: w.example.com: ISSUED, 200 days left']);
     answer(20);
-    expect(await look('certificates')).toEqual([
+    expect(await runCheck('certificates')).toEqual([
       `failure: w.example.com: ISSUED, 20 days left\naws acm describe-certificate --certificate-arn ${arn}`,
     ]);
   });
@@ -581,11 +585,11 @@ describe('keys and certificates', () => {
     const answer = (mutualTlsAuthentication: object) =>
       stubbed.answer('apigateway GET /v2/domainnames/w.example.com', { mutualTlsAuthentication });
     answer({ truststoreUri: TruststoreUri, truststoreVersion: 'older' });
-    expect(await look('trust store')).toEqual([
+    expect(await runCheck('trust store')).toEqual([
       expect.stringMatching(/^warning: version older is used, but /),
     ]);
     answer({ truststoreUri: TruststoreUri, truststoreWarnings: ['A certificate has expired'] });
-    expect(await look('trust store')).toEqual(['warning: A certificate has expired']);
+    expect(await runCheck('trust store')).toEqual(['warning: A certificate has expired']);
   });
 
   test('AWS WAF that blocks an address whose deliveries were accepted', async () => {
@@ -594,11 +598,11 @@ describe('keys and certificates', () => {
       { terminatingRuleId: 'RequestsPerAddress', httpRequest: { clientIp }, sourceIp: '192.0.2.1' },
     ];
     answerLog(ips('198.51.100.7'));
-    expect(await look('AWS WAF, last day')).toEqual([
+    expect(await runCheck('AWS WAF, last day')).toEqual([
       'ok: blocked 1 requests, none from an address that got 200',
     ]);
     answerLog(ips('192.0.2.1'));
-    expect(await look('AWS WAF, last day')).toEqual([
+    expect(await runCheck('AWS WAF, last day')).toEqual([
       'failure: blocked an address that also got 200: 1 × RequestsPerAddress\naws logs tail aws-waf-logs-1 --since 1d',
     ]);
   });
@@ -606,9 +610,9 @@ describe('keys and certificates', () => {
   test('an account without the role that writes a REST API’s log', async () => {
     answerResources(stubbed, { Api: ['AWS::ApiGateway::RestApi', 'a'] });
     stubbed.answer('apigateway GET /account', {});
-    expect(await look('REST access log')).toEqual(['failure: the account has no role for it']);
+    expect(await runCheck('REST access log')).toEqual(['failure: the account has no role for it']);
     stubbed.answer('apigateway GET /account', { cloudwatchRoleArn: 'arn:aws:iam::1:role/ApiGatewayLogs' });
-    expect(await look('REST access log')).toEqual(['ok: the account has a role for it']);
+    expect(await runCheck('REST access log')).toEqual(['ok: the account has a role for it']);
   });
 });
 

@@ -24,7 +24,7 @@ const START = Date.parse('2026-01-31T09:00:00.000Z');
 /** Epoch milliseconds, this many seconds after the first delivery. */
 export const time = (seconds: number) => START + seconds * 1000;
 
-/** The same in ISO 8601. */
+/** {@link time} in ISO 8601. */
 export const at = (seconds: number) => new Date(time(seconds)).toISOString();
 
 export function received(seconds: number, message: string, more: object = {}): LineFact {
@@ -59,7 +59,7 @@ export function record(seconds: number, more: Partial<ArchiveRecord> = {}): Reco
 export const started = (seconds: number, attempt: number, more: object = {}) =>
   consumed(seconds, 'Started', { attempt, ...more });
 
-/** As the local stack observes it. */
+/** A crash of the consumer, as the local stack observes it. */
 export const crash = (seconds: number, attempt: number): CrashFact => ({
   kind: 'crash',
   at: time(seconds),
@@ -72,7 +72,7 @@ export const crash = (seconds: number, attempt: number): CrashFact => ({
   error: 'Runtime.ExitError',
 });
 
-/** A message that SQS moved. */
+/** A message that SQS moved to the dead-letter queue after its last receive. */
 export const deadLetter = (more: Partial<DeadLetterFact> = {}): DeadLetterFact => ({
   kind: 'dead-letter',
   at: time(0),

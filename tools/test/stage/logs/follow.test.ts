@@ -33,7 +33,7 @@ describe('following logs', () => {
   let endpoint: AwsEndpoint;
   let round = 0;
   let stack: Stage;
-  /** Whether a request is throttled, by its number; and the number of requests that passed and that were throttled. */
+  /** Whether to throttle the n-th request for log lines. */
   let isThrottled: (request: number) => boolean;
   let counts: { passed: number; throttled: number };
 
@@ -148,7 +148,7 @@ describe('following logs', () => {
       await using following = follow({ functions: ['receiver'] });
       await following.has(texts.at(-1) ?? '');
       expect(following.texts()).toEqual(texts);
-      // Starting over each time would need more requests, or never end.
+      // Each page is read once: starting again after a throttled request would need more requests.
       expect(counts.passed).toBeGreaterThan(2);
       expect(counts.passed).toBeLessThan(8);
     });

@@ -457,16 +457,16 @@ describe('export', () => {
 });
 
 describe('reading a queue', () => {
-  const walked = (
+  const visitAll = (
     visit: Parameters<typeof forEachMessage>[3] = async () => 'stays',
     options: Partial<Parameters<typeof forEachMessage>[2]> = {},
   ) => forEachMessage(operator.stack, dead, { signal: never, ...options }, visit);
-  const countVisible = async () => (await walked()).seen;
+  const countVisible = async () => (await visitAll()).seen;
 
   test('visits each message once and leaves all visible', async () => {
     await putMany(23);
     const visited = new Set<string>();
-    const result = await walked(async ({ body }) => {
+    const result = await visitAll(async ({ body }) => {
       visited.add(body);
       return 'stays';
     });
@@ -477,19 +477,19 @@ describe('reading a queue', () => {
 
   test('deletes only settled messages', async () => {
     await putMany(12);
-    await walked(async ({ body }) => (body.endsWith('1') ? 'settled' : 'stays'));
+    await visitAll(async ({ body }) => (body.endsWith('1') ? 'settled' : 'stays'));
     expect(await countVisible()).toBe(10);
   });
 
   test('ends at its limit and says so', async () => {
     await putMany(15);
-    expect(await walked(undefined, { limit: 12 })).toMatchObject({ seen: 12, limited: true });
+    expect(await visitAll(undefined, { limit: 12 })).toMatchObject({ seen: 12, limited: true });
     expect(await countVisible()).toBe(15);
   });
 
   test('returns everything if a visit fails', async () => {
     await putMany(3);
-    const failing = walked(async ({ body }) => {
+    const failing = visitAll(async ({ body }) => {
       if (body === 'message 1') throw new Error('no');
       return 'stays';
     });
@@ -504,7 +504,7 @@ describe('reading a queue', () => {
       interruption.abort();
       return 'settled' as const;
     };
-    expect(await walked(visit, { signal: interruption.signal })).toMatchObject({ seen: 10 });
+    expect(await visitAll(visit, { signal: interruption.signal })).toMatchObject({ seen: 10 });
     expect(await countVisible()).toBe(5);
   });
 });
@@ -522,7 +522,7 @@ describe('messages for review', () => {
   const isDead = ({ eventId }: WaitingMessage) => eventId === DEAD.eventId;
   const found = (fits = isDead, signal = never) => waitingMessages(operator.stack, fits, signal);
 
-  test('are found on every queue with their facts, and stay there', async () => {
+  test('are found on every queue with ids, times and reason, and stay there', async () => {
     const body = shopUpdated('shop-1');
     const messageId = await operator.put(dead, body, DEAD);
     await operator.put(unrouted, body, { ...DEAD, event: 'shop.closed' });

@@ -165,7 +165,7 @@ describe('with a separate event source', () => {
     });
   });
 
-  test('both are reported as data', async () => {
+  test('pause and resume are reported as data', async () => {
     await act(paused());
     await operator.put(aws.outputs.ShopUpdatedQueueUrl, '{}');
     await act(resume);

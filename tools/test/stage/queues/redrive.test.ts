@@ -183,7 +183,7 @@ describe('without consumers', () => {
   describe('redrive of unrouted', () => {
     test('moves messages that have a consumer now, and counts the rest', async () => {
       await operator.put(unrouted, shopUpdated('shop-1'), { event: 'shop.updated' });
-      // The output of the last one would be that of shop.updated.
+      // `shop_updated` would have the same stack output (`ShopUpdatedQueueUrl`) as the known event `shop.updated`.
       for (const event of ['example.unknown', 'example.unknown', 'shop_updated']) {
         await operator.put(unrouted, '{}', { event });
       }

@@ -124,7 +124,7 @@ describe('a checkpoint', () => {
     await expect(
       new StateFile(replayer.operator.stack, 'stalled').write(begun('stalled')),
     ).rejects.toMatchObject(takenOver);
-    // Even if the state is free again.
+    // Reading the state again does not give the replay back to this process.
     await file.read();
     await expect(checkpoint.save({})).rejects.toMatchObject(takenOver);
     expect(await replayer.state('stalled')).toEqual(expected);
@@ -214,7 +214,7 @@ describe('interrupted at random points', () => {
     const points: string[] = [];
     let [objects, expected] = [0, 0];
     const archive = async (count: number) => {
-      // Each sorts before all earlier ones.
+      // Each key sorts before all earlier ones.
       await replayer.archive(`object-${1_000 - objects}`, numbered(count, expected));
       objects += 1;
       expected += count;
@@ -222,7 +222,7 @@ describe('interrupted at random points', () => {
     const take = async (run: number) => {
       for (const shop of await shops()) received.set(shop, [...(received.get(shop) ?? []), run]);
     };
-    // Usually an object is left half done.
+    // Three groups per object, so that a run usually ends in the middle of an object.
     for (let index = 0; index < RUNS; index += 1) await archive(3 * GROUP);
 
     for (let run = 0; run < RUNS; run += 1) {

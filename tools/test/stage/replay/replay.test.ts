@@ -141,7 +141,7 @@ describe('the records that are sent', () => {
       { ...old, ...received(REPLAYABLE_RECEIPT_DAYS + 0.1) },
       { ...recent, ...received(REPLAYABLE_RECEIPT_DAYS - 0.1) },
     ]);
-    // An object with only such records is not read again, but counts.
+    // An object with nothing but records of a replay is not read again, but its records count.
     await replayer.archive('none', [ofReplay]);
     const { said, done } = await replayer.replay();
     expect(await shops()).toEqual(['shop-1']);
@@ -393,11 +393,11 @@ test('a replay repairs what a bug wrote, and notifies again only on request', as
   const tables = new Tables(stack.operator);
   const run = randomUUID();
   const [shop_id, girl_id] = [`shop-${run}`, `girl-${run}`];
-  const room = await operator.queues.subscribe(stack.outputs.ReviewTopicArn, `reviews-${run}`);
+  const subscriber = await operator.queues.subscribe(stack.outputs.ReviewTopicArn, `reviews-${run}`);
   const TableName = stack.outputs.CastTable;
   const girl = async () => essence(await tables.get(TableName, { girl_id }));
   const notified = async () => {
-    const messages = await operator.queues.takeAll(room);
+    const messages = await operator.queues.takeAll(subscriber);
     return messages.filter(({ MessageAttributes }) => MessageAttributes?.shop_id?.StringValue === shop_id)
       .length;
   };

@@ -166,7 +166,7 @@ describe('a record that Firehose has not written yet', () => {
   test('is sent if it arrives during a replay, wherever its key sorts', async () => {
     await replayer.archive('b', numbered(20));
     const stack = beforeFirstMessage(async () => {
-      // Before the object that is being read, and after it.
+      // One key sorts before the object that is being read, the other one after it.
       await replayer.archive('a', numbered(1, 100));
       await replayer.archive('c', numbered(1, 101));
     });

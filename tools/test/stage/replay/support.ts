@@ -25,9 +25,9 @@ export const UNTIL = at(minutesAgo(30));
 
 interface Meanwhile {
   readonly signal?: AbortSignal;
-  /** The stack with other clients. */
+  /** The stack, with AWS clients that the test replaced. */
   readonly stack?: Stage;
-  /** Gets the steps of the progress. */
+  /** Collects the texts that the progress display shows. */
   readonly shown?: string[];
 }
 
