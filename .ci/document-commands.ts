@@ -1,13 +1,13 @@
 /**
- * Runs each ```bash block of the documents against a local stack. A block that cannot run there must have a
- * reason in `SKIPPED`; its syntax and its commands are still checked. A block for a stage runs against the
- * local stack.
+ * Runs each ```bash block of the documents, and each example in the help of a command, against a local stack. What
+ * cannot run there must have a reason in `SKIPPED`; its syntax and its commands are still checked. A block for a stage
+ * runs against the local stack.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { hookctl } from '../tools/program.ts';
+import { hookctl, loadCommands } from '../tools/program.ts';
 
 /** Reasons why blocks that contain a text are not run. The first match counts. */
 const SKIPPED: readonly (readonly [text: RegExp, reason: string])[] = [
@@ -54,7 +54,10 @@ interface Block {
 const files = process.argv.slice(2);
 const documents =
   files.length > 0 ? files : ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md').sort()];
-const blocks = documents.filter((file) => existsSync(file)).flatMap(blocksOf);
+const blocks = [
+  ...documents.filter((file) => existsSync(file)).flatMap(blocksOf),
+  ...(files.length > 0 ? [] : await helpExamples()),
+];
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
 const isPrelude = ({ text }: Block) => text.includes('log_of()') && text.includes('.local/outputs.json');
 
@@ -66,6 +69,22 @@ function blocksOf(file: string): Block[] {
       text: code.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
     }),
   );
+}
+
+/** Each command line below "Examples:" in the help of a command. */
+async function helpExamples(): Promise<Block[]> {
+  const found: Block[] = [];
+  for (const command of await loadCommands()) {
+    let help = '';
+    const writeOut = (part: string) => {
+      help += part;
+    };
+    command.configureOutput({ writeOut }).outputHelp();
+    const [, examples = ''] = /^Examples:\n((?: +\S.*\n)+)/m.exec(help) ?? [];
+    const location = `hookctl ${command.name()} --help`;
+    found.push(...[...examples.matchAll(/\S.*/g)].map(([text]) => ({ location, text })));
+  }
+  return found;
 }
 
 /** What is wrong with a block that can be seen without running it. */

@@ -1,3 +1,4 @@
+import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { alarmTable } from '../../../lib/alarms/alarm-table.ts';
 import { counted, duration, manyMessages, printable } from '../../terminal/text.ts';
 import { pausesOf } from '../queues/pause-state.ts';
@@ -48,11 +49,11 @@ export const queueChecks: readonly StageCheck[] = [
         if (found === undefined) return [];
         const text = `${event}: ${found.text}`;
         if (paused.has(event)) return ok(text);
-        if (found.visible > 0 && since(found.oldest) > MAX_WAIT) return failure(text);
-        if (found.inFlight === 0) return ok(text);
-        const { retries, crash } = await retriesOf(stage, event, found.visibility);
-        const error = retries[0]?.error ?? crash?.error;
-        return error === undefined ? ok(text) : warning(`${text}: ${printable(error)}`, { why: FAILING });
+        const isLate = found.visible > 0 && since(found.oldest) > MAX_WAIT;
+        // Messages that wait for a retry are in flight. The oldest of them may be why the event is late.
+        const error = found.inFlight > 0 ? await lastError(inspection, event, found.visibility) : undefined;
+        if (error === undefined) return isLate ? failure(text) : ok(text);
+        return (isLate ? failure : warning)(`${text}: ${printable(error)}`, { why: FAILING });
       });
       const found = (await Promise.all(results)).flat();
       return found.length === 0 ? ok('empty') : found;
@@ -76,6 +77,12 @@ export const queueChecks: readonly StageCheck[] = [
     },
   },
 ];
+
+/** The error of an event's messages that wait for a retry, if there are any. */
+async function lastError({ stage }: Inspection, event: EventName, visibility: number) {
+  const { retries, crash } = await retriesOf(stage, event, visibility);
+  return retries[0]?.error ?? crash?.error;
+}
 
 /** @returns undefined if a queue is empty */
 async function contents({ stage }: Inspection, url: string) {

@@ -354,6 +354,13 @@ describe('queues', () => {
     expect(await runCheck('event queues')).toContainEqual(
       'warning: user.updated: 1 message, age unknown: Runtime.ExitError',
     );
+    await send(QueueUrl);
+    answerAge(1);
+    expect(await runCheck('event queues')).toContainEqual(
+      expect.stringMatching(
+        /^failure: user\.updated: 2 messages, the oldest for 1 h, .*: Runtime\.ExitError$/,
+      ),
+    );
   });
 
   test('the queue of a removed event', async () => {
