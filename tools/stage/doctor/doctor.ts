@@ -65,7 +65,7 @@ export async function doctor(
       const { name } = check;
       found[index] = results.map(({ state, seen, why, fix }) => ({ group, name, state, seen, why, fix }));
       done += 1;
-      progress.show({ doing: 'Looking', done, total: checks.length, unit: 'checks' });
+      progress.show({ doing: 'Checking', done, total: checks.length, unit: 'checks' });
     }
   });
   await Promise.all(workers);
@@ -73,7 +73,7 @@ export async function doctor(
   signal.throwIfAborted();
   const results = found.flat();
   const count = (wanted: CheckResult['state']) => results.filter(({ state }) => state === wanted).length;
-  const summary = `${count('failure')} failed, ${count('warning')} to look at, ${count('ok')} ok, ${count('skipped')} skipped`;
+  const summary = `${count('failure')} failed, ${count('warning')} with a warning, ${count('ok')} ok, ${count('skipped')} skipped`;
   if (json) {
     printLine(JSON.stringify({ stack: stack.title, at: started, summary, checks: results }, undefined, 2));
   } else {

@@ -644,7 +644,7 @@ describe('the command', () => {
       /\n {31}These events were not processed\. They wait for a redrive\.\n {31}npx hookctl dlq show shop\.updated\n/,
     );
     expect(text).toMatch(/\n {2}skipped {2}API throttle {8}not on the local stack\n/);
-    expect(text).toMatch(/\n\n\d+ failed, \d+ to look at, \d+ ok, \d+ skipped, in \d+ s\.$/);
+    expect(text).toMatch(/\n\n\d+ failed, \d+ with a warning, \d+ ok, \d+ skipped, in \d+ s\.$/);
   });
 
   test('the local stack is restored by a restart, and its AWS commands need settings', async () => {
