@@ -127,7 +127,7 @@ function storableFields(update: ContactUpdate): Promise<ContactField[]> {
 
 const versionName = (name: string) => `${name}_version`;
 
-/** The versions that an event writes: of the record, and of each field that was sent. */
+/** Names of the versions that an event writes: one for the record, and one for each field that was sent. */
 const versionNames = (update: ContactUpdate) => ['version', ...sentFields(update).map(versionName)];
 
 /** The update expression that writes fields under the event's version, after other assignments. */

@@ -42,7 +42,7 @@ export function topicOf({ event }: DescribedEvent): TopicName | undefined {
 /** A truncated text is one character longer, because it ends with “…”. */
 const MAX_TEXT_LENGTH = MAX_NOTIFICATION_VALUE_LENGTH + 1;
 
-/** Pattern of a timestamp with nanoseconds. Of such texts, alphabetical order is the order in time (decision D9). */
+/** Pattern of a timestamp with nanoseconds. Alphabetical order of such texts is order in time (decision D9). */
 const normalised = '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{9}Z$';
 
 const time = { type: 'string', format: 'date-time', pattern: normalised };

@@ -15,8 +15,8 @@ const accepted = {
 type AcceptedStatus = keyof typeof accepted;
 
 /**
- * One schema for `queued` and `parked`: of two schemas, a generated PHP client keeps only the last, and throws at the
- * other status.
+ * One schema for `queued` and `parked`. If there were two, a generated PHP client would keep only the last, and throw
+ * at the other status.
  */
 const acceptedSchema: JsonSchema = {
   title: 'accepted',

@@ -117,8 +117,8 @@ function withoutEvent(grant: Grant, only?: string): Grant {
 }
 
 /**
- * Joins grants that differ only in one column. Of several actions of a service, only the first has the service's
- * prefix.
+ * Joins grants that differ only in one column. If several actions are of one service, only the first has the
+ * service's prefix.
  */
 function joined(grants: readonly Grant[], column: 'role' | 'resource' | 'action'): Grant[] {
   const groups = Map.groupBy(grants, (grant) => JSON.stringify({ ...grant, [column]: '' }));

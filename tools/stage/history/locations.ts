@@ -143,7 +143,7 @@ function locationOfMessage(
   return { ...location, state: 'retrying', nextAttemptAt };
 }
 
-/** Error of the last attempt. If SQS moved the message itself: of the attempt before the move. */
+/** Error of the last attempt. If SQS itself moved the message, the error of the attempt before. */
 function errorOfMessage(attempts: readonly HistoryAttempt[]): string | undefined {
   const last = attempts.findLast(({ kind, error }) => kind !== 'dead-lettered' || error !== undefined);
   return last?.kind === 'crashed' ? crashText(last.error) : last?.error;

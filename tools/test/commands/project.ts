@@ -12,6 +12,8 @@ import { SYNTHESISED_FOLDER } from '../../stage/local-folder.ts';
 import { AssemblyCache } from '../../start/assembly-cache.ts';
 import { CommandError, USAGE_ERROR, UsageError } from '../../terminal/command-error.ts';
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 export interface Ended {
   readonly code: number | null;
   readonly stdout: string;
@@ -133,6 +135,7 @@ export class Project {
       });
     }
     const before = { folder: process.cwd(), env: process.env, log: console.log, error: console.error };
+    const listenersBefore = SIGNALS.map((signal) => process.listeners(signal));
     process.chdir(this.#folder);
     process.env = { ...before.env, ...environment };
     process.exitCode = undefined;
@@ -151,6 +154,12 @@ export class Project {
       process.env = before.env;
       process.exitCode = undefined;
       Object.assign(console, { log: before.log, error: before.error });
+      // A command listens until its process ends.
+      for (const [index, signal] of SIGNALS.entries()) {
+        for (const listener of process.listeners(signal)) {
+          if (!listenersBefore[index]?.includes(listener)) process.off(signal, listener);
+        }
+      }
     }
   }
 

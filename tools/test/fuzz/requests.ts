@@ -377,7 +377,7 @@ const SPOILS = {
     const at = noise % value.length;
     return splice(value, at, value[at] === '0' ? '1' : '0', 1);
   },
-  // Changes the last of 43 base64 digits, of which two bits belong to no byte.
+  // Changes the last of 43 base64 digits. Two of its bits belong to no byte.
   'last character changed': (value: string, noise: number) =>
     value.slice(0, -1) + 'AEIMQUYcgkosw048BCD='[noise % 20],
   shorter: (value: string, noise: number) => value.slice(0, noise % value.length),

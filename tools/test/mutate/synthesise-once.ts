@@ -5,7 +5,7 @@ import { stageOverrides } from '../../local/template/synthesise.ts';
 
 /**
  * Global set-up of Jest: synthesises the stack once for all mutants, with either gateway. The functions' code
- * contains all mutants, of which one at a time is active.
+ * contains all mutants, and one at a time is active.
  */
 export default async function setUp(): Promise<void> {
   process.env.TEST_ASSEMBLY = resolve('cdk.out');
