@@ -12,8 +12,6 @@ import { SYNTHESISED_FOLDER } from '../../stage/local-folder.ts';
 import { AssemblyCache } from '../../start/assembly-cache.ts';
 import { CommandError, USAGE_ERROR, UsageError } from '../../terminal/command-error.ts';
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-
 export interface Ended {
   readonly code: number | null;
   readonly stdout: string;
@@ -135,7 +133,7 @@ export class Project {
       });
     }
     const before = { folder: process.cwd(), env: process.env, log: console.log, error: console.error };
-    const listenersBefore = SIGNALS.map((signal) => process.listeners(signal));
+    const stopListening = signalListenerCleanup();
     process.chdir(this.#folder);
     process.env = { ...before.env, ...environment };
     process.exitCode = undefined;
@@ -154,12 +152,7 @@ export class Project {
       process.env = before.env;
       process.exitCode = undefined;
       Object.assign(console, { log: before.log, error: before.error });
-      // A command listens until its process ends.
-      for (const [index, signal] of SIGNALS.entries()) {
-        for (const listener of process.listeners(signal)) {
-          if (!listenersBefore[index]?.includes(listener)) process.off(signal, listener);
-        }
-      }
+      stopListening();
     }
   }
 
@@ -234,4 +227,17 @@ export async function freePort(): Promise<number> {
   const { port, server } = await occupyPort();
   await once(server.close(), 'close');
   return port;
+}
+
+/** @returns removes the listeners that are added from now on: a command listens until its process ends */
+function signalListenerCleanup(): () => void {
+  const before = (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map(
+    (signal) => [signal, process.listeners(signal)] as const,
+  );
+  return () => {
+    for (const [signal, known] of before) {
+      const added = process.listeners(signal).filter((listener) => !known.includes(listener));
+      for (const listener of added) process.off(signal, listener);
+    }
+  };
 }
