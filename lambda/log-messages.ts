@@ -36,7 +36,7 @@ export const DUPLICATE = 'Duplicate';
 export const FAILED = 'Failed';
 export const DEAD_LETTERED = 'DeadLettered';
 
-// In addition, from a consumer.
+// From a consumer, besides the line that each attempt logs.
 export const NOT_ARCHIVED = 'NotArchived';
 export const DEAD_LETTER_NOT_SENT = 'DeadLetterNotSent';
 export const RETRY_NOT_DELAYED = 'RetryNotDelayed';

@@ -52,7 +52,7 @@ export async function hookctl([name = '']: readonly string[]): Promise<CommandUn
   for (const command of await loadCommands(isCommand ? [name] : NAMES)) program.addCommand(command);
   if (!isCommand) {
     const { default: addCompletion } = await import('@bomb.sh/tab/commander');
-    // The types that infer options are stricter than commander's own. The object is the same.
+    // The types of `@commander-js/extra-typings` are stricter than those of commander. The object is the same.
     addCompletion(program as unknown as Command);
     const complete = program.commands.find((command) => command.name() === 'complete');
     complete?.description('Prints the script that lets a shell complete words.').helpGroup('This program:');

@@ -16,7 +16,7 @@ export interface GatewayProps {
 /** Kinds of answers by API Gateway itself. Such deliveries are not stored. */
 type OwnAnswer = 'Throttled' | 'Unavailable' | 'TooLarge' | 'WrongAddress';
 
-/** An API of either kind with the contract's one route. */
+/** An HTTP API or a REST API with one route: the path of the webhook. */
 export interface Gateway {
   /**
    * The webhook address if there is no host name.

@@ -130,7 +130,7 @@ export class EventArchive extends Construct {
     );
   }
 
-  /** The access that a consumer needs for archiving. */
+  /** Lets a consumer write to the stream of its event. */
   access(event: EventName): { environment: Record<string, string>; permissions: PolicyStatement[] } {
     const stream = this.#streamOf(event);
     return {

@@ -120,7 +120,6 @@ export async function writeBundle(target: BundleTarget, options: BuildOptions): 
   return bundle;
 }
 
-/** One file of a bundle. */
 interface BuiltFile {
   /** `index`, or the name of a module that is imported on demand. */
   readonly name: string;

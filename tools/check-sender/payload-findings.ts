@@ -24,7 +24,7 @@ const MAX_KEYS = 200;
  */
 const MIN_LETTERS_FOR_SLIP = 6;
 
-/** Names of other services for fields of our events. */
+/** Names that other services use for the fields of our events. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   event: 'type event_type eventType event_name eventName kind topic action name',
   data: 'payload body object attributes resource content event_data',

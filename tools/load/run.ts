@@ -141,7 +141,7 @@ export function abortReason(
     return `${count(underWay)} deliveries wait for an answer. Lower --rate, or check that the host is running.`;
   }
   const [[most, times] = ['nothing', 0]] = [...endings].sort(([, one], [, other]) => other - one);
-  // Deliveries without an answer may still succeed: a cold start takes longer than an error.
+  // Too early to judge: errors arrive before the slow answers of cold starts.
   const isEarly = times < Math.max(ENOUGH.endings, underWay) && elapsed < ENOUGH.milliseconds;
   // 429, 500 and 503 may be temporary, and do not show whether address and secret are right.
   const isTemporary = most === 429 || (typeof most === 'number' && most >= 500);

@@ -391,7 +391,7 @@ const beyondTheSchema: Readonly<Record<string, (payload: Payload, event: EventNa
     }),
 };
 
-/** A payload without values that the descriptions of their fields treat as absent. */
+/** A payload without the optional values that the receiver ignores, such as a number of 2^53 or above. */
 function withoutIgnored(payload: Payload, event: EventName): Payload {
   const { data } = payload;
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return payload;

@@ -19,7 +19,7 @@ const MAX_CONCURRENCY = 2;
 const IDLE = 60_000;
 
 export interface WatchedTarget extends BundleTarget {
-  /** For a debugger, instead of the deployed form. */
+  /** Whether the bundle stays readable, for a debugger. Otherwise it is built as for a deployment. */
   readonly isReadable: boolean;
 }
 

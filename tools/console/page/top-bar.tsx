@@ -17,7 +17,7 @@ interface TopBarProps {
   children: ComponentChildren;
 }
 
-/** If a check fails, its output opens. */
+/** Runs `doctor`. `did` is shown if no check failed; otherwise the output of the command opens. */
 const CHECK_STAGE = {
   argv: ['doctor'],
   does: 'Checks everything that it can read.',
@@ -127,7 +127,7 @@ function Count({ of }: { of: ViewName }) {
   );
 }
 
-/** Number shown beside a view's name: what needs a person there. */
+/** Number shown beside a view's name: how many things in the view a person must handle. */
 function countOf(view: ViewName): number {
   if (view === 'faults') return faults.value?.active.length ?? 0;
   const known = queues.value.value;

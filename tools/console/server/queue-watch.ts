@@ -82,7 +82,7 @@ export class QueueWatch {
     const number = this.#newest.begun;
     try {
       const data = await this.#options.readQueues();
-      // After a change, equal counts may be of other messages, so they are sent again.
+      // After a change, the same counts may stand for other messages, so the page must get the counts again.
       if (isChanged) this.#sent.queues = '';
       // Reads may overlap and end in another order. A result older than the last one sent is dropped.
       if (number > this.#newest.sent) this.#send({ event: 'queues', data });

@@ -85,7 +85,7 @@ class PageStream {
     this.#position = positionOf(options.lastId);
   }
 
-  /** Sends rounds of events until the client disconnects. */
+  /** Sends changes, in batches, until the client disconnects. */
   async run(): Promise<void> {
     const { source, updates, watch } = this.#console;
     const wake = () => this.#wake();

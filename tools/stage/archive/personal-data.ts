@@ -42,8 +42,8 @@ export class PersonalData {
   readonly #persons: readonly Person[];
   readonly #end: number;
   /**
-   * Whether a payload in the payload bucket names a person, by key. Remembered, because a payload is deleted before the
-   * records that refer to it are rewritten.
+   * Whether a payload names a person, by the payload's key in its bucket. The answers are cached, because a payload is
+   * deleted before the records that refer to it are rewritten.
    */
   readonly #payloads = new Map<string, Promise<Mention | undefined>>();
 

@@ -43,11 +43,10 @@ export function matches(filter: RecordFilter, record: ArchiveRecord): boolean {
   );
 }
 
-/** The id of the record that begins with the given text. Undefined if none does. */
 const idThatBegins = ({ eventId, requestId }: ArchiveRecord, given: string) =>
   [eventId, requestId].find((id) => id?.startsWith(given));
 
-/** Maximum number of ids listed for an ambiguous one. A longer list would not help. */
+/** Maximum number of ids in the error message if several begin with the given text. */
 const MAX_CANDIDATES = 10;
 
 /** Collects the ids that begin with each given text. */
@@ -72,7 +71,6 @@ export class IdCandidates {
   }
 }
 
-/** @param found ids that begin with the given text */
 export function severalIds(given: string, found: readonly string[]): CommandError {
   const more = found.length > MAX_CANDIDATES ? ' and more' : '';
   const listed = found.slice(0, MAX_CANDIDATES).map(printable).join(', ');

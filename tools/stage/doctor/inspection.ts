@@ -123,7 +123,7 @@ export class Inspection implements Disposable {
   });
 
   /**
-   * The template that this code makes of the stage's settings.
+   * The template that is synthesised from the settings of the stage.
    * @throws SynthesisError
    */
   readonly code = once(async () => {

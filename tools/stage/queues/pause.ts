@@ -39,7 +39,7 @@ export async function pause(operation: Operation, name: string, reason: string):
 
   const undo = stack.command(event, 'resume');
   const by = await stack.caller();
-  // First the event source: an alarm must not report a pause that AWS rejected.
+  // The event source is turned off first, because an alarm must not report a pause that AWS rejected.
   await turn(stack, state, 'Disabled');
   try {
     if (earlier !== undefined) {

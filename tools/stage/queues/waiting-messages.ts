@@ -12,7 +12,7 @@ import {
 /** Messages that a search inspects on each queue: 100 calls of 10 messages, some seconds in AWS. */
 export const MAX_SEARCHED = 1_000;
 
-/** A message that waits for a person: a dead letter, quarantined or parked. */
+/** A message that waits for a person: a dead letter, or a quarantined or parked message. */
 export type WaitingMessage = Awaited<ReturnType<typeof waitingMessage>>;
 
 /**

@@ -53,7 +53,7 @@ const schema = z.object({
   }),
   /** Messages that SQS will never accept: their number, and the first of them. */
   refused: z.object({ count, first: z.array(z.object({ event, eventId: z.string(), why: z.string() })) }),
-  /** Damaged objects, with a description. */
+  /** One description for each archive object that could not be read to its end. */
   damaged: z.array(z.string()),
   /**
    * Who runs the replay, an id of this run, and when the run last saved its progress. Absent if nobody runs the replay.

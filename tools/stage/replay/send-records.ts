@@ -122,7 +122,7 @@ async function* partsOf(
       if (reason === undefined) yield { key, line, ...replayMessage(record, state) };
       else yield { key, line, reason };
     }
-    // An object that Ctrl-C left unread is not finished.
+    // Ctrl-C may have stopped the reading of this object, so it does not count as finished.
     if (signal.aborted) return;
     yield { key, damage: object.damage?.message };
   }

@@ -59,7 +59,7 @@ export function jsonFault(text: string): JsonFault | undefined {
   return undefined;
 }
 
-/** Problems for people, by jsonc-parser's name of the error. */
+/** Error texts for people, by the name of the error in jsonc-parser. */
 const PROBLEMS: Readonly<Record<string, string>> = {
   InvalidSymbol: 'text must be in double quotes',
   InvalidNumberFormat: 'the number is not complete',

@@ -26,7 +26,7 @@ interface Query {
 }
 
 /**
- * Two forms of query of CloudWatch Logs Insights, which this project uses. A query is complete only at the
+ * The two forms of CloudWatch Logs Insights query that this project uses. A query is complete only at the
  * second request for its results, so that callers that do not wait fail here, too.
  * @param linesOf throws AwsError if the log group does not exist
  */
