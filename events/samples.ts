@@ -4,7 +4,7 @@ import { join } from 'node:path';
 export interface Sample {
   /** Event kind, such as `shop.updated`. */
   readonly event: string;
-  /** Base name of its file: `shop-updated`. */
+  /** Base name of the sample's file: `shop-updated`. */
   readonly name: string;
   readonly payload: Readonly<Record<string, unknown>>;
 }

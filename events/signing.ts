@@ -6,7 +6,7 @@ import { readSecretValue } from '../lambda/receiver/webhook-secrets.ts';
  */
 export const LOCAL_SECRET = 'local-webhook-secret';
 
-/** Whether a stored secret is the public {@link LOCAL_SECRET}, or that with white space, which is as easily guessed. */
+/** Whether a stored secret is the public {@link LOCAL_SECRET}, with or without white space around it. */
 export function isLocalSecret(stored: string): boolean {
   try {
     return readSecretValue(stored).trim() === LOCAL_SECRET;

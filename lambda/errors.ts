@@ -4,7 +4,7 @@
  */
 export const FAILED_CALL = Symbol.for('partner-webhooks.failed-call');
 
-/** The log fields of an error. */
+/** An error in at most three texts, which {@link errorText} joins. */
 export interface ErrorSummary {
   /** The AWS call that failed: `DynamoDB UpdateItem`. */
   readonly call?: string | undefined;
@@ -55,7 +55,7 @@ function summary(error: Error & { [FAILED_CALL]?: string }): ErrorSummary {
   };
 }
 
-/** If the stack cannot be read, the error must still be logged. */
+/** The source positions of an error. If the stack cannot be read, the error must still be logged. */
 async function stackOf(error: Error): Promise<{ stack?: string[] }> {
   try {
     const { sourceStack } = await import('./source-stack.ts');

@@ -80,8 +80,8 @@ export const MAX_RETRY_SECONDS = 60 * 60;
 export const RETRY_JITTER = 0.25;
 
 /**
- * Milliseconds before its timeout at which a function gives up unfinished effects. The rest is needed for two calls:
- * one archives finished effects, one delays the retries of unfinished ones.
+ * Milliseconds before its timeout at which a function gives up unfinished effects. That time is needed for two calls:
+ * the first archives finished effects, the second delays the retries of unfinished ones.
  */
 export const OUT_OF_TIME_MARGIN = 9_000;
 
@@ -109,8 +109,8 @@ export const MAX_QUOTA_WINDOW_SECONDS = 11 * 60 * 60;
 export const QUOTA_WINDOW_START = 0.25;
 
 /**
- * If the record of an effect cannot be written, the effect is repeated. So writing the record gets more attempts than
- * the effect.
+ * Attempts to write the record of an effect. If the record cannot be written, the effect is repeated. So writing the
+ * record gets more attempts than the effect.
  */
 export const IDEMPOTENCY_ATTEMPTS = 5;
 
@@ -199,7 +199,7 @@ export const GATEWAY_BODY_MEGABYTES = 10;
 export const EVENT_MEGABYTES = 6;
 export const ENCODED_BODY_MEGABYTES = (EVENT_MEGABYTES * 3) / 4;
 
-/** Timeouts of a call to AWS, in milliseconds, and how often it is tried. */
+/** Timeouts of a call to AWS, in milliseconds, and how often a call is tried. */
 export const CONNECTION_TIMEOUT = 1_000;
 export const REQUEST_TIMEOUT = 2_000;
 export const CALL_ATTEMPTS = 2;

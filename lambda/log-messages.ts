@@ -4,39 +4,43 @@
  * only those constants that its function uses.
  */
 
-// One per delivery, from the receiver.
+// Messages of the receiver about deliveries, one per delivery.
 export const ACCEPTED = 'Accepted';
 export const PARKED = 'Parked';
 export const UNUSABLE = 'Unusable';
 export const REJECTED = 'Rejected';
 export const SERVER_ERROR = 'ServerError';
 
-/** From the receiver, after a failed read of the secret. If no secret is cached, it writes {@link SERVER_ERROR}. */
+/**
+ * Message of the receiver after a failed read of the secret. If no secret is cached, the receiver writes
+ * {@link SERVER_ERROR}.
+ */
 export const CACHED_SECRET_USED = 'Cannot read the secret; using the cached one';
 
-/** From the receiver, once per instance. */
+/** Warning of the receiver, once per instance. */
 export const SECRET_HAS_WHITE_SPACE =
   'The stored secret begins or ends with white space, which is used as part of it. Was it pasted?';
 
 /**
- * From the receiver, about a probe of the smoke test, unless it fails with {@link SERVER_ERROR}. No alarm matches it.
+ * Message of the receiver about a probe of the smoke test, unless the probe fails with {@link SERVER_ERROR}. No alarm
+ * matches it.
  */
 export const SMOKE_TEST = 'SmokeTest';
 
 /**
- * From a consumer, when the second or a later attempt of a message starts. If an attempt ends without a line, the next
- * one's start shows it. First attempts log only how they end, because logs are paid by the byte.
+ * Message of a consumer when the second or a later attempt of a message starts. If an attempt ends without a line, the
+ * next one's start shows it. First attempts log only how they end, because logs are paid by the byte.
  */
 export const STARTED = 'Started';
 
-// One per attempt, from a consumer.
+// Messages of a consumer about attempts, one per attempt.
 export const PROCESSED = 'Processed';
 export const STALE = 'Stale';
 export const DUPLICATE = 'Duplicate';
 export const FAILED = 'Failed';
 export const DEAD_LETTERED = 'DeadLettered';
 
-// From a consumer, besides the line that each attempt logs.
+// Further messages of a consumer, besides the line that each attempt logs.
 export const NOT_ARCHIVED = 'NotArchived';
 export const DEAD_LETTER_NOT_SENT = 'DeadLetterNotSent';
 export const RETRY_NOT_DELAYED = 'RetryNotDelayed';

@@ -1,5 +1,8 @@
 interface MetricDefinition {
-  /** In addition to `service`, the function that published the metric (POWERTOOLS_SERVICE_NAME). */
+  /**
+   * The metric's dimensions, in addition to `service`, the function that published the metric
+   * (POWERTOOLS_SERVICE_NAME).
+   */
   readonly dimensions: readonly DimensionName[];
 }
 
@@ -18,15 +21,18 @@ export type DimensionName = 'event' | 'reason' | 'version';
 export const metrics = {
   /** Receiver: the event is of a kind that we do not know, and on the unrouted queue (decision D5). */
   Parked: { dimensions: [] },
-  /** Receiver: signed, but no usable event; on the quarantine queue and answered 400 (decision D4). */
+  /**
+   * Receiver: the delivery is signed, but no usable event. It is on the quarantine queue, and was answered 400
+   * (decision D4).
+   */
   Unusable: { dimensions: [] },
   /** Receiver: answered 401. `reason` is one of {@link rejectionReasons}. */
   Rejected: { dimensions: ['reason'] },
   /** Receiver: answered 500, so that the partner sends again. */
   ServerError: { dimensions: [] },
   /**
-   * Rolls a canary deployment back. Receiver: answered 500. Consumer: a first attempt failed. Not counted while a
-   * dependency is down.
+   * A failure that rolls a canary deployment back. Receiver: answered 500. Consumer: a first attempt failed. Not
+   * counted while a dependency is down.
    */
   VersionError: { dimensions: ['version'] },
   /** Receiver: the secret could not be read. Either a cached secret was used, or the answer was 500. */

@@ -3,7 +3,7 @@ import { Metrics } from '@aws-lambda-powertools/metrics';
 /** CloudWatch namespace if the stack sets none. */
 const DEFAULT_NAMESPACE = 'PartnerWebhooks';
 
-/** Imported on demand, because most requests count nothing. */
+/** The library that publishes metrics. Imported on demand, because most requests count nothing. */
 export const metrics = new Metrics({
   namespace: process.env.POWERTOOLS_METRICS_NAMESPACE || DEFAULT_NAMESPACE,
 });

@@ -46,6 +46,6 @@ export async function count(
   const { metrics } = await import('./metrics.ts');
   metrics.addDimensions(dimensions);
   metrics.addMetric(outcome, 'Count', 1);
-  // Published now, because another message of the batch could add to the stored metrics.
+  // The metric is published now, because another message of the batch could add to the stored metrics.
   metrics.publishStoredMetrics();
 }

@@ -359,7 +359,7 @@ export function configSchema(target: DeploymentTarget = {}) {
         })
         .prefault({})
         .describe('Channels for chat notifications (deploying.md).'),
-      // Becomes part of the template, which must be ASCII.
+      // The URL becomes part of the template, which must be ASCII.
       runbook: text(/^[!-~]+$/, 'a URL of ASCII characters: percent-encode all others')
         .default('docs/operations.md')
         .describe('URL of the published operations.md, for links in alarms.'),

@@ -55,7 +55,7 @@ export class Encryption {
     this.#region = Stack.of(scope).region;
     this.#urlSuffix = RegionInfo.get(this.#region).domainSuffix ?? URL_SUFFIX;
     const arn = settings ? settings.keyArn : topicKeyArn;
-    // One logical id for both keys: turning `encryption` off must not delete the key of older data.
+    // Both keys have this logical id: turning `encryption` off must not delete the key of older data.
     const id = 'TopicKey';
     const own = arn === undefined ? undefined : Key.fromKeyArn(scope, id, arn);
     if (settings === undefined) {
@@ -165,7 +165,8 @@ function alarmsStatement(conditions?: Record<string, Record<string, string>>): P
 function logsStatement(scope: Construct): PolicyStatement {
   return new PolicyStatement({
     principals: [new ServicePrincipal(`logs.${Stack.of(scope).region}.amazonaws.com`)],
-    // Without AWS's `kms:DescribeKey`: it has no encryption context, so the condition would never allow it.
+    // AWS's example also allows `kms:DescribeKey`. That action has no encryption context, so the condition would never
+    // allow it.
     actions: ['kms:Encrypt', 'kms:Decrypt', 'kms:ReEncrypt*', 'kms:GenerateDataKey*'],
     resources: ['*'],
     conditions: {

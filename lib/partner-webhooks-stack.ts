@@ -32,13 +32,16 @@ interface PartnerWebhooksStackProps extends StackProps {
   readonly bundles: string;
 }
 
-/** A failed first deployment deletes what it created: this is empty, and would block the next attempt. */
+/**
+ * Removal policies of resources with data. A failed first deployment deletes the resources that it created: they are
+ * empty, and would block the next attempt.
+ */
 const REMOVAL_POLICIES = {
   retain: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   destroy: RemovalPolicy.DESTROY,
 } as const;
 
-/** The minimum that SQS allows. Source: SQS developer guide, "Message quotas". */
+/** How long SQS keeps a probe: the minimum that SQS allows. Source: SQS developer guide, "Message quotas". */
 const PROBE_RETENTION = Duration.seconds(60);
 
 /** The whole stack, from the partner's POST to the effects. */

@@ -4,7 +4,7 @@ import { type StageConfig, warningIds } from './config.ts';
 
 interface Warning {
   readonly applies: (config: StageConfig) => boolean;
-  /** Says what may be lost, and which setting prevents that. In complete sentences. */
+  /** The text of the warning: what may be lost, and which setting prevents the loss. In complete sentences. */
   readonly message: string;
 }
 

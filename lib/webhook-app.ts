@@ -11,7 +11,7 @@ export class ConfigError extends Error {
 }
 
 interface WebhookAppProps extends AppProps {
-  /** Folder with the functions' code, if it is built already. @default it is built */
+  /** Folder with the functions' code, if it is built already. @default the functions are built */
   readonly bundles?: string | undefined;
 }
 

@@ -83,7 +83,7 @@ describe('the tools of .ci/check-api that check our interface descriptions', () 
   });
 
   test('have no copyleft licence, or none', () => {
-    // Their manifests name no licence in a format that npm reads. Their licence files contain the MIT licence.
+    // Packages whose manifests name no licence in a format that npm reads. Their licence files contain the MIT licence.
     const inFilesAlone = ['node_modules/decko', 'node_modules/stickyfill'];
     // For a choice such as `(MPL-2.0 OR Apache-2.0)`, the other one applies.
     const restricted = ({ license = 'none' }: Locked) =>
@@ -93,7 +93,7 @@ describe('the tools of .ci/check-api that check our interface descriptions', () 
 });
 
 describe('the lint', () => {
-  /** What it reports about these files: path and rule. */
+  /** What Biome reports about these files: path and rule. */
   async function findings(files: Readonly<Record<string, string>>): Promise<string[]> {
     const folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-lint-'));
     try {
@@ -183,7 +183,7 @@ describe('npm', () => {
         '--offline',
         '--no-audit',
         '--no-update-notifier',
-        // Only the settings of the project.
+        // npm uses only the settings of the project, and none of the user.
         `--userconfig=${join(folder, 'no-user')}`,
         `--globalconfig=${join(folder, 'no-global')}`,
       ];

@@ -5,8 +5,8 @@ import { type ArchiveRecord, archiveLine } from './record.ts';
 
 /**
  * Maximum bytes of a request, with base64 and the JSON around the records. Source: Firehose API reference,
- * `PutRecordBatch`. The other limit there, 500 records, is never reached: a batch has at most 10 messages (`batchSize`
- * in `lib/config.ts`).
+ * `PutRecordBatch`. The other limit of this call, 500 records, is never reached: a batch has at most 10 messages
+ * (`batchSize` in `lib/config.ts`).
  */
 const MAX_CALL_BYTES = 4 * 1024 * 1024;
 
@@ -26,7 +26,7 @@ export class TooLargeToArchiveError extends Error {
   override readonly name = 'TooLargeToArchiveError';
 }
 
-/** Writes the outcomes of an event's messages to its delivery stream. */
+/** Writes the outcomes of an event's messages to the event's delivery stream. */
 export class Archive {
   readonly #client: FirehoseClient;
   readonly #stream: string;

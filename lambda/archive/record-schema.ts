@@ -4,13 +4,13 @@ import type { DEAD_LETTERED, DUPLICATE, PROCESSED, STALE } from '../log-messages
 import { replaySchema } from '../queue/replay.ts';
 
 /*
- * No function loads this file at run time: functions write records and use only the type. The parser of the commands,
- * the JSON Schema in `docs/api` and the columns in Athena follow from it.
+ * The schema of an archive record. No function loads this file at run time: functions write records and use only the
+ * type. The parser of the commands, the JSON Schema in `docs/api` and the columns in Athena follow from the schema.
  */
 
 /**
- * The outcome of a message. `Duplicate` may refer to its own earlier attempt, which crashed or was not archived after
- * the effect, or to a request that the SDK repeated because the answer was lost.
+ * The outcome of a message. `Duplicate` may refer to an earlier attempt of the same message, which crashed or was not
+ * archived after the effect, or to a request that the SDK repeated because the answer was lost.
  */
 const outcomes = {
   Processed: 'the effect happened',
@@ -22,7 +22,7 @@ const outcomes = {
   string
 >;
 
-/** In the order in which people see them. */
+/** The names of the outcomes, in the order in which commands show them. */
 export const settledOutcomes = Object.keys(outcomes) as (keyof typeof outcomes)[];
 
 const text = (description: string) => v.pipe(v.string(), v.description(description));

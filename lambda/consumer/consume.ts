@@ -18,7 +18,7 @@ class OutOfTimeError extends Error {
 }
 
 /**
- * Never resolves.
+ * Waits until the function is out of time. Never resolves.
  * @throws OutOfTimeError shortly before the function's timeout, or AbortError
  */
 async function outOfTime(context: Context, signal: AbortSignal): Promise<never> {
@@ -28,9 +28,9 @@ async function outOfTime(context: Context, signal: AbortSignal): Promise<never> 
 
 /**
  * The handler of one event's queue. It processes the records of a batch in parallel, then archives them in one call. If
- * either fails temporarily, the message waits and is retried, longer each time. If the failure is permanent, or the
- * last attempt failed, the message goes to the dead-letter queue with its reason. The other messages of the batch are
- * not affected.
+ * the effect or the archive fails temporarily, the message waits and is retried, longer each time. If the failure is
+ * permanent, or the last attempt failed, the message goes to the dead-letter queue with its reason. The other messages
+ * of the batch are not affected.
  * @param process causes the event's effect. It may be called again with the same event
  * @example
  * const cast = new Cast();
@@ -61,7 +61,7 @@ export function consume<Name extends EventName>(
     context: Context,
     timeout: Promise<never>,
   ): Promise<Settlement> {
-    // A first attempt has no such line: if it crashes, the start of the second attempt shows that.
+    // A first attempt logs no start: if the first attempt crashes, the start of the second attempt shows the crash.
     if (message.metadata.attempt > 1) recordLog.info(STARTED);
     const read: ReadFields = {};
     try {

@@ -69,7 +69,7 @@ export class MessageSettler {
       recordLog.info(outcome);
       await count('Replayed', { event: this.#event });
     } else {
-      // The receiver's clock may differ from this one.
+      // The receiver's clock may differ from the consumer's.
       recordLog.info(outcome, { latencyMs: Math.max(0, Date.now() - Date.parse(receivedAt)) });
       if (outcome !== PROCESSED) await count(outcome, { event: this.#event });
     }
@@ -109,7 +109,7 @@ export class MessageSettler {
     recordLog.error(DEAD_LETTERED, described);
     await count(DEAD_LETTERED, { event: this.#event });
     const failureReason = errorText(described).slice(0, MAX_ATTRIBUTE_LENGTH);
-    // If this fails, the message returns to its queue. After its last receive, SQS moves it.
+    // If the copy fails, the message returns to its queue. After the last receive, SQS moves the message.
     const isMoved = await succeeds(DEAD_LETTER_NOT_SENT, () =>
       this.#source.sendToDeadLetterQueue(message.record, failureReason),
     );
@@ -122,7 +122,7 @@ export class MessageSettler {
     const seconds = retryDelaySeconds(error, message.metadata.attempt, this.#source.firstRetryDelay);
     recordLog.warn(FAILED, { ...described, retryInSeconds: seconds });
     await count(FAILED, { event: this.#event });
-    // If this fails, the message returns after the queue's visibility timeout.
+    // If the delay fails, the message returns after the queue's visibility timeout.
     await succeeds(RETRY_NOT_DELAYED, () => this.#source.delayRetry(message.record, seconds));
     return { kind: 'returns', message };
   }

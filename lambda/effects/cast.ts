@@ -39,14 +39,15 @@ export class Cast {
   }
 
   /**
-   * Replaces the member by a tombstone without personal data, which expires. Its lifetime counts from the receipt, in a
-   * replay too, so a replay does not change when it expires.
+   * Replaces the member by a tombstone without personal data, which expires. The tombstone's lifetime counts from the
+   * receipt of the event, in a replay too, so a replay does not change when it expires.
    */
   async remove(
     { girlId, shopId }: Pick<CastMember, 'girlId' | 'shopId'>,
     change: VersionedChange,
   ): Promise<EffectOutcome> {
-    // Longer than a message can be on queues or be replayed, so a late girl.created always finds the tombstone.
+    // When the tombstone expires, in epoch seconds. No message can be on queues or be replayed for so long, so a late
+    // girl.created always finds the tombstone.
     const expiresAt = Math.floor(Date.parse(change.receivedAt) / 1000) + MEMORY_SECONDS;
     return await this.#put(girlId, shopId, change, {
       status: { S: 'deleted' },
@@ -95,8 +96,8 @@ const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => object };
 
 /**
  * `data` as JSON text. Integers from 2^53 on keep the digits that the partner sent: `JSON.parse` rounds them.
- * @returns undefined if its digits cannot be kept in a large payload, or if it is nested too deeply: `JSON.parse`
- * accepts any depth, but its reviver and `JSON.stringify` recurse
+ * @returns undefined if the digits cannot be kept in a large payload, or if `data` is nested too deeply: `JSON.parse`
+ * accepts any depth, but the reviver and `JSON.stringify` recurse
  */
 function sentDataText(payload: string): string | undefined {
   try {

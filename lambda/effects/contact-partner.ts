@@ -6,7 +6,7 @@ import { type EffectOutcome, mayWrite, type VersionedChange, versionedWrite } fr
 import { storableText } from './storable-text.ts';
 import { tableKey } from './table-key.ts';
 
-/** Fields of a contact. Each has an attribute for its value and one for its version. */
+/** Fields of a contact. Each field has an attribute for the value and another for the version. */
 const FIELDS = ['shop_id', 'display_name', 'profile_image_url'] as const;
 
 export type ContactFields = { readonly [Name in (typeof FIELDS)[number]]?: string | undefined };

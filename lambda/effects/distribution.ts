@@ -79,9 +79,9 @@ export function readPathPatterns(json: string): readonly string[] {
 const OPTIONAL_ESCAPES = /%(?:24|26|2B|2C|3A|3B|3D|40)/g;
 
 /**
- * The paths to invalidate for a shop: the patterns with its percent-encoded id. CloudFront finds a page only in the form
- * in which it was requested, and pages with characters such as `:` are requested in two forms, so both are covered
- * (source: as {@link MAX_PATH_LENGTH}, on characters that are not ASCII or are unsafe).
+ * The paths to invalidate for a shop: the patterns with the shop's percent-encoded id. CloudFront finds a page only in
+ * the form in which it was requested, and pages with characters such as `:` are requested in two forms, so both are
+ * covered (source: as {@link MAX_PATH_LENGTH}, on characters that are not ASCII or are unsafe).
  *
  * If CloudFront would reject or misread the rest of a path, a wildcard replaces it, which also covers similar paths.
  * This concerns paths longer than {@link MAX_PATH_LENGTH}, asterisks (wildcards, allowed only as the last character)

@@ -21,8 +21,9 @@ interface EventTimes {
 
 /**
  * The time by which an event is ordered, in the width of `timestamp`: `timestamp`, but at most {@link CLOCK_TOLERANCE}
- * after the receipt, so that a wrong clock cannot block an item (decision D8). If timestamp and receipt of an event are
- * both later than another's, so is this time: a clock that drifts past the tolerance keeps the order of its events.
+ * after the receipt, so that a wrong clock cannot block an item (decision D8). If one event has a later timestamp and a
+ * later receipt than another event, its effective timestamp is later, too: a clock that drifts past the tolerance keeps
+ * the order of its events.
  */
 export function effectiveTimestamp({ timestamp, receivedAt }: EventTimes): string {
   const latest = normaliseTimestamp(new Date(Date.parse(receivedAt) + CLOCK_TOLERANCE).toISOString());
@@ -59,7 +60,7 @@ export function mayWrite({ replay }: Pick<VersionedChange, 'replay'>, attribute 
 /**
  * Runs a conditional write. If the condition fails, the stored versions decide between `Duplicate` and `Stale`. Callers
  * must await the outcome before they return it: the stack of an error names only functions that wait.
- * @param version the event's own
+ * @param version the event's own version
  * @param write asks for the stored item with `ReturnValuesOnConditionCheckFailure`. Without the item the outcome is
  * `Stale`
  * @param attributes with stored versions

@@ -53,7 +53,7 @@ function once<Input>(
   const { IDEMPOTENCY_TABLE } = requireEnvironment(['IDEMPOTENCY_TABLE']);
   const client = new DynamoDBClient({ ...clientSettings, maxAttempts: IDEMPOTENCY_ATTEMPTS });
   return (input, context) => {
-    // One for each run: Lambda may have frozen a run of an earlier invocation, which then continues during this one.
+    // Each run has its own record: Lambda may have frozen a run of an earlier invocation, which then continues now.
     const run = makeIdempotent((_key: string) => effect(input, context), {
       keyPrefix: name,
       config: new IdempotencyConfig({

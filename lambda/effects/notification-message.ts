@@ -2,7 +2,7 @@ import { MAX_NOTIFICATION_VALUE_LENGTH } from '../limits.ts';
 import { escapeForSqs } from '../queue/message.ts';
 import type { Replay } from '../queue/replay.ts';
 
-/** For people: a title, and labelled lines. Lines without a value are left out. */
+/** The content of a message for people: a title, and labelled lines. Lines without a value are left out. */
 export interface NotificationContent {
   readonly title: string;
   readonly lines: readonly (readonly [label: string, value: string | undefined])[];
@@ -13,7 +13,8 @@ export interface NotifiedEvent {
   /** The partner's timestamp in fixed width, so that text order is time order. */
   readonly timestamp: string;
   /**
-   * The time by which tables are ordered (decision D8), in the same width. Subscribers need it to have the same order.
+   * The time by which tables are ordered (decision D8), in the same width. Subscribers need this time to apply events
+   * in the same order.
    */
   readonly effectiveTimestamp: string;
   /** The fields of `data` in the event's schema, under the partner's names. */

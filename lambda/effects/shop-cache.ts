@@ -75,7 +75,8 @@ export async function shopInvalidator() {
     // then failed at CloudFront. A repair writes again after such a failure, so if it did not write, a newer event is
     // stored.
     if (!repairs || outcome === 'Processed') {
-      // CloudFront ignores a second invalidation with the same reference, so that of a repair needs its own.
+      // CloudFront ignores a second invalidation with the same reference, so the invalidation of a repair needs a
+      // reference of its own.
       const reference = repairs ? `${eventId}-${replay?.name}` : eventId;
       await distribution?.invalidate(shopId, reference);
     }

@@ -1,5 +1,6 @@
 /**
- * Every date that exists. The API description has the pattern, too, and JSON Schema can exclude 30 February only so.
+ * Pattern of every date that exists. The API description has the pattern, too, because JSON Schema can exclude 30
+ * February only by a pattern.
  */
 const DATE = [
   String.raw`\d{4}-(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])`,

@@ -32,7 +32,7 @@ export const attribute = {
 /** Values that SQS and SNS accept for a string attribute. Source: SQS API reference, `SendMessage`. */
 const ACCEPTED_VALUE = /^[\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]+$/u;
 
-/** A string attribute of an SQS or SNS message. A value that they would reject is replaced by its hash. */
+/** A string attribute of an SQS or SNS message. A value that SQS or SNS would reject is replaced by its hash. */
 export function stringAttribute(value: string): { DataType: 'String'; StringValue: string } {
   const accepted = ACCEPTED_VALUE.test(value) && value.length <= MAX_ATTRIBUTE_LENGTH;
   return { DataType: 'String', StringValue: accepted ? value : `sha256:${sha256Hex(value)}` };

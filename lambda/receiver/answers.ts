@@ -18,7 +18,7 @@ export const accepted = (
   { eventId, requestId }: { readonly eventId: string; readonly requestId: string },
 ): GatewayAnswer => answer(200, 'application/json', { status, eventId, requestId });
 
-/** Any other status (decision D3). Shows nothing of the request's content. */
+/** The answer with any status but 200 (decision D3). Shows nothing of the request's content. */
 export const refused = (problem: ProblemDetails, requestId: string): GatewayAnswer =>
   answer(problem.status, 'application/problem+json', { ...problem, requestId });
 

@@ -56,7 +56,7 @@ const queues = new EventQueues(new SQSClient(clientSettings), queueUrls);
 
 async function report({ outcome, ...fields }: DeliveryOutcome, { sourceIp }: WebhookRequest): Promise<void> {
   if (isProbe) {
-    // A message of its own, which no alarm counts.
+    // Probes have a log message of their own, which no alarm counts.
     logger.info(SMOKE_TEST, { ...ids, outcome, ...fields });
     return;
   }

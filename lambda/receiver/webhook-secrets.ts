@@ -55,7 +55,7 @@ export class WebhookSecrets {
   async warmUp(abortSignal: AbortSignal): Promise<void> {
     const current = this.#version('AWSCURRENT', abortSignal);
     const previous = this.#readPrevious(abortSignal);
-    // Both reads must end, because Lambda freezes a function that has started.
+    // The start waits for the end of both reads, because Lambda freezes a function that has started.
     await Promise.allSettled([current, previous]);
     this.#cached = await this.#cacheOf(await current, () => previous);
   }
@@ -75,8 +75,8 @@ export class WebhookSecrets {
 
   /**
    * The secrets that are accepted: the current one, and after a rotation also the previous one for the grace period.
-   * @throws the client's error, or UnusableSecretError, if no secret is cached and none can be read. For a second, it
-   * is thrown again without a read
+   * @throws the client's error, or UnusableSecretError, if no secret is cached and none can be read. For a second, the
+   * error is thrown again without a read
    */
   async accepted(): Promise<readonly string[]> {
     if (this.#cached === undefined) await this.#readFirst();
@@ -95,7 +95,8 @@ export class WebhookSecrets {
   #secrets(): readonly string[] {
     if (this.#cached === undefined) return [];
     const { current, previous } = this.#cached;
-    // Reported here and not after the read: a read during start-up has no request to which the log line could belong.
+    // White space is reported here and not after the read: a read during start-up has no request to which the log line
+    // could belong.
     if (current !== current.trim() && !this.#warnedOfWhiteSpace) {
       this.#warnedOfWhiteSpace = true;
       this.#options.onWhiteSpace();

@@ -9,7 +9,7 @@ import { isOutage } from '../outage.ts';
 import { readSecretValue } from '../receiver/webhook-secrets.ts';
 import { isRollback, type Probe, type ProbeProblem, readProbes } from './probes.ts';
 
-/** In milliseconds. A probe takes a few seconds at most, and Lambda allows 10 s for a start. */
+/** Timeout of a probe, in milliseconds. A probe takes a few seconds at most, and Lambda allows 10 s for a start. */
 const INVOCATION_TIMEOUT = 45_000;
 
 /** Milliseconds before its own timeout at which this function stops, to have time to answer CloudFormation. */
@@ -31,7 +31,10 @@ const RETRY_INTERVAL = 1_000;
  */
 const SETTLES = new Set(['AccessDeniedException', 'ResourceConflictException', 'TooManyRequestsException']);
 
-/** Constant: with a new id CloudFormation would treat an update as a replacement. */
+/**
+ * Id of the custom resource. It is constant, because with a new id CloudFormation would treat an update as a
+ * replacement.
+ */
 const PHYSICAL_RESOURCE_ID = 'smoke-test';
 
 /**
@@ -79,7 +82,7 @@ async function smokeTest(properties: unknown, outOfTime: AbortSignal): Promise<s
 
 /**
  * Sends a probe, and repeats it while the problem may be temporary.
- * @param outOfTime aborts it at once
+ * @param outOfTime aborts the check at once
  * @returns the problem, beginning with the function's name and version; undefined if there is none
  */
 async function check(probe: Probe, outOfTime: AbortSignal): Promise<string | undefined> {

@@ -6,7 +6,7 @@ import { SMOKE_TEST_PREFIX } from '../receiver/request.ts';
 
 /** An invocation of one function version. */
 export interface Probe {
-  /** Qualified: names the version that will get traffic. */
+  /** Qualified ARN, which names the version that will get traffic. */
   readonly functionArn: string;
   /** @throws Error if the probe must be signed, and the secret cannot be read */
   readonly makeEvent: () => unknown;
@@ -15,7 +15,7 @@ export interface Probe {
 }
 
 export interface ProbeProblem {
-  /** Continues the function's name. Shows no part of the result but a status. */
+  /** The problem in words that follow the function's name. Shows no part of the result but a status. */
   readonly text: string;
   /** Whether the problem may be temporary. */
   readonly mayPass: boolean;
@@ -77,8 +77,8 @@ function versionNumbers(resourceProperties: unknown): Map<string, number> {
 }
 
 /**
- * A request (payload format 2.0). By its id, the receiver recognises it as a probe: whatever it stores goes to a queue
- * of their own.
+ * A request (payload format 2.0). By its id, the receiver recognises it as a probe: whatever the receiver stores for a
+ * probe goes to the queue for probes.
  */
 const request = (body: string, signature: string) => ({
   headers: { 'x-webhook-signature': signature },

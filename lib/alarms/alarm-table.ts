@@ -31,9 +31,9 @@ export interface AlarmDefinition {
   };
   /** What users lose until somebody acts. A complete sentence. */
   readonly impact: Text;
-  /** A sentence without its full stop. */
+  /** What to do first: a sentence without its full stop. */
   readonly firstStep: Text;
-  /** Anchor of its section in `docs/operations.md`, the runbook. */
+  /** Anchor of the alarm's section in `docs/operations.md`, the runbook. */
   readonly section: string;
   /** Whether people are notified. @default true */
   readonly notifies?: boolean;
@@ -223,7 +223,7 @@ export const alarmTable = {
   },
   'Api/ServerErrors': {
     metric: { name: '5xx', statistic: 'Sum', period: FIVE_MINUTES },
-    // Above 1, because the partner repeats a failed delivery.
+    // The threshold is above 1, because the partner repeats a failed delivery.
     fires: { threshold: 5 },
     impact: {
       http: 'deliveries are not accepted. The partner repeats those that got 500.',
@@ -276,7 +276,7 @@ export const alarmTable = {
   },
   'Api/WrongAddress': {
     metric: { name: 'WrongAddress', statistic: 'Sum', period: HOUR },
-    // Above the noise of an occasional scanner.
+    // The threshold is above the noise of an occasional scanner.
     fires: { threshold: 10 },
     impact: 'somebody posts to a wrong address of our API. If it is the partner, these events are lost.',
     firstStep: "find out by source address who it is, and compare WebhookUrl with the partner's setting",
@@ -284,7 +284,7 @@ export const alarmTable = {
   },
   'Api/RejectionsJump': {
     metric: { name: 'Unauthorized', statistic: 'Sum', period: FIVE_MINUTES },
-    // Above the noise of an occasional scanner.
+    // The threshold is above the noise of an occasional scanner.
     fires: { threshold: 20 },
     impact:
       'many deliveries get 401: the partner signs with a secret that we do not have, or somebody else is posting.',
@@ -293,7 +293,7 @@ export const alarmTable = {
   },
   'Api/Slow': {
     metric: { name: 'Latency', statistic: 'p99', period: FIVE_MINUTES },
-    // A guess, because the partner's timeout is unknown.
+    // The threshold is a guess, because the partner's timeout is unknown.
     fires: { threshold: 3_000, unit: 'milliseconds', periods: 3 },
     impact: 'our answers are slow (p99). The partner may time out and repeat deliveries.',
     firstStep:
@@ -302,7 +302,7 @@ export const alarmTable = {
   },
   'Api/Blocked': {
     metric: { name: 'BlockedRequests', statistic: 'Sum', period: FIVE_MINUTES },
-    // Above the noise of an occasional scanner.
+    // The threshold is above the noise of an occasional scanner.
     fires: { threshold: 20 },
     impact:
       "AWS WAF blocks an address that sends too many requests. If it is the partner's, deliveries fail until it sends fewer.",

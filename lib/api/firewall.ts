@@ -46,7 +46,7 @@ export function addFirewall(scope: Construct, stage: ApiStage, props: FirewallPr
   const counted = (metricName: string) => ({
     metricName,
     cloudWatchMetricsEnabled: true,
-    // Off, because samples show headers, including signatures.
+    // Samples of requests are off, because they show headers, including signatures.
     sampledRequestsEnabled: false,
   });
   const firewall = new CfnWebACL(scope, 'Firewall', {

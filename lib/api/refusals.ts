@@ -8,8 +8,8 @@ const LATER = 30;
  * Errors that a REST API itself answers, with the seconds after which to send again. Failed integrations are listed in
  * addition to the default, because the documentation and reports disagree on whether they take its status. A 429 of
  * Lambda that is passed through takes the DEFAULT_4XX. For a body that is too large, the guide says both that the
- * answer can be changed and that it cannot. It has no retry time, because the body stays too large. Source: API Gateway
- * developer guide, "Gateway response types" and "Amazon API Gateway important notes for REST APIs".
+ * answer can be changed and that it cannot. This answer has no retry time, because the body stays too large. Source:
+ * API Gateway developer guide, "Gateway response types" and "Amazon API Gateway important notes for REST APIs".
  */
 export const refusals = {
   THROTTLED: SOON,

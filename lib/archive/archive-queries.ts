@@ -87,7 +87,7 @@ export class ArchiveQueries extends Construct {
     super(scope, id);
     const { bucket, config, encryption } = props;
     const { stackName, account } = Stack.of(this);
-    // Without hyphens, because a name with hyphens would need quotes in every query.
+    // The name of the database has no hyphens, because a name with hyphens would need quotes in every query.
     const databaseName = stackName.toLowerCase().replaceAll('-', '_');
     const workgroupName = stackName;
     this.outputs = { ArchiveDatabase: databaseName, ArchiveWorkgroup: workgroupName };
@@ -126,7 +126,8 @@ export class ArchiveQueries extends Construct {
     const workgroup = new CfnWorkGroup(this, 'Workgroup', {
       name: workgroupName,
       description: `Queries of the archive of ${stackName}.`,
-      // Otherwise the saved queries would prevent the deletion of the workgroup, and so of the stack.
+      // Also deletes the saved queries, which would otherwise prevent the deletion of the workgroup, and so of the
+      // stack.
       recursiveDeleteOption: true,
       workGroupConfiguration: {
         enforceWorkGroupConfiguration: true,

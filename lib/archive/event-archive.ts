@@ -66,7 +66,8 @@ export class EventArchive extends Construct {
     });
     const permissions = [
       new PolicyStatement({
-        // As in AWS's sample policy: Firehose developer guide, "Grant Firehose access to an Amazon S3 destination".
+        // The actions are as in AWS's sample policy: Firehose developer guide, "Grant Firehose access to an Amazon S3
+        // destination".
         actions: ['s3:AbortMultipartUpload', 's3:GetObject', 's3:PutObject'],
         resources: [this.bucket.arnForObjects(`${RECORDS_PREFIX}*`)],
       }),
@@ -122,7 +123,7 @@ export class EventArchive extends Construct {
             bufferingHints: { intervalInSeconds: config.bufferSeconds, sizeInMBs: BUFFER_MEGABYTES },
           },
         });
-        // A new stream tests its permission to write.
+        // The permission to write must exist first, because a new stream tests it.
         stream.node.addDependency(writer);
         encryption.awaitGrants(stream);
         return [event, stream];

@@ -21,7 +21,7 @@ const alarmsHeight = (alarms: number) => Math.min(Math.max(Math.ceil(alarms / 6)
 
 /**
  * One CloudWatch dashboard, named after the stack. It answers from top to bottom: are we accepting, are we keeping up,
- * what is stuck. The first row shows the state of every alarm that exists when this is called.
+ * what is stuck. The first row shows the state of every alarm that exists when this function is called.
  */
 export function addDashboard(scope: Construct, sources: DashboardSources): void {
   const { stackName } = Stack.of(scope);

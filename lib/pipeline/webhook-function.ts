@@ -33,14 +33,15 @@ export interface FunctionDefaults {
 }
 
 interface WebhookFunctionProps extends FunctionDefaults {
-  /** Name of its bundle, in log lines and on the command line, such as `receiver` or `shop-updated`. */
+  /** Name of the function's bundle, in log lines and on the command line, such as `receiver` or `shop-updated`. */
   readonly service: string;
   readonly description: string;
   readonly timeout: Duration;
   /** Megabytes. Lambda assigns processor time in proportion to memory, and cold starts need it most. */
   readonly memory: number;
   /**
-   * Concurrent executions that are reserved for it, and are also its maximum. @default the account's unreserved ones
+   * Concurrent executions that are reserved for the function, and are also its maximum. @default the account's
+   * unreserved ones
    */
   readonly reservedConcurrency?: number | undefined;
   readonly environment: Readonly<Record<string, string>>;
@@ -66,7 +67,7 @@ export class WebhookFunction extends Construct {
       retention: props.logRetention,
       removalPolicy: props.removalPolicy,
     });
-    // No managed policy: AWS's policy for logging would allow writing to every log group of the account.
+    // The role has no managed policy: AWS's policy for logging would allow writing to every log group of the account.
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     this.logGroup.grantWrite(role);
     for (const statement of props.permissions) role.addToPolicy(statement);
@@ -83,7 +84,7 @@ export class WebhookFunction extends Construct {
       ...(props.reservedConcurrency && { reservedConcurrentExecutions: props.reservedConcurrency }),
       role,
       logGroup: this.logGroup,
-      // Only this format has log levels. Lambda does not change lines that are JSON already.
+      // Only the format JSON has log levels. Lambda does not change lines that are JSON already.
       loggingFormat: LoggingFormat.JSON,
       systemLogLevelV2: props.platformLogs ? SystemLogLevel.INFO : SystemLogLevel.WARN,
       tracing: props.tracing ? Tracing.ACTIVE : Tracing.DISABLED,

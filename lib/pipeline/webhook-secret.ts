@@ -25,7 +25,7 @@ const LENGTH = 64;
 export class WebhookSecret extends Construct {
   readonly arn: string;
   readonly readPermissions: readonly PolicyStatement[];
-  /** Permissions to read the secret, and the one that the deployed version reads. */
+  /** Permissions to read the secret, and also the secret that the deployed version reads. */
   readonly readBothPermissions: readonly PolicyStatement[];
   /** Undefined for an existing secret. */
   readonly #generated: Secret | undefined;
@@ -67,7 +67,8 @@ export class WebhookSecret extends Construct {
   /** Encrypts a generated secret with the key of the setting `encryption`, if that is set. */
   keepUnder(encryption: Encryption): void {
     if (this.#generated === undefined || encryption.key === undefined) return;
-    // Not set by the construct's property, which would add statements to the key policy that IAM already grants.
+    // The key is not set by the construct's property, which would add statements to the key policy that IAM already
+    // grants.
     (this.#generated.node.defaultChild as CfnSecret).kmsKeyId = encryption.key.keyArn;
     encryption.awaitGrants(this.#generated);
   }

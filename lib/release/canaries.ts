@@ -28,7 +28,8 @@ export class Canaries extends Construct {
     const functions = [receiver, ...consumers];
     const application = new LambdaApplication(this, 'Application');
     const arns = functions.map((item) => item.function.functionArn);
-    // No managed policy: AWS's policy for CodeDeploy would allow moving the alias of every function of the account.
+    // The role has no managed policy: AWS's policy for CodeDeploy would allow moving the alias of every function of the
+    // account.
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('codedeploy.amazonaws.com') });
     role.addToPolicy(
       new PolicyStatement({

@@ -66,7 +66,7 @@ export interface BundleTarget {
 
 export interface Bundle {
   readonly warnings: readonly Message[];
-  /** Our own sources that it imports, from the project's root: `lambda/hash.ts`. */
+  /** Our own sources that the function imports, from the project's root: `lambda/hash.ts`. */
   readonly sources: readonly string[];
 }
 
@@ -78,7 +78,7 @@ export interface Bundle {
  */
 export async function bundleFunctions(assembly: string): Promise<string> {
   const folder = join(assembly, BUNDLES);
-  // Otherwise files of an earlier synthesis would be deployed too.
+  // Removes the files of an earlier synthesis, which would otherwise be deployed too.
   await rm(folder, { recursive: true, force: true });
   const functions = Object.entries(functionEntries);
   const targets = functions.map(([name, entry]) => ({ entry, folder: join(folder, name) }));
@@ -95,9 +95,9 @@ export async function bundleFunctions(assembly: string): Promise<string> {
 }
 
 /**
- * Bundles functions as they are deployed, with reduced source maps, which are read only if an error is logged. All in
- * one call: esbuild then reads shared files once, and takes a third of the time.
- * @returns one for each target, with the warnings of all
+ * Bundles functions as they are deployed, with reduced source maps, which are read only if an error is logged. All
+ * functions are bundled in one call: esbuild then reads shared files once, and takes a third of the time.
+ * @returns one bundle for each target, with the warnings of all
  * @throws BuildFailure of esbuild if one does not build
  */
 export async function writeBundles(targets: readonly BundleTarget[]): Promise<Bundle[]> {
@@ -125,9 +125,9 @@ interface BuiltFile {
   readonly name: string;
   readonly code: string;
   readonly map: string | undefined;
-  /** Our own sources that it imports, from the project's root. */
+  /** Our own sources that the file imports, from the project's root. */
   readonly sources: readonly string[];
-  /** Names of the files that it imports on demand. */
+  /** Names of the files that this file imports on demand. */
   readonly imports: readonly string[];
   /** Warnings of the build that wrote the file. */
   readonly warnings: readonly Message[];
@@ -143,7 +143,8 @@ async function writeFiles(folder: string, files: readonly BuiltFile[]): Promise<
 
 /**
  * Builds functions: each as one file, and each module imported on demand as another, with its own copy of shared code.
- * With esbuild's `splitting` they would share it, and a start would load parts of the SDK that only the S3 client uses.
+ * With esbuild's `splitting` the files would share that code, and a start would load parts of the SDK that only the S3
+ * client uses.
  */
 async function buildFunctions(
   targets: readonly BundleTarget[],

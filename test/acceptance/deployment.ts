@@ -12,7 +12,7 @@ import { type Outputs, ofThisRun, readTarget, readWebhookSecret, variable } from
 
 const execFile = promisify(execFileWithCallback);
 
-/** In milliseconds. */
+/** Timeout and interval of waits, in milliseconds. */
 const PATIENCE = { limit: Number(process.env[variable.wait]) * 1000, interval: 200 };
 
 /**
@@ -26,7 +26,7 @@ export class Deployment {
   readonly messages = new MessageFinder();
   // Outside AWS, the bucket's host name may not resolve.
   readonly #s3 = new S3Client({ forcePathStyle: process.env.AWS_ENDPOINT_URL !== undefined });
-  /** By content, so that equal leftovers are removed once. */
+  /** What to remove at the end, by content, so that equal leftovers are removed once. */
   readonly #leftovers = new Map<string, Leftover>();
   readonly #subscribers: Subscriber[] = [];
 
@@ -51,12 +51,12 @@ export class Deployment {
     this.#leftovers.set(JSON.stringify(leftover), leftover);
   }
 
-  /** Posts a sample. It is not known which table its effect writes to. */
+  /** Posts a sample event, whose effect may write to any table. */
   async postSample(body: string, ids: readonly string[]): Promise<StageAnswer> {
     for (const place of rowLocations(this.outputs, ids)) {
       this.#leave({ kind: 'possible row', ...place });
     }
-    // Also for an event that the deployed stage does not know yet.
+    // The event is posted even if the deployed stage does not know it yet.
     return this.post(body);
   }
 
@@ -118,7 +118,7 @@ export class Deployment {
 
   /**
    * Repairs an event's item with `npx hookctl replay`, as an operator does.
-   * @param settledAt of its record
+   * @param settledAt time at which the event's record was settled
    * @throws Error with the output of the command, if it failed
    */
   async repair(eventId: string, settledAt: string, name: string): Promise<void> {

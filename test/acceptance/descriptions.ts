@@ -85,7 +85,7 @@ const keysOf = (reference: string): string[] =>
 
 const escaped = (key: string) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'));
 
-/** Without the value, which may be the partner's. */
+/** A validation error in one line, without the value, which may be the partner's. */
 function findingText({ instancePath, message = 'does not fit', params }: ErrorObject): string {
   const field = 'unevaluatedProperty' in params ? ` (${String(params.unevaluatedProperty)})` : '';
   return `${instancePath || 'it'} ${message}${field}`;

@@ -204,7 +204,7 @@ interface SampleDelivery {
   readonly event: string;
   /** The posted text: the same on each access. */
   readonly body: string;
-  /** Every id in it. One of them is the key of the item that it may write. */
+  /** Every id in the body. One of them is the key of the item that it may write. */
   readonly ids: readonly string[];
 }
 

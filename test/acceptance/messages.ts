@@ -17,10 +17,10 @@ import { expectDescribedMessage } from './descriptions.ts';
  */
 const HIDDEN_SECONDS = 20;
 
-/** Without a wait, SQS asks only some of its servers. */
+/** Wait of a receive, in seconds. Without a wait, SQS asks only some of its servers. */
 const WAIT_SECONDS = 1;
 
-/** Maximum messages that SQS returns at a time. If it returns as many, the queue may have more. */
+/** Maximum messages that SQS returns at a time. If SQS returns as many, the queue may have more. */
 const MOST = 10;
 
 /** Finds single messages on queues that also hold other people's messages, and leaves those unchanged. */
@@ -68,7 +68,7 @@ export class MessageFinder {
   }
 }
 
-/** Seconds. If the clean-up itself is killed, messages expire after this time. */
+/** Retention of a subscriber's queue, in seconds. If the clean-up itself is killed, messages expire after this time. */
 const RETENTION_SECONDS = 3600;
 
 /** A topic, and its output of the stack. */

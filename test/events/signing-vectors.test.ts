@@ -40,7 +40,7 @@ const surrogatesEncoded = (text: string) =>
   );
 
 const asciiEscapes = (text: string) =>
-  // Without the flag u, so that each half of a pair gets its own escape.
+  // The pattern has no flag u, so that each half of a surrogate pair gets its own escape.
   utf8(text.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`));
 
 /** Keys that result from each mistake. */

@@ -18,7 +18,7 @@ interface SigningSample {
   readonly folder: string;
   /** Prints the installed version. Fails if none is installed. */
   readonly version: string;
-  /** Only for compiled languages. */
+  /** Command that compiles the sample. Only for compiled languages. */
   readonly build?: string;
   readonly run: string;
 }
@@ -80,7 +80,7 @@ const all = process.env.SIGNING_SAMPLES === 'all';
 /** Vectors that reveal the usual mistakes of a sample: trimmed bytes, bytes as text, a truncated key. */
 const TELLING_VECTORS = ['crlf', 'all-bytes', 'key-beyond-the-bmp'];
 
-/** In milliseconds. Go's first build compiles its standard library. */
+/** Timeout of a build, in milliseconds. Go's first build compiles its standard library. */
 const BUILD_PATIENCE = 120_000;
 
 const vectorOf = (wanted: string): SigningVector => {
@@ -92,7 +92,7 @@ const vectorOf = (wanted: string): SigningVector => {
 const vectors = all ? signingVectors.vectors : TELLING_VECTORS.map(vectorOf);
 const { secret } = vectorOf('key-not-ascii');
 
-/** As saved by an editor on Windows: parsing and writing it again would change it. */
+/** A body as saved by an editor on Windows: parsing and writing the JSON again would change the bytes. */
 const BODY = Buffer.from(
   '{\r\n  "event": "shop.updated",\r\n  "data": {"shop_id": "shop-1", "name": "🍣"},\r\n' +
     '  "timestamp": "2026-01-31T09:00:00Z"\r\n}\r\n',
@@ -166,7 +166,7 @@ describe.each(runnable.map((sample) => [sample.language, sample] as const))(
       type(sample, `${sample.run} ${url}`, { key, body: BODY });
 
     beforeAll(async () => {
-      // Outside our package.json, so that the test uses the sample as a person would copy it.
+      // The copy is outside our package.json, so that the test uses the sample as a person would copy it.
       cpSync(join('examples/signing', sample.folder), join(folder, sample.folder), { recursive: true });
       if (sample.build === undefined) return;
       expect(await type(sample, sample.build)).toEqual({ code: 0, out: '', problem: '' });

@@ -39,7 +39,7 @@ export class FunctionLines {
     }
   }
 
-  /** For `onLog` of the local stack. */
+  /** Adds a line. Tests pass this function as `onLog` to the local stack. */
   readonly add = ({ text }: Pick<FunctionLogLine, 'text'>): void => {
     if (!text.startsWith('{')) return;
     const line: FunctionLine = JSON.parse(text);

@@ -182,7 +182,7 @@ describe('is refused', () => {
     },
     { field: 'encryption.keyArn', given: { encryption: { keyArn: arn('kms', 'alias/x') } } },
     { field: 'kmsKeyArn', given: { encryption: {}, kmsKeyArn: everySetting.kmsKeyArn } },
-    // Without the six characters that Secrets Manager adds.
+    // An ARN without the six characters that Secrets Manager adds.
     { field: 'secretArn', given: { secretArn: secretArn.slice(0, -7) } },
     // A key without a secret.
     { field: 'secretKmsKeyArn', given: { secretKmsKeyArn: arn('kms', 'key/0a1b') } },
@@ -223,14 +223,14 @@ describe('is refused', () => {
       field: 'events.shop.updated.maximumConcurrency',
       given: { events: { 'shop.updated': { maximumConcurrency } } },
     })),
-    // Must be above `maximumConcurrency`, which is 20 by default.
+    // The concurrency must be above `maximumConcurrency`, which is 20 by default.
     {
       field: 'events.shop.updated.reservedConcurrency',
       given: { events: { 'shop.updated': { reservedConcurrency: 20 } } },
     },
     { field: 'quietAfter', given: { quietAfter: 169 } },
     { field: 'receiver.reservedConcurrency', given: { receiver: { reservedConcurrency: 0 } } },
-    // As long as API Gateway waits: 30 s, and 29 s for a REST API.
+    // A timeout as long as API Gateway waits: 30 s, and 29 s for a REST API.
     { field: 'receiver.timeout', given: { receiver: { timeout: 30 } } },
     { field: 'receiver.timeout', given: { gateway: 'rest', receiver: { timeout: 29 } } },
     { field: 'receiver.memory', given: { receiver: { memory: 100 } } },
@@ -244,7 +244,7 @@ describe('is refused', () => {
       field: 'cloudFront.paths.0',
       given: { cloudFront: { distributionId: 'E1ABCDEF2GHIJK', paths: ['/{shop}'] } },
     },
-    // More than the environment of a Lambda function holds.
+    // More bytes than the environment of a Lambda function holds.
     { field: 'cloudFront.paths', given: pathOf(2_049) },
     { field: 'runbook', given: { runbook: 'https://wiki.example.com/日本語' } },
     // An acknowledgement without a reason.

@@ -99,7 +99,7 @@ test.each([
   expect(patterns.length).toBeGreaterThan(eventNames.length);
   // Lambda itself writes these lines, and the local stack writes others.
   const ours = new Set(patterns.filter((pattern) => pattern !== INVOCATION_FAILED));
-  // Each alternative, because one that finds nothing would hide behind the others.
+  // The alternatives of each pattern, because an alternative that finds nothing would hide behind the others.
   const alternatives = [...ours].flatMap((pattern) =>
     pattern.includes('(')
       ? [pattern]

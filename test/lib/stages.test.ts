@@ -28,8 +28,8 @@ describe.each([
   'AWS::SQS::Queue',
   'AWS::SecretsManager::Secret',
 ])('every %s', (type) => {
-  // Resources of a failed first deployment are deleted. A protected table cannot be. A version must be: a remaining one
-  // would prevent a new deployment of its code, because a version is published once.
+  // Resources of a failed first deployment are deleted. A protected table cannot be deleted. A version must be deleted:
+  // a remaining version would prevent a new deployment of its code, because a version is published once.
   const kept = type === 'AWS::DynamoDB::Table' ? 'Retain' : 'RetainExceptOnCreate';
 
   test('is retained when prod deletes its stack or replaces it, unless it only gets probes, and deleted in dev', () => {
@@ -122,7 +122,7 @@ describe('a canary', () => {
 test('a synthesis is refused in one message: for a secret of another account than the credentials’', async () => {
   const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
   const secretArn = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:partner-AbCdEf';
-  // As `cdk synth` starts it.
+  // Starts the app as `cdk synth` does.
   const synthesis = promisify(execFile)(process.execPath, ['bin/app.ts'], {
     env: {
       ...process.env,

@@ -60,7 +60,7 @@ describe('what API Gateway answers itself', () => {
     body: { message },
   });
 
-  /** In the receiver's format, with API Gateway's id. */
+  /** An answer 500 in the receiver's format, with API Gateway's id. */
   const SERVER_ERROR = {
     status: 500,
     contentType: 'application/problem+json',
@@ -97,7 +97,7 @@ describe('what API Gateway answers itself', () => {
     const postAtOnce = (count: number) =>
       Promise.all(Array.from({ length: count }, () => post(stack.outputs.WebhookUrl)));
 
-    // One test, because the requests of both parts are counted by the same throttle.
+    // Both parts are one test, because their requests are counted by the same throttle.
     test('a request is refused while all reserved concurrency is used, or above the throttle', async () => {
       const answers = await postAtOnce(BURST);
       const busy = answers.filter(({ status }) => status !== 200);
@@ -188,7 +188,7 @@ describe('500, and nothing of the error is shown,', () => {
 });
 
 describe('what is signed', () => {
-  /** Neither UTF-8 nor JSON, although the content type is JSON. */
+  /** A body that is neither UTF-8 nor JSON, although the content type is JSON. */
   const BYTES = Buffer.from([0x7b, 0xff, 0xfe, 0x7d]);
 
   test('behind a REST API is every byte of a JSON body, and the bytes are stored', async () => {
@@ -204,7 +204,7 @@ describe('what is signed', () => {
   });
 
   describe('behind an HTTP API', () => {
-    /** Only one secret: rotations in between would prove nothing more about the bytes. */
+    /** Only the vectors of one secret: rotations of the secret would prove nothing more about the bytes. */
     const vectors = signingVectors.vectors.filter(({ secret }) => secret === LOCAL_SECRET);
     let partner: Partner;
     let stack: LocalStack;

@@ -30,7 +30,7 @@ export class RuntimeApi {
     this.#functionArn = functionArn;
   }
 
-  /** @returns its address: `<host>:<port>` */
+  /** @returns the server's address: `<host>:<port>` */
   async start(): Promise<string> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
     return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;

@@ -229,7 +229,7 @@ async function failQuotingThePayload(): Promise<void> {
   try {
     const payload = JSON.parse(event('girl.created', { girl_id: girl, name: kanji, comment }));
     const batch = sqsEvent({ event: 'girl.created', name: 'girl-created', payload });
-    // As if sent by hand.
+    // Messages without attributes, as if sent by hand.
     const Records = batch.Records.map((record) => ({ ...record, messageAttributes: {} }));
     for (const { body } of Records) sentByHand.add(hash(body));
     await consumer.invoke({ Records });
@@ -311,7 +311,8 @@ describe('deliveries of every kind with personal data', () => {
     });
     expect(unknown).toEqual([]);
     const counted = new Set(parsed.metrics.map(({ name: metric }) => metric));
-    // These need a replay, a missing archive or queue, or a lost answer. The consumers' tests cover them.
+    // Metrics that need a replay, a missing archive or queue, or a lost answer. The consumers' tests cover these
+    // metrics.
     const elsewhere = [
       'Replayed',
       'NotArchived',

@@ -10,14 +10,14 @@ export default async function setUp(): Promise<void> {
   // The processes that tests start load the same modules repeatedly, which takes most of a command's time.
   process.env.NODE_COMPILE_CACHE ??= join(folder, 'compiled');
   globalThis.synthesiser = await Synthesiser.start();
-  // `test/lib/partner-webhooks-stack.test.ts` checks every stage against CloudFormation's rules with that process. It
-  // takes 4 s, so the stage that all tests wait for is not checked twice, and stacks that tests synthesise themselves
-  // are not checked.
+  // `test/lib/partner-webhooks-stack.test.ts` checks every stage against CloudFormation's rules. The check takes 4 s,
+  // so the stage that all tests wait for is not checked twice, and stacks that tests synthesise themselves are not
+  // checked.
   process.env.CDK_VALIDATION = 'false';
   await synthesiseOnce({ folder: process.env.TEST_ASSEMBLY, overrides: {}, validate: false });
 }
 
 declare global {
-  /** For the global teardown. */
+  /** The process that synthesises, which the global teardown ends. */
   var synthesiser: Synthesiser | undefined;
 }

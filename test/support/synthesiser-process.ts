@@ -11,7 +11,7 @@ import type { SynthesisRequest } from './synthesiser.ts';
 /** The first bundles, which are the same for every stage, and the assembly that they were made for. */
 let shared: { readonly bundles: string; readonly folder: string } | undefined;
 
-/** By requested folder: the request, and its result: undefined, or the error. */
+/** The requests and their results, by requested folder. A result is undefined, or the error. */
 const answers = new Map<
   string,
   { readonly overrides: string; readonly failure: Promise<string | undefined> }
@@ -34,11 +34,11 @@ async function synthesise({
     if (shared) await copyFile(join(shared.folder, BUNDLE_LIST), join(folder, BUNDLE_LIST));
     else {
       shared = { bundles, folder };
-      // For other processes that synthesise, such as `npm start`.
+      // Saves the compile cache for other processes that synthesise, such as `npm start`.
       flushCompileCache();
     }
     if (process.exitCode === undefined) return undefined;
-    // The CDK sets it if it has found something that must not be deployed.
+    // The CDK sets the exit code if it has found something that must not be deployed.
     process.exitCode = undefined;
     return `What was found in ${folder} stands in its validation-report.json`;
   } catch (error) {
@@ -53,7 +53,7 @@ const { port } = await listen(
     const overrides = JSON.stringify(asked.overrides);
     let answer = answers.get(asked.folder);
     if (answer === undefined) {
-      // One after another, because they share the bundles.
+      // Syntheses run one after another, because they share the bundles.
       answer = { overrides, failure: last.then(() => synthesise(asked)) };
       answers.set(asked.folder, answer);
       last = answer.failure;
@@ -65,5 +65,5 @@ const { port } = await listen(
   { port: 0, host: '127.0.0.1' },
 );
 console.log(`http://127.0.0.1:${port}/`);
-// It ends with the tests, however they end.
+// This process ends with the tests, however they end.
 process.stdin.resume().on('end', () => process.exit());

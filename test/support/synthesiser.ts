@@ -8,7 +8,7 @@ export interface SynthesisRequest {
   readonly folder: string;
   /** Overrides of the context in `cdk.json`. */
   readonly overrides: Record<string, unknown>;
-  /** Whether to check it against CloudFormation's rules. @default true */
+  /** Whether to check the assembly against CloudFormation's rules. @default true */
   readonly validate?: boolean;
 }
 

@@ -38,7 +38,7 @@ export async function gatewayAssembly(gateway: StageConfig['gateway']): Promise<
 
 /**
  * Like {@link gatewayAssembly}, but with other settings of the stage.
- * @param name unique among those with other settings
+ * @param name unique among the assemblies with other settings
  */
 export function scarceAssembly(
   gateway: StageConfig['gateway'],

@@ -80,7 +80,10 @@ const LONG_POLL_SECONDS = 20;
 const CALLS_PER_TOPIC_KEY = 2;
 const CALLS_PER_EVENT_KEYS = 7;
 
-/** Lambda's default. Source: Lambda developer guide, "Visualize Lambda function invocations using AWS X-Ray". */
+/**
+ * Share of deliveries that X-Ray traces: Lambda's default. Source: Lambda developer guide, "Visualize Lambda function
+ * invocations using AWS X-Ray".
+ */
 const TRACED_SHARE = 0.05;
 
 /**

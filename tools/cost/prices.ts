@@ -18,12 +18,12 @@ export const prices = {
 
   // https://aws.amazon.com/sqs/pricing/ – standard queues; each started 64 KiB of a request is one more
   sqsRequest: 0.4 / 1e6,
-  /** In addition to `sqsRequest`, for messages with a group id on a standard queue. */
+  /** Price of a message with a group id on a standard queue, in addition to `sqsRequest`. */
   sqsFairQueueRequest: 0.1 / 1e6,
 
   // https://aws.amazon.com/sns/pricing/ – standard topics
   snsPublish: 0.5 / 1e6,
-  /** Also applies to a chat channel, through Amazon Q Developer. */
+  /** Also the price of a message to a chat channel, through Amazon Q Developer. */
   snsHttps: 0.6 / 1e6,
   snsEmail: 2 / 1e5,
 

@@ -40,7 +40,7 @@ export class EffectReader {
   /** Keys of objects that were read, or that are older than the run. */
   readonly #known = new Set<string>();
 
-  /** Must be called before the run, because all objects that exist then are ignored. */
+  /** Opens the reader. Must be called before the run, because all objects that exist then are ignored. */
   static async open(operation: Operation, { mix }: LoadPlan): Promise<EffectReader> {
     const reader = new EffectReader(operation, mix);
     for await (const { key } of listArchive(operation.stack, reader.#window)) reader.#known.add(key);

@@ -35,7 +35,7 @@ export async function load(operation: Operation, options: LoadOptions): Promise<
   const { plan, url, secret, picture, json } = options;
   if (picture?.endsWith('.svg') === false) throw new UsageError(`--picture ${picture} must end in .svg`);
   if (!(await isAgreed(operation, options))) return options.dryRun === true;
-  // Before the run: if the file cannot be written, the result of the run would be lost.
+  // Creates the file before the run: if the file cannot be written, the result of the run would be lost.
   if (picture !== undefined) await appendFile(picture, '');
   const reader = stack.hasArchive ? await EffectReader.open(operation, plan) : undefined;
   const run = new LoadRun(plan, url);

@@ -170,7 +170,7 @@ async function point(folder: string): Promise<void> {
       await rename(copy, file);
     } catch (error) {
       if (file !== CONSOLE_FILE || !isMissing(error)) throw error;
-      // Otherwise the console file of another stack would stay.
+      // Removes the console file of another stack, which would otherwise stay.
       await rm(file, { force: true });
     }
   }

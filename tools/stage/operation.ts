@@ -38,7 +38,7 @@ export interface Operation {
 export interface RecordedDelivery {
   /** The request as it arrived. Without headers if only the body is known. */
   readonly request: RepeatableRequest;
-  /** Undefined if it is not stored. */
+  /** The bytes of the request's body. Undefined if they are not stored. */
   readonly body: Uint8Array | undefined;
 }
 

@@ -23,7 +23,7 @@ import { NOT_RUNNING, OUTPUTS_FILE } from './local-folder.ts';
 
 /** A stage: the local stack, or one deployed to AWS. */
 export class Stage {
-  /** For people: `the local stack`, `stage prod in eu-west-1`. */
+  /** Name of the stage for people: `the local stack`, `stage prod in eu-west-1`. */
   readonly title: string;
   /** All outputs of the stage's CloudFormation stack, by name. */
   readonly outputs: Readonly<Record<string, string>>;
@@ -199,7 +199,7 @@ function localStackAt(address: URL): Stage | undefined {
 export function stageAt(address: URL): Stage {
   const local = localStackAt(address);
   const outputs = { ...local?.outputs, WebhookUrl: address.href };
-  // Such a stage has no known queues. For an address outside AWS, the title does not name a region.
+  // A stage with only a webhook has no known queues. For an address outside AWS, the title does not name a region.
   return (
     local?.with({ outputs }) ??
     new Stage(`the receiver at ${address.host}`, { ...outputs, QuarantineQueueUrl: address.href })

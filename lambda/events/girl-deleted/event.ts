@@ -6,7 +6,7 @@ export const event = {
   processing: 'Synchronise the cast',
   effect: 'cast',
   impact: 'Staff members who left are still on the cast list.',
-  // Not shown in the contract. Assumed: `girl_id`, and the other if present (decision D10).
+  // The contract does not show these fields. Assumed: `girl_id`, and the other if present (decision D10).
   data: object({
     girl_id: identifierOfEitherType,
     shop_id: assumedText,

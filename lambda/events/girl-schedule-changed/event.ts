@@ -6,7 +6,7 @@ export const event = {
   processing: 'Send a notification to the chat room',
   effect: 'chat',
   impact: 'Schedules change and the chat room is not notified.',
-  // Not shown in the contract. Assumed: these fields if present (decision D10).
+  // The contract does not show these fields. They are assumed, and used if present (decision D10).
   data: object({
     shop_id: assumedText,
     girl_id: assumedText,

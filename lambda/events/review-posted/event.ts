@@ -6,7 +6,7 @@ export const event = {
   processing: 'Send a review notification',
   effect: 'review',
   impact: 'Reviews are posted and nobody is notified.',
-  // Not shown in the contract. Assumed: these fields if present (decision D10).
+  // The contract does not show these fields. They are assumed, and used if present (decision D10).
   data: object({
     review_id: assumedText,
     shop_id: assumedText,

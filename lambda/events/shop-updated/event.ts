@@ -6,7 +6,7 @@ export const event = {
   processing: 'Invalidate the shop cache',
   effect: 'shop-cache',
   impact: 'Readers still see shops as they were before an update.',
-  // Shown in the contract; only `shop_id` is needed (decision D11).
+  // The fields that the contract shows. Only `shop_id` is needed (decision D11).
   data: object({
     shop_id: identifier,
     name: text,

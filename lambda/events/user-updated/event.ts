@@ -6,7 +6,7 @@ export const event = {
   processing: 'Update the contact_partner record',
   effect: 'contact-partner',
   impact: 'Partner contacts keep an old name, picture or shop.',
-  // Shown in the contract; only `user_id` is needed (decision D11).
+  // The fields that the contract shows. Only `user_id` is needed (decision D11).
   data: object({
     user_id: identifier,
     shop_id: text,

@@ -4,7 +4,7 @@ import { type ArchiveRecord, archiveLine } from '../../../lambda/archive/record.
 import { MAX_RECORD_BYTES } from '../../../lambda/limits.ts';
 import { escapeForSqs, fitsMessage } from '../../../lambda/queue/message.ts';
 
-/** Near the limits for a body without escapes, and for one in which each byte is escaped. */
+/** Sizes in bytes near the limits for a body without escapes, and for one in which each byte is escaped. */
 const BORDERS = [484 * 1024, 968 * 1024];
 
 /** Characters of JSON text that are escaped in a JSON string, and some that are not. */

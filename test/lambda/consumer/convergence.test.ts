@@ -51,7 +51,9 @@ interface GivenHistory {
 /** Generated histories per property. Each test run generates other ones, so one run need not find every bug. */
 const HISTORIES = 16;
 
-/** As above, for a property that processes each history several times, or is a special case of another one. */
+/**
+ * Generated histories for a property that processes each history several times, or is a special case of another one.
+ */
 const FEW_HISTORIES = 8;
 
 let run = 0;
@@ -144,7 +146,7 @@ test('two repairs at the same time, among live deliveries, do so, too', () =>
 test('a repair that is interrupted during its writes and run again does so, too', () =>
   forHistories(FEW_HISTORIES, async ({ deliveries, harm, numbers }) => {
     const steps = await damagedState(deliveries, harm, [], numbers);
-    // Often enough that some writes of a message fail finally.
+    // Calls fail often enough that some writes of a message fail finally.
     const heal = faults.inject({ service: 'dynamodb', kind: 'down', share: 0.5, callers: 'everyone' });
     try {
       await Promise.all(steps.map(({ delivery, replay }) => consumers.attempt(delivery, replay)));

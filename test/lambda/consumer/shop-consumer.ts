@@ -39,7 +39,7 @@ beforeAll(async () => {
   Object.assign(process.env, functionEnvironment('shop-updated', aws), {
     POWERTOOLS_LOG_LEVEL: 'INFO',
     POWERTOOLS_METRICS_DISABLED: 'false',
-    // The payload must not be logged even then.
+    // Even with this setting of Powertools, the payload must not be logged.
     POWERTOOLS_LOGGER_LOG_EVENT: 'true',
   });
   handler = await load();
@@ -47,7 +47,7 @@ beforeAll(async () => {
 beforeEach(() => {
   tests += 1;
   lines.capture();
-  // The SDK then retries a call at once.
+  // With this number, the SDK retries a call at once.
   jest.spyOn(Math, 'random').mockReturnValue(0);
 });
 afterEach(() => {

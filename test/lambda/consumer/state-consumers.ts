@@ -34,7 +34,7 @@ export class StateConsumers {
     this.#handlers = handlers;
   }
 
-  /** Sets their environment in this process, and loads them. They archive nothing. */
+  /** Sets the consumers' environment in this process, and loads the consumers. They archive nothing. */
   static async load(aws: TestAws): Promise<StateConsumers> {
     const handlers = new Map<string, ConsumerHandler>();
     for (const name of ['shop-updated', 'girl-created', 'girl-deleted', 'user-updated']) {
@@ -48,7 +48,7 @@ export class StateConsumers {
   /**
    * Processes a delivery as its queue does: a message that comes back is tried again. On a busy computer a call to
    * DynamoDB may take longer than its timeout.
-   * @param replay that sends it.
+   * @param replay that sends the delivery.
    * @default undefined: a normal delivery
    */
   async deliver(delivery: ReceivedDelivery, replay?: Replay): Promise<void> {
@@ -98,7 +98,7 @@ const allRows = ({ shops, cast, contacts }: ExpectedState): Row[] =>
 
 const RECEIVED_AT = ['2026-01-31T09:00:00.000Z', '2026-01-31T09:00:01.000Z', '2026-01-31T09:10:00.000Z'];
 
-/** Few times, so that equal ones are common. The last two are later than (some) receipts. */
+/** A few timestamps, so that equal ones are common. The last two are later than (some) receipts. */
 const timestamp = fc.constantFrom(
   '2026-01-31T08:00:00.000Z',
   '2026-01-31T08:00:00.001Z',
@@ -252,6 +252,6 @@ export async function fillIn(tables: Tables, rows: readonly StoredRow[]): Promis
   );
 }
 
-/** A version that a bug may have written: lower than all others, or between its own and the previous one. */
+/** A version that a bug may have written: lower than all others, or between the item's own and the previous version. */
 const lowered = (version: unknown, kind: Damage['kind']) =>
   kind === 'shortened' && typeof version === 'string' ? version.slice(0, -1) : '0';

@@ -15,7 +15,7 @@ beforeAll(async () => {
   aws = await startTestAws(faults);
   Object.assign(process.env, functionEnvironment('review-posted', aws));
 });
-// The SDK then retries a call at once.
+// With this number, the SDK retries a call at once.
 beforeEach(() => void jest.spyOn(Math, 'random').mockReturnValue(0));
 afterEach(() => {
   jest.restoreAllMocks();

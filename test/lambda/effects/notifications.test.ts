@@ -156,7 +156,7 @@ beforeAll(async () => {
 beforeEach(() => {
   published.length = 0;
   lines.capture();
-  // The SDK then retries a call at once.
+  // With this number, the SDK retries a call at once.
   jest.spyOn(Math, 'random').mockReturnValue(0);
 });
 afterEach(() => {

@@ -28,14 +28,14 @@ beforeAll(async () => {
     AWS_LAMBDA_FUNCTION_VERSION: '1',
     POWERTOOLS_LOG_LEVEL: 'INFO',
     POWERTOOLS_METRICS_DISABLED: 'false',
-    // The payload must not be logged even then.
+    // Even with this setting of Powertools, the payload must not be logged.
     POWERTOOLS_LOGGER_LOG_EVENT: 'true',
   });
 });
 beforeEach(async () => {
   await rotate(TEST_SECRET);
   lines.capture();
-  // The SDK then retries a call at once.
+  // With this number, the SDK retries a call at once.
   jest.spyOn(Math, 'random').mockReturnValue(0);
 });
 afterEach(() => {
@@ -137,7 +137,7 @@ describe('a start', () => {
     breakSecrets('slow', 5 * WARM_UP_LIMIT);
     const began = performance.now();
     const answer = await start();
-    // Without the limit, it would take both attempts of a call: 4 s.
+    // Without the limit, the start would take both attempts of a call: 4 s.
     expect(performance.now() - began).toBeLessThan(3 * WARM_UP_LIMIT);
     faults.clear();
     expect(await answer()).toBe(200);

@@ -5,7 +5,7 @@ import { bodyOf, signingVectors } from '../../support/signing-vectors.ts';
 
 const { vectors } = signingVectors;
 
-/** Like the receiver: the header's value must be one signature, and must match the secret. */
+/** Checks a signature as the receiver does: the header's value must be one signature, and must match the secret. */
 function accepts(value: string, body: Uint8Array, secret: string): boolean {
   const signature = decodeSignature(value);
   return signature !== undefined && verify(body, signature, [secret]);

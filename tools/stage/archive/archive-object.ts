@@ -20,7 +20,7 @@ export class ArchiveObject {
   readonly key: string;
   /** Size as stored, compressed. */
   readonly bytes: number;
-  /** Set when reading reaches the damage. */
+  /** Why the rest of the object cannot be read. Set when reading reaches the damage. */
   damage: DamagedObjectError | undefined;
   /** Whether the object was read to its end or to its damage, without an interruption. */
   isRead = false;

@@ -24,7 +24,10 @@ export interface Person {
 
 export type FoundInObject = Awaited<ReturnType<PersonalData['in']>>;
 
-/** Only the fields that `forget` needs, so that it also works for events that are no longer in the catalogue. */
+/**
+ * The fields of a record that `forget` needs, and no others, so that the command also works for events that are no
+ * longer in the catalogue.
+ */
 const redactableSchema = v.looseObject(v.pick(recordSchema, ['settledAt', 'body', 'payloadKey']).entries);
 
 type RedactableRecord = v.InferOutput<typeof redactableSchema>;

@@ -32,7 +32,7 @@ const MAX_OPEN_BYTES = 32 * 1024 * 1024;
 interface StoredObject {
   readonly key: string;
   readonly bytes: number;
-  /** Changes when `forget` rewrites the object. */
+  /** S3's tag of the content. Changes when `forget` rewrites the object. */
   readonly etag?: string | undefined;
 }
 

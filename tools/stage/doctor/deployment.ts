@@ -50,7 +50,7 @@ export const deploymentChecks: readonly StageCheck[] = [
       const missing = Object.keys(Outputs).filter((name) => stage.outputs[name] === undefined);
       const why = 'Commands find queues, logs and streams by them. Another version of the code is deployed.';
       if (missing.length > 0) return failure(`outputs missing: ${missing.join(', ')}`, { why });
-      // Only types and properties: the CDK adds metadata when it deploys.
+      // Only types and properties are compared: the CDK adds metadata when it deploys.
       const there = new Map(deployed.map((one) => [one.logicalId, one]));
       const code = new Map(Object.entries(Resources));
       const differing = [...new Set([...there.keys(), ...code.keys()])]

@@ -123,7 +123,7 @@ function unchecked(error: unknown, { needs }: StageCheck, local: boolean): Check
   return warning(`not checked: ${refusalOf(error, local)}`, { why, fix: 'docs/permissions.md, "doctor"' });
 }
 
-/** Several results of a check with the same advice have it once, below the last. */
+/** Leaves out repeated advice: results of a check with the same advice show it once, below the last result. */
 const withoutRepeats = (results: readonly CheckedLine[]) =>
   results.map((result, index) => {
     const { name, why, fix } = results[index + 1] ?? {};
@@ -135,7 +135,7 @@ const STYLES = { ok: 'green', warning: 'yellow', failure: 'red', skipped: 'gray'
 
 const NAME_WIDTH = Math.max(...Object.values(CHECKS).flatMap((all) => all.map(({ name }) => name.length)));
 
-/** Before the text: the state, the name, and two spaces around each. */
+/** Columns before the text of a result: the state, the name, and two spaces around each. */
 const INDENT = 'failure'.length + NAME_WIDTH + 6;
 
 /** A command is not wrapped, so that it can be pasted. */

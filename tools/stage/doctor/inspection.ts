@@ -19,9 +19,9 @@ import type { Stage } from '../stage.ts';
 export interface CheckResult {
   readonly state: 'ok' | 'warning' | 'failure' | 'skipped';
   readonly seen: string;
-  /** Why it matters. */
+  /** Why the result matters. */
   readonly why?: string | undefined;
-  /** A command line, or a page of the documents. */
+  /** How to fix the problem: a command line, or a page of the documents. */
   readonly fix?: string | undefined;
 }
 
@@ -40,13 +40,13 @@ export const failure = (seen: string, advice: Advice = {}): CheckResult => ({
   state: 'failure',
 });
 
-/** What is wrong, or that all is well. */
+/** The results that name a problem, or one that says that all is well. */
 export const problemsOr = (seen: string, problems: readonly (CheckResult | undefined)[]) => {
   const found = problems.filter((problem) => problem !== undefined);
   return found.length > 0 ? found : ok(seen);
 };
 
-/** One line of `npx hookctl doctor`, or several if it finds several things. */
+/** One line of `npx hookctl doctor`, or several if the check finds several things. */
 export interface StageCheck {
   readonly name: string;
   /** Permissions of its calls. `docs/permissions.md` lists those of all checks. */
@@ -89,7 +89,10 @@ export class Inspection implements Disposable {
     return this.stage.stackName.replace('PartnerWebhooks-', '');
   }
 
-  /** Whether it is what `npm start` runs. An emulator is not: it has CloudFormation, versions and aliases. */
+  /**
+   * Whether the stage is the stack that `npm start` runs. An emulator is not that stack: an emulator has
+   * CloudFormation, versions and aliases.
+   */
   get isLocalStack(): boolean {
     return this.stage.local && this.stage.commandSuffix === '';
   }
@@ -207,7 +210,7 @@ export async function allOf<Page, Item>(
   return items;
 }
 
-/** Shows what somebody changed or deleted by hand, then restores it. */
+/** The command that shows what somebody changed or deleted by hand, then restores it. */
 export const revertDrift = ({ isLocalStack, stageName }: Inspection) =>
   isLocalStack
     ? 'npm start'
@@ -220,7 +223,7 @@ export function eventTimes(events: readonly EventName[], timeOf: (event: EventNa
   return [...times, unknown.length > 0 ? `none of ${unknown.join(', ')}` : []].flat().join('; ');
 }
 
-/** Different texts that a tally names. */
+/** Maximum number of different texts that a tally names. */
 const MAX_TALLIED = 5;
 
 /** How many there are of each text, the most frequent first: `3 × Rejected, 1 × Parked`. */

@@ -12,7 +12,7 @@ import {
   warning,
 } from './inspection.ts';
 
-/** Days before expiry from which it is a failure: ACM would have renewed its own certificate long before. */
+/** Days before expiry from which a certificate is a failure: ACM would have renewed its own certificate long before. */
 const { threshold: MIN_DAYS } = alarmTable.CertificateExpires.fires;
 
 const DAY = 24 * 60 * 60 * 1000;

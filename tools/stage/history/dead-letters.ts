@@ -8,7 +8,10 @@ import type { DeadLetterFact, Fact } from './facts.ts';
 
 interface DeadLettersFound {
   readonly facts: readonly DeadLetterFact[];
-  /** Absent if the queues were not searched, because nothing can be there. */
+  /**
+   * Whether all messages were searched, and why the queue could not be read. Absent if the queues were not searched,
+   * because no message can be there.
+   */
   readonly queues?: { readonly complete: boolean; readonly refused?: string };
 }
 

@@ -70,7 +70,7 @@ export interface RecordFact extends FactBase {
 export interface DeadLetterFact extends FactBase {
   readonly kind: 'dead-letter';
   readonly messageId: string;
-  /** Absent if it is on the dead-letter queue of its event. */
+  /** The queue that has the message. Absent if the message is on the dead-letter queue of its event. */
   readonly queue?: 'quarantine' | 'unrouted' | undefined;
   /** The consumer's reason for giving up. Absent if SQS moved the message itself. */
   readonly error?: string | undefined;
@@ -124,7 +124,7 @@ export interface NotificationEffect {
   readonly texts: Readonly<Record<string, string>>;
 }
 
-/** One thing known about a delivery. `deriveHistory` makes the history from all of them. */
+/** One thing known about a delivery. `deriveHistory` makes the history from all facts. */
 export type Fact =
   | ExchangeFact
   | LineFact

@@ -19,7 +19,7 @@ const MAX_CANDIDATES = 10;
 /** Where facts were searched for, and why a source could not be read. */
 export interface Sources {
   readonly logs: LogSearch['searched'];
-  /** Absent if the search did not need the archive. */
+  /** How the archive was searched. Absent if the search did not need the archive. */
   readonly archive?: ArchiveSearched | undefined;
   /** The queues that nothing consumes. Absent if the search did not need them. */
   readonly queues?: { readonly complete: boolean; readonly refused?: string } | undefined;
@@ -94,7 +94,7 @@ export async function findFacts(
   ];
   const deadLetters = await deadLettersOf(stage, found, signal);
   if (signal.aborted) return undefined;
-  // If a dead letter was found twice, the second search knows more about it.
+  // If a dead letter was found twice, the second search knows more about the dead letter.
   const facts = new Map([...found, ...deadLetters.facts].map((fact) => [identityOf(fact), fact]));
   const sources: Sources = {
     logs: logs.searched,

@@ -50,7 +50,7 @@ export interface HistoryStep {
   readonly at: string;
   /** API Gateway's id of the request. */
   readonly requestId?: string | undefined;
-  /** From the log. The archive does not store it. */
+  /** SQS's id of the message, from the log. The archive does not store this id. */
   readonly messageId?: string | undefined;
   /** How the message reached its queue. */
   readonly origin?: MessageOrigin | undefined;
@@ -67,7 +67,7 @@ export interface HistoryStep {
   readonly atTheLatest?: true | undefined;
   /** For `received`: milliseconds since the partner's `timestamp`; 0 if the partner's clock is ahead. */
   readonly lagMs?: number | undefined;
-  /** For `queued`: an event, `unrouted` or `quarantine`. */
+  /** For `queued`: name of the queue: an event, `unrouted` or `quarantine`. */
   readonly queue?: string | undefined;
   /** For `answered`: HTTP status. */
   readonly status?: number | undefined;
@@ -78,7 +78,7 @@ export interface HistoryStep {
   readonly sourceIp?: string | undefined;
   /** For `failed`: when the next attempt is due. ISO 8601. */
   readonly nextAttemptAt?: string | undefined;
-  /** For `skipped`. */
+  /** For `skipped`: why the event needed no effect. */
   readonly reason?: SkipReason | undefined;
   /** For `processed` and `skipped`: milliseconds since the receipt. Absent for a replay. */
   readonly latencyMs?: number | undefined;
@@ -99,7 +99,7 @@ export type MessageOrigin =
   | {
       readonly kind: 'replay';
       readonly name: string;
-      /** From the archive. */
+      /** Mode of the replay, from the archive. */
       readonly mode?: ReplayMode | undefined;
       readonly notify?: boolean | undefined;
     };
@@ -152,7 +152,7 @@ export interface HistoryLocation {
   readonly queue?: string | undefined;
   /** HTTP status of a delivery that was not accepted. */
   readonly status?: number | undefined;
-  /** For `skipped`. */
+  /** For `skipped`: why the event needed no effect. */
   readonly reason?: SkipReason | undefined;
   /** For `retrying` and `paused`: attempts that have ended. */
   readonly attempts?: number | undefined;
@@ -190,13 +190,13 @@ export interface Delivery {
   /** ISO 8601. */
   readonly receivedAt: string;
   readonly state: DeliveryState;
-  /** For `skipped`. */
+  /** For `skipped`: why the event needed no effect. */
   readonly reason?: SkipReason | undefined;
   /** HTTP status of the answer. */
   readonly status?: number | undefined;
   /** Number of attempts to process the message, without those of replays. */
   readonly attempts: number;
-  /** For deliveries that have not succeeded. Contains no payload data. */
+  /** The last error of a delivery that has not succeeded. Contains no payload data. */
   readonly error?: string | undefined;
   /** Milliseconds from the receipt to the effect. */
   readonly latencyMs?: number | undefined;

@@ -38,7 +38,7 @@ interface LogsSearched {
   readonly lines: number;
   /** Queries are paid by these bytes. */
   readonly bytesScanned: number;
-  /** There are more lines than a query returns. */
+  /** Whether there are more lines than a query returns. */
   readonly truncated: boolean;
   /** Why the logs could not be read. */
   readonly refused?: string;

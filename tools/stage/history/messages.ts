@@ -272,7 +272,7 @@ function originOf(
     const wasParked = requests.some((one) => one.requestId === requestId && one.queue === 'unrouted');
     return { kind: wasParked ? 'redriven' : 'delivery' };
   }
-  // Only a redrive creates a new message from one that was given up.
+  // Only a redrive creates a new message from a message that was given up.
   return { kind: earlier.some((other) => isGivenUp(other, startOf(message))) ? 'redriven' : 'repeated' };
 }
 

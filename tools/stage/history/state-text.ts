@@ -241,7 +241,10 @@ const delayText = (milliseconds: number) =>
 
 const isOverdue = (since: string, { now }: Clock) => now - Date.parse(since) > OVERDUE;
 
-/** Empty if no failed attempt is known and a later one has started: the known log may begin with that. */
+/**
+ * The number of failed attempts and the error. Empty if no failed attempt is known and a later attempt has started: the
+ * known log may begin with that attempt.
+ */
 const failedText = ({ attempts, error, startedAt }: HistoryLocation) =>
   (error !== undefined || startedAt === undefined) &&
   `${attempts === 1 ? '1 attempt' : `${attempts} attempts`} failed: ${sentence(error)}`;

@@ -30,7 +30,7 @@ function stepsOfRequest(request: HistoryRequest, messages: readonly HistoryMessa
   const receivedAt = exchange?.at ?? receiptOf(requestId, messages);
   const received: HistoryStep = {
     kind: 'received',
-    // Not later than the answer, although the clocks of API Gateway and the receiver differ.
+    // The receipt is not later than the answer, although the clocks of API Gateway and the receiver differ.
     at: isoTime(Math.min(receivedAt ?? request.at, request.at)),
     requestId,
     atTheLatest: receivedAt === undefined || undefined,

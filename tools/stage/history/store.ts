@@ -229,7 +229,7 @@ export class HistoryStore implements Disposable {
       try {
         this.#deriveHistory();
       } catch (error) {
-        // Happens if the disk is full, for example. The stack continues without a history.
+        // A write fails if the disk is full, for example. The stack continues without a history.
         warn('The history of deliveries cannot be written', error);
       }
     }, DERIVE_INTERVAL);

@@ -77,7 +77,7 @@ export function deliveryFilter({ events, id }: LineFilter): (line: FollowedLine)
       `No log line can have the id '${id}': give at least 8 characters of an event, request or message id`,
     );
   }
-  /** For lines that name no delivery: whether they are about work on one. */
+  /** Whether a line that names no delivery is about work on a delivery. */
   const isOfWork = (name: string, text: string) =>
     wanted === undefined ? events === undefined || name !== 'receiver' : text.includes(wanted.text);
   return ({ function: name, text }) => {

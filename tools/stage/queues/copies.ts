@@ -14,8 +14,9 @@ const MAY_DIFFER = new Set<string>([
 ]);
 
 /**
- * Equal for copies: messages of one queue with the same bytes, because the sender repeated a delivery. A replay's
- * message is no copy of a delivery's. The bytes count, too: a message that was sent by hand may have any `eventId`.
+ * A key that is equal for copies: messages of one queue with the same bytes, because the sender repeated a delivery. A
+ * replay's message is no copy of a delivery's. The bytes count, too: a message that was sent by hand may have any
+ * `eventId`.
  */
 export function copyKey(
   { name, kind }: Pick<AnyQueue, 'name' | 'kind'>,

@@ -127,7 +127,7 @@ async function sampleOf({ stack, signal }: Operation, queue: AnyQueue) {
     },
   );
   if (times.length === 0) return undefined;
-  // If there are more messages than were inspected, an older one and other events may exist.
+  // If there are more messages than were inspected, an older message and other events may exist.
   const oldest = { sentAt: new Date(Math.min(...times)), atLeast: limited };
   return { events: { count: keys.size, atLeast: limited }, oldest };
 }

@@ -21,7 +21,7 @@ import {
 } from './received-message.ts';
 import { MAX_SEARCHED } from './waiting-messages.ts';
 
-/** What precedes the next command. */
+/** Words before the next command, by kind of queue. */
 const BEFORE_NEXT: Readonly<Record<AnyQueue['kind'], string>> = {
   'dead-letter': 'After you fix the cause',
   quarantine: 'After the partner or you fix the cause (docs/operations.md, "Quarantine")',
@@ -136,7 +136,7 @@ function describe(stack: Stage, { kind }: AnyQueue, message: ShownMessage): stri
     ['received', `${message.receives} × from this queue (each reading counts)`],
     ['payload', unreadable === undefined ? (body ?? bodyBase64) : `not readable: ${unreadable}`],
   ];
-  // Not wrapped, so that a payload can be copied.
+  // The fields are not wrapped, so that a payload can be copied.
   return [`message ${message.messageId}`, ...fieldLines(all, Number.POSITIVE_INFINITY).map(printable)];
 }
 

@@ -50,7 +50,7 @@ export async function pause(operation: Operation, name: string, reason: string):
       await set(stack, state.paused, 'ALARM', pauseText(by, reason));
     }
     if ((await settled(operation, event, `${REPEAT}: ${undo}`)) === undefined) return false;
-    // Last: until an alarm reports the pause, the alarm on age must keep its normal threshold.
+    // The threshold changes last: until an alarm reports the pause, the alarm on age must keep its normal threshold.
     await ringAt(stack, state.waiting, thresholdInPause);
   } catch (error) {
     throw incomplete(error, `The event source of ${event} is off, but its alarms are not set yet`);

@@ -9,10 +9,10 @@ import type { Stage } from '../stage.ts';
 
 /** A queue that nothing consumes: its messages wait for a person. */
 export interface WaitingQueue {
-  /** On the command line: an event, `quarantine` or `unrouted`. */
+  /** Name on the command line: an event, `quarantine` or `unrouted`. */
   readonly name: string;
   readonly kind: 'dead-letter' | 'quarantine' | 'unrouted';
-  /** In a sentence: `the dead-letter queue of shop.updated`. */
+  /** Name in a sentence: `the dead-letter queue of shop.updated`. */
   readonly title: string;
   readonly url: string;
 }

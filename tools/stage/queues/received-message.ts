@@ -99,7 +99,7 @@ const GIVEN_BACK_AT_ONCE = 8;
 
 /**
  * Receives each message of a queue once, page by page. Nobody else can receive the messages meanwhile. If this process
- * dies, they stay hidden for {@link hiddenSeconds}. An abort ends it after the current page.
+ * dies, they stay hidden for {@link hiddenSeconds}. An abort ends the visits after the current page.
  * @param visit is called for all messages of a page at the same time. It returns `settled` only if the message is safely
  * stored elsewhere: the message is then deleted. After `stays`, the message becomes visible again
  * @returns `seen`: number of messages; `undeleted`: ids of settled messages that could not be deleted, so they are still

@@ -80,7 +80,7 @@ interface LoggedCrash {
   readonly at: number;
   /** Lambda's name of the error, such as `Runtime.ExitError`. */
   readonly error: string;
-  /** Of the invocation, if the line has it. The runtime and Lambda may both report the same crash. */
+  /** Lambda's id of the invocation, if the line has one. The runtime and Lambda may both report the same crash. */
   readonly requestId: string | undefined;
 }
 

@@ -45,7 +45,7 @@ export async function notYetArchived(
     if (oldest >= until) return undefined;
     return `Firehose still has records since ${oldest.toISOString()}. Replay again later under another name.`;
   } catch (error) {
-    // Not an error: without this permission, the replay still sends everything that the archive has.
+    // A missing permission is not an error: without it, the replay still sends everything that the archive has.
     if (!(error instanceof Error) || !error.name.startsWith('AccessDenied')) throw error;
     return 'It is unknown whether Firehose still has records: permission denied for cloudwatch:GetMetricStatistics.';
   }

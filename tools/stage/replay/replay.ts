@@ -42,7 +42,8 @@ export async function replay(operation: Operation, options: ReplayOptions): Prom
     return true;
   }
   if (!(await consented(operation, options, 'Continue?'))) return false;
-  // Read again, because the user may have answered the question late, and another process may have run the replay.
+  // The state is read again, because the user may have answered the question late, and another process may have run the
+  // replay.
   const file = new StateFile(stack, left.name);
   const state = (await file.read()) ?? left;
   refuseEnded(state);

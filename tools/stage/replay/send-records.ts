@@ -138,7 +138,7 @@ async function settle(group: MessageGroup, backlog: Backlog, options: SendRecord
     await bucket.take(messages.length, signal);
   }
   for (const { reason, ...position } of unsent) checkpoint.markUnsent(position, reason);
-  // Marked as unsent until SQS has answered, because the state may be saved at any time.
+  // The messages count as unsent until SQS has answered, because the state may be saved at any time.
   for (const message of messages) checkpoint.markPending(message);
   const sent = await Promise.allSettled(batchesOf(messages).map((batch) => sendBatch(batch, event, options)));
   for (const { key, damage } of ended) checkpoint.markObjectRead(key, damage);
