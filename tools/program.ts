@@ -37,8 +37,8 @@ export async function loadCommands(names: readonly string[] = NAMES): Promise<Co
 }
 
 /**
- * `hookctl`, with one command if `args` begin with its name: the others would take most of its start. Otherwise, for
- * example for `--help`, with all commands.
+ * `hookctl`, with one command if `args` begin with its name: to load the other commands would take most of the start.
+ * Otherwise, for example for `--help`, with all commands.
  */
 export async function hookctl([name = '']: readonly string[]): Promise<CommandUnknownOpts> {
   const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
@@ -79,7 +79,7 @@ export async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Only the message, if the error is expected. */
+/** What to print for an error. Only the message, if the error is expected. */
 async function messageOf(error: unknown): Promise<unknown> {
   if (!(error instanceof Error)) return error;
   if (EXPECTED.has(error.name)) return error.message;
@@ -94,7 +94,7 @@ async function messageOf(error: unknown): Promise<unknown> {
 }
 
 /**
- * For a file that does not parse, such as one shared by commands and functions: the error and its position. Node.js
+ * The error and its position in a file that does not parse, such as a file shared by commands and functions. Node.js
  * puts the position and the source line before the stack.
  * @returns undefined for another error
  */

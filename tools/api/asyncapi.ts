@@ -10,7 +10,7 @@ import {
   topics,
 } from './notifications.ts';
 
-/** Not 3.1.0: Modelina 5.10.1, the generator of models, makes one model `Root` of such a document. */
+/** Version of AsyncAPI. Of a 3.1.0 document, Modelina 5.10.1, the generator of models, makes one model `Root`. */
 const VERSION = '3.0.0';
 
 const INTRODUCTION = `The notifications that subscribers of our topics get.
@@ -98,7 +98,7 @@ function operation(topic: TopicName): JsonSchema {
   };
 }
 
-/** Source: user guide, "Custom notifications using Amazon Q Developer in chat applications". */
+/** A message for a chat. Source: user guide, "Custom notifications using Amazon Q Developer in chat applications". */
 const customNotificationSchema: JsonSchema = {
   title: 'custom notification',
   description: 'A message that Amazon Q Developer in chat applications shows in Slack and Teams.',
@@ -123,7 +123,7 @@ const customNotificationSchema: JsonSchema = {
   required: ['version', 'source', 'content'],
 };
 
-/** The three forms of a notification. A subscription gets the one for its protocol. */
+/** The three forms of a notification. A subscription gets the form for its protocol. */
 function notificationMessages(described: DescribedEvent): JsonSchema {
   const { event, name, schemaName, meaning } = described;
   const forms = notificationForms(described);

@@ -11,10 +11,12 @@ export const info = (title: string, description: string) => ({
 /** The project's licence, as an SPDX identifier. */
 export const LICENCE: string = license;
 
-/** A reserved host name that nobody can own (RFC 2606). */
+/** Host of the webhook in examples: a reserved name that nobody can own (RFC 2606). */
 export const EXAMPLE_HOST = 'webhooks.example.com';
 
-/** Placeholders to replace when you deploy the stack. Linters require all three fields. */
+/**
+ * Contact in the API descriptions: placeholders to replace when you deploy the stack. Linters require all three fields.
+ */
 export const CONTACT = {
   name: 'The people who gave you the address and the secret',
   url: `https://${EXAMPLE_HOST}/`,

@@ -8,14 +8,14 @@ import { dataSchema, type JsonSchema } from './json-schema.ts';
 
 export const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
 
-/** The `$id` of a schema. It is an identifier and never fetched. */
+/** The `$id` of a schema: an identifier that is never fetched. */
 export const schemaId = (name: string) => `urn:partner-webhooks:schema:${name}`;
 
 export interface DescribedEvent {
   readonly event: EventName;
-  /** Name in files, operations and messages: `shop-updated`. */
+  /** Name of the event in files, operations and messages: `shop-updated`. */
   readonly name: string;
-  /** Name of its schemas: `ShopUpdated`. */
+  /** Name of the event's schemas: `ShopUpdated`. */
   readonly schemaName: string;
   readonly meaning: string;
   /** The event's effect, as part of a sentence: `invalidate the shop cache`. */
@@ -61,7 +61,7 @@ export const requestId = {
 
 export const REQUEST_ID = 'JZ3dXgkWIAMEPlw=';
 
-/** An event id for examples: that of `{}`. */
+/** Event id in examples: the id of `{}`. */
 export const EVENT_ID = eventIdOf({});
 
 const timestamp = {
@@ -77,7 +77,7 @@ const webhookId = {
   description: 'For your own use. We store it with the event and ignore it otherwise.',
 };
 
-/** An event of a kind that the receiver parks (decision D5). */
+/** Schema of an event whose kind the receiver parks (decision D5). */
 export const otherPayloadSchema = (events: readonly DescribedEvent[]): JsonSchema => ({
   title: 'another kind of event',
   description: 'An event of a kind that we do not support yet. We store it, and it has no effect.',

@@ -27,8 +27,8 @@ const WELL_FORMED = 'of well-formed Unicode: no lone surrogate';
 const REPLACED = 'A lone surrogate in it is replaced by U+FFFD.';
 
 /**
- * JSON Schemas for the field schemas of `lambda/events/fields.ts`. These transform values and have fallbacks, so no
- * library can convert them. A new field schema must be added here.
+ * JSON Schemas for the field schemas of `lambda/events/fields.ts`. No library can convert field schemas, because they
+ * transform values and have fallbacks. A new field schema must be added here.
  */
 const fieldSchemas: ReadonlyMap<v.GenericSchema, FieldSchema> = new Map<v.GenericSchema, FieldSchema>([
   [
@@ -117,7 +117,7 @@ interface Containers {
   readonly object: v.ObjectSchema<v.ObjectEntries, undefined>;
 }
 
-/** Whether a schema is of this type, and nothing else: no further checks, and no fallback. */
+/** Whether a schema has only the given type: no further checks, and no fallback. */
 const isOnly = <Type extends keyof Containers>(
   type: Type,
   schema: v.GenericSchema,
@@ -136,7 +136,7 @@ export function jsonSchema(schema: v.GenericSchema, side: Side, path: string): J
   return leafSchema(schema, side, path);
 }
 
-/** Additional fields are valid: the partner may add fields before the receiver reads them. */
+/** JSON Schema of an object. Additional fields are valid: the partner may add fields before the receiver reads them. */
 function objectSchema(entries: v.ObjectEntries, side: Side, path: string): JsonSchema {
   const fields = Object.entries(entries);
   const required = fields.filter(([, { type }]) => type !== 'optional').map(([name]) => name);

@@ -39,7 +39,7 @@ export function topicOf({ event }: DescribedEvent): TopicName | undefined {
   return effect in topics ? (effect as TopicName) : undefined;
 }
 
-/** A truncated text is one character longer, because it ends with “…”. */
+/** Maximum characters of a text in a notification. A truncated text ends with “…”, which is one character more. */
 const MAX_TEXT_LENGTH = MAX_NOTIFICATION_VALUE_LENGTH + 1;
 
 /** Pattern of a timestamp with nanoseconds. Alphabetical order of such texts is order in time (decision D9). */

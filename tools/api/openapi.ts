@@ -19,8 +19,8 @@ const INTRODUCTION = `You post each event to one address. We verify the signatur
 - **Tell us before you send a new kind of event.** Until we support it, the answer is 200 \`parked\`: we store the event, but it has no effect.`;
 
 /**
- * Name of the schema for other events. It is the last alternative, because the generator for PHP keeps only the last:
- * that is then the most general one.
+ * Name of the schema for other events, which is the last alternative. The generator for PHP keeps only the last
+ * alternative, so the most general schema must be last.
  */
 const OTHER_EVENT = 'OtherEvent';
 
@@ -49,16 +49,17 @@ export function openApiDocument(): JsonSchema {
       },
     ],
     // A signature belongs to one body, so it is a parameter of each request. As a security scheme, a client would take
-    // the signature once, like a key. If it were both, a generated client would set it twice, and the answer would be
-    // 401.
+    // the signature once, like a key. If the signature were both, a generated client would set it twice, and the answer
+    // would be 401.
     security: [],
     tags: [{ name: 'Endpoint', description: 'The only request of this interface.' }],
     paths: { [WEBHOOK_PATH]: { post: receiveEvent(events) } },
     components: {
       parameters: { Signature: signatureParameter(events) },
       schemas: {
-        // No discriminator: that would exclude other kinds, and openapi-generator would send `"event":"PartnerEvent"`.
-        // Not `oneOf`: most tools ignore the `not` of the last alternative, so two would match.
+        // No discriminator: a discriminator would exclude other kinds, and openapi-generator would send
+        // `"event":"PartnerEvent"`. Not `oneOf`: most tools ignore the `not` of the last alternative, so two
+        // alternatives would match.
         PartnerEvent: {
           title: 'event',
           description: 'An event that we support, or of another kind.',

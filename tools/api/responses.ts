@@ -15,8 +15,8 @@ const accepted = {
 type AcceptedStatus = keyof typeof accepted;
 
 /**
- * One schema for `queued` and `parked`. If there were two, a generated PHP client would keep only the last, and throw
- * at the other status.
+ * One schema for `queued` and `parked`. With two schemas, a generated PHP client would keep only the last schema, and
+ * throw at the other status.
  */
 const acceptedSchema: JsonSchema = {
   title: 'accepted',
@@ -60,7 +60,7 @@ const fieldProblems: JsonSchema = {
   description: `The invalid fields, at most ${MAX_PROBLEMS}.`,
 };
 
-/** The receiver's errors, created by its own code, by the names of their schemas. */
+/** Errors that the receiver's own code answers, by the names of their schemas. */
 const problems = {
   UnusableEvent: {
     details: unusableEvent([{ field: 'data.shop_id', detail: 'is missing: expected a non-empty string' }]),

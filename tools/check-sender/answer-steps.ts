@@ -12,7 +12,7 @@ export interface AnswerStep {
   readonly cut?: 'before' | 'within';
 }
 
-/** Target of the simulated redirect. Only a sender that follows it requests this path. */
+/** Target of the simulated redirect. Only a sender that follows redirects requests this path. */
 export const REDIRECT_PATH = `${WEBHOOK_PATH}/redirected`;
 
 const TIMED_STEPS: Readonly<Record<string, (milliseconds: number) => AnswerStep>> = {

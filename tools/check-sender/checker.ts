@@ -24,7 +24,7 @@ const TIMEOUT_CHECK_MILLISECONDS = 500;
 const KEEP_ALIVE_MILLISECONDS = 65_000;
 /** Maximum number of stored signatures of earlier events, to detect a sender that signs an earlier event. */
 const MAX_EARLIER_SIGNATURES = 50;
-/** Minimum time between two reports about refused connections. More of them would hide the verdicts. */
+/** Minimum time between two reports about refused connections. More reports would hide the verdicts. */
 const DROP_NOTICE_MILLISECONDS = 60_000;
 /** Time after which an HTTP API answers 503, if a function has not answered. */
 const GATEWAY_TIMEOUT_MILLISECONDS = GATEWAY_TIMEOUT_SECONDS.http * 1_000;
@@ -35,9 +35,7 @@ interface CheckerOptions {
   readonly port: number;
   /** Address to listen on. @default both loopback addresses */
   readonly host?: string | undefined;
-  /**
-   * Answers to the requests of each delivery, in order. The last one repeats. @default those of the service
-   */
+  /** Answers to the requests of each delivery, in order. The last answer repeats. @default the service's answers */
   readonly steps?: readonly AnswerStep[];
   readonly onVerdict: (verdict: Verdict) => void;
   /** Called with a line that is about no single request. */
@@ -200,8 +198,8 @@ export class Checker {
   }
 
   /**
-   * The answer to send: the service's own, or that of the step. One that takes longer than API Gateway's
-   * timeout becomes a 503.
+   * The answer to send: the service's own, or that of the step. An answer that takes longer than API Gateway's timeout
+   * becomes a 503.
    */
   async #answerOf(
     { status, headers, delayMilliseconds }: AnswerStep,

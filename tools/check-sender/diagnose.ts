@@ -85,10 +85,7 @@ async function causesOf(request: SentRequest, answer: ServiceAnswer, secret: str
   return [...address, ...causes, ...next.filter(isHidden).map((finding) => ({ ...finding, isNext: true }))];
 }
 
-/**
- * The receiver's outcome for a request that did not reach it because of its address, so that one verdict
- * names all mistakes.
- */
+/** What the receiver would do with a request that has a wrong address, so that one verdict names all mistakes. */
 async function outcomeAtAddress(request: SentRequest, secret: string): Promise<ServiceAnswer['outcome']> {
   if (request.body.length === 0) return undefined;
   return (await serviceAnswer({ ...request, method: 'POST', path: WEBHOOK_PATH }, secret)).outcome;

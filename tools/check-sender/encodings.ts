@@ -53,7 +53,7 @@ export function compressionOf(
   headers: readonly Header[],
 ): { name: string; plain: Buffer | undefined } | undefined {
   const coding = valuesOf(headers, 'content-encoding').join(',').trim().toLowerCase();
-  // The magic bytes of gzip (RFC 1952 §2.3.1). Deflate has none, so it is a guess that must give JSON.
+  // The magic bytes of gzip (RFC 1952 §2.3.1). Deflate has no magic bytes, so deflate is a guess that must give JSON.
   const isGzip = body[0] === 0x1f && body[1] === 0x8b;
   const name = Object.hasOwn(DECOMPRESS, coding) ? coding : isGzip ? 'gzip' : 'deflate';
   const plain = attempted(() => DECOMPRESS[name]?.(body));

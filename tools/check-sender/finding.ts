@@ -19,7 +19,7 @@ export interface Finding {
 }
 
 /**
- * `wrong`: the service rejects the request, or the sender cannot have intended it. `risky`: it works, but
+ * `wrong`: the service rejects the request, or the sender cannot have intended it. `risky`: the request works, but
  * should be changed. `fine`: nothing to do.
  */
 export type Grade = 'wrong' | 'risky' | 'fine';

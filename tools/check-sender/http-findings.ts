@@ -24,7 +24,7 @@ export function addressFindings({ method, path, query, headers }: SentRequest): 
   ];
 }
 
-/** Mistakes in a path, with their tests. The first that applies is reported. */
+/** Mistakes in a path, with their tests. The first mistake whose test matches is reported. */
 const PATH_MISTAKES: Readonly<Record<string, (path: string) => boolean>> = {
   'The path is missing: the request went to /': (path) => path === '/',
   'The path ends with a slash': (path) => path === `${WEBHOOK_PATH}/`,
@@ -85,7 +85,7 @@ function* contentTypeFindings({ headers }: SentRequest, isAccepted: boolean): Ge
   else if (OTHER_CHARSET.test(value)) yield finding('content-type-charset');
 }
 
-/** Name of the part of a request that contains the secret. Undefined if none does. */
+/** Name of the part of a request that contains the secret. Undefined if no part contains the secret. */
 function secretPlace(request: SentRequest, secret: string): string | undefined {
   const isIn = (text: string) => containsSecret(text, secret);
   if (isIn(targetOf(request))) return 'the URL';

@@ -58,7 +58,7 @@ function nodeAt(
   return { kind, text, value: text, children };
 }
 
-/** The child at a key or index. If a key occurs more than once, the last one, as in every common parser. */
+/** The child at a key or index. If a key occurs more than once, the last child, as in every common parser. */
 export const memberOf = (node: JsonNode | undefined, key: string): JsonNode | undefined =>
   node?.children.findLast(([name]) => name === key)?.[1];
 
@@ -188,7 +188,7 @@ export const pythonForm: JsonForm = {
   comma: ', ',
   colon: ': ',
   literals: { true: 'True', false: 'False', null: 'None' },
-  // Python uses double quotation marks only for a text with a single one and no double one.
+  // Python uses double quotation marks only for a text that contains single and no double quotation marks.
   quote: (text) => {
     // Python and JSON escape these characters in the same way.
     const escaped = text.replaceAll(/[\\\n\r\t]/g, (sign) => JSON.stringify(sign).slice(1, -1));

@@ -20,7 +20,7 @@ const TEXT_FORMATS: readonly BodyFormat[] = [
   [/^\s*(?:\[object \w+\]|undefined|None|nil)\s*$/, 'body-no-value'],
 ];
 
-/** Formats that resemble JSON. Each is tested against the text's outline, in which strings are empty. */
+/** Formats that resemble JSON. Each format is tested against the text's outline, in which strings are empty. */
 const JSON_LIKE_FORMATS: readonly BodyFormat[] = [
   [/^\{ '|(?:^| )(?:None|True|False) [,}\]]/, 'body-python'],
   [/ (?:NaN|-?Infinity) [,}\]]/, 'body-nan'],

@@ -11,16 +11,16 @@ import { notJson } from './not-json.ts';
 import { textFindings } from './text-findings.ts';
 
 /**
- * Maximum bytes of a body to search for probable mistakes. For a larger one, only the service's own problems
- * are reported.
+ * Maximum bytes of a body to search for probable mistakes. For a larger body, only the service's own problems are
+ * reported.
  */
 const MAX_BYTES_PARSED = 1024 * 1024;
 /** Maximum number of keys of `data` to compare with the known fields. */
 const MAX_KEYS = 200;
 
 /**
- * Minimum length of a field's name for which one wrong letter counts as a typo. In shorter names it may be
- * another word: `game` is not `name`.
+ * Minimum length of a field's name for which one wrong letter counts as a typo. A shorter name with a wrong letter may
+ * be another word: `game` is not `name`.
  */
 const MIN_LETTERS_FOR_SLIP = 6;
 
@@ -62,7 +62,7 @@ export function payloadFindings(body: Buffer, receivedAt: Date): Finding[] {
   ];
 }
 
-/** The kind of event in a body, if it is a known one. No other text of a payload is ever shown. */
+/** The kind of event in a body. Undefined if the kind is unknown, because no other text of a payload is ever shown. */
 export function knownEvent(body: Buffer): EventName | undefined {
   const parsed = parsePayload(body);
   return parsed.kind === 'event' ? parsed.event.event : undefined;
@@ -94,7 +94,7 @@ function kindFindings(kind: string, meant: EventName | undefined): Finding[] {
   return [finding('event-unknown', { near, events: eventNames.join(', ') })];
 }
 
-/** A finding for a problem that the service reports. It names the probable mistake. */
+/** A finding for a problem that the service reports, with the probable mistake. */
 function problemFinding({ field, detail }: FieldProblem, body: Buffer, tree: JsonNode | undefined): Finding {
   if (field === 'body') return bodyFinding(detail, body, tree);
   if (tree === undefined) return finding('field-wrong/unread', { field, detail });

@@ -56,8 +56,7 @@ function percentDecoded(text: string): string[] {
 }
 
 /**
- * One way to decode the value of a signature header, and the mistake if the service does not decode it like
- * that.
+ * One way to decode the value of a signature header. Has a mistake if the service does not decode values in this way.
  */
 interface DigestReading {
   readonly digest: Buffer;
@@ -98,7 +97,7 @@ export const NO_VALUE = /^(?:undefined|null|none|nil|nan|true|false|\[object \w+
 export const PLACEHOLDER =
   /\{\{[^{}]*\}\}|\$\{[\w.]+\}|<%=?[^<>]*%>|^\{[A-Za-z_]\w*\}$|^\$[A-Za-z_]\w*$|^%[A-Za-z_]\w*%$/;
 
-/** Minimum characters of a secret to search for in a text, which may contain a shorter one by chance. */
+/** Minimum characters of a secret to search for in a text. A text may contain a shorter secret by chance. */
 const MIN_SECRET_LENGTH = 8;
 const BASE64_WORD = /[A-Za-z0-9+/_-]{11,}/g;
 /** Maximum characters of a text to search for base64: longer than any header, shorter than a large body. */

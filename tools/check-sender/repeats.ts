@@ -15,8 +15,8 @@ const SHRINKING = (1 - JITTER) / (1 + JITTER);
 const GROWING = 1.1;
 
 /**
- * Minimum milliseconds of a wait to compare. Delays of the computer may be as long as shorter ones, and after
- * a cut or a timeout an HTTP client may itself retry as quickly.
+ * Minimum milliseconds of a wait to compare. Shorter waits may be delays of the computer, or retries by an HTTP client
+ * after a cut or a timeout.
  */
 const MIN_COMPARED_WAIT = 500;
 /** Milliseconds by which the clocks of sender and checker may disagree about a wait. */
@@ -63,7 +63,7 @@ function repeatsOf({ attempts }: SentDelivery) {
     // long before, so the request must also arrive soon after the end of the previous one.
     const isParallel = earliest < ended && at - ended < MIN_COMPARED_WAIT;
     const before = isParallel ? { ...previous, end: undefined } : previous;
-    /** Milliseconds since the end of the previous request. 0 if that has not ended. */
+    /** Milliseconds since the end of the previous request. 0 if the previous request has not ended. */
     const wait = before.end === undefined ? 0 : Math.max(0, at - before.end.at);
     const isFree = hasFailed(before) && retryAfter(before) === 0;
     const isQuick = isFree && wait < MIN_COMPARED_WAIT;

@@ -10,7 +10,7 @@ import type { SentRequest } from './signed-messages.ts';
 const MAX_DELIVERIES = 10_000;
 /** Maximum number of requests to store per delivery. */
 const MAX_ATTEMPTS = 1_000;
-/** Maximum bytes of a body whose content is compared. Larger ones are compared only by their hash. */
+/** Maximum bytes of a body whose content is compared. Larger bodies are compared only by their hash. */
 const MAX_BYTES_PARSED = 256 * 1024;
 
 /**
@@ -60,7 +60,7 @@ export class SentDeliveries {
     return undefined;
   }
 
-  /** @param corrected the rejected delivery that this one corrects */
+  /** @param corrected the rejected delivery that the new delivery corrects */
   #add(eventId: string, keys: readonly string[], corrected?: SentDelivery): SentDelivery {
     const corrects = corrected === undefined ? 0 : corrected.corrects + corrected.attempts.length;
     this.#count += 1;
@@ -71,7 +71,7 @@ export class SentDeliveries {
   }
 }
 
-/** How one request ended: the status of the answer, or why there was none. */
+/** How one request ended: the status of the answer, or why there was no answer. */
 export type AttemptEnding = number | 'cut' | 'gave up';
 
 /** A request of a delivery. Times are milliseconds of the same clock. */
@@ -82,7 +82,7 @@ export interface SentAttempt {
    * connection that was used before, when the request began.
    */
   readonly earliest: number;
-  /** Status of the service's own answer, even if another one was sent. */
+  /** Status of the service's own answer, even if another answer was sent. */
   readonly status: number;
   /** Whether the connection had been used before. */
   readonly isReused: boolean;
@@ -109,8 +109,8 @@ export interface SentDelivery {
 }
 
 /**
- * Prefix of keys made of values. They identify a delivery only until it is accepted: later, the same values
- * may be another event.
+ * Prefix of keys made of values. Such a key identifies a delivery only until the delivery is accepted: later, the same
+ * values may be another event.
  */
 const VALUES = 'values ';
 

@@ -30,9 +30,9 @@ const MIN_CUT_BYTES = 8;
 const SECRET_AS_SIGNATURE = finding('secret-sent/as-signature');
 
 /**
- * Explains a wrong signature: searches for a computation with the same result, at first with one mistake,
- * then with two.
- * @param secret the right one
+ * Explains a wrong signature: searches for a computation with the same result, at first with one mistake, then with
+ * two.
+ * @param secret the secret that the service verifies with
  * @returns at least one mistake, the cause first
  */
 export function signatureFindings(request: SentRequest, secret: string): Finding[] {

@@ -25,11 +25,11 @@ export interface SentRequest extends HttpRequest {
 export const targetOf = ({ path, query }: HttpRequest) => (query === '' ? path : `${path}?${query}`);
 
 /**
- * Maximum bytes of a body for which all variants are tried. For a larger one, only cheap variants are tried,
- * because all would take minutes.
+ * Maximum bytes of a body for which all variants are tried. For a larger body, only cheap variants are tried, because
+ * all variants would take minutes.
  */
 const MAX_BYTES_FOR_ALL_VARIANTS = 1024 * 1024;
-/** Maximum number of timestamps to try. Each costs a dozen HMACs of the body. */
+/** Maximum number of timestamps to try. Each timestamp costs a dozen HMACs of the body. */
 const MAX_TIMESTAMPS = 10;
 
 interface BodyViews {
@@ -49,7 +49,7 @@ const bytes =
     change(latin1).map((changed) => Buffer.from(changed, 'latin1'));
 
 /**
- * Texts that a sender may have signed instead of the body, by their finding. None needs the body to be JSON.
+ * Texts that a sender may have signed instead of the body, by their finding. None of the texts needs a body of JSON.
  */
 const MESSAGES: VariantTable<MessageMaker> = {
   'newline-not-signed': bytes((body) => [body.replace(/\r?\n$/, '')]),
@@ -178,7 +178,7 @@ const writtenForms = (tree: JsonNode): [writer: string, text: string][] => [
 ];
 
 /**
- * What functions that escape HTML write for an apostrophe. The first one does not escape it, the third is
+ * What functions that escape HTML write for an apostrophe: the apostrophe itself, or an entity. The third text is
  * PHP's, the fourth Python's.
  */
 const APOSTROPHES = ["'", '&#39;', '&#039;', '&#x27;', '&apos;'];

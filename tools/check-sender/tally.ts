@@ -84,11 +84,11 @@ function wantsRepeat({ attempts }: SentDelivery, isCut: boolean): boolean {
   return answered.every(hasFailed) && !(isCut && answered.length < attempts.length);
 }
 
-/** Whether there was a request, all were right or were corrected, and every failure was retried. */
+/** Whether the run had requests, all requests were right or were corrected, and every failure was retried. */
 export const isRightInAll = ({ requests, right, corrected, unrepeated }: CheckSummary) =>
   requests > 0 && right + corrected === requests && unrepeated === 0;
 
-/** Whether there is no risky mistake either. */
+/** Whether no mistake has the grade `risky`. */
 export const hasNoWarning = ({ mistakes }: CheckSummary) => mistakes.every(({ grade }) => grade !== 'risky');
 
 export function summaryText(summary: CheckSummary, width: number): string[] {

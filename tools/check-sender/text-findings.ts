@@ -4,7 +4,7 @@ import { type Finding, finding } from './finding.ts';
 import { type JsonNode, memberOf, nodesIn } from './json-node.ts';
 import { NO_VALUE, PLACEHOLDER } from './readings.ts';
 
-/** Bytes of an event from which on it is near the service's limit. Source: docs/partner.md. */
+/** Bytes from which on an event is near the service's limit. Source: docs/partner.md. */
 const NEAR_LIMIT_BYTES = 4 * 1024 * 1024;
 
 /**

@@ -9,7 +9,7 @@ import type { AttemptEnding } from './sent-deliveries.ts';
 export interface Verdict extends Partial<Diagnosis> {
   readonly request: number;
   readonly at: Date;
-  /** Method, if it is a standard one. Undefined without a complete request. */
+  /** HTTP method, if it is a standard method. Undefined without a complete request. */
   readonly method?: string;
   /** Number of bytes of the body that arrived. */
   readonly bytes: number;

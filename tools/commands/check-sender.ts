@@ -23,8 +23,8 @@ const WRONG = 1;
 const USAGE = 2;
 
 /**
- * Command that checks each incoming request and explains mistakes, until Ctrl-C. It stores nothing, and
- * prints no sent data. Partners get it as a single file, `docs/api/check-sender.mjs`.
+ * Command that checks each incoming request and explains mistakes, until Ctrl-C. The command stores nothing, and prints
+ * no sent data. Partners get the command as a single file, `docs/api/check-sender.mjs`.
  */
 export const command = hookctlCommand(
   'check-sender',
@@ -128,10 +128,7 @@ function usage(line: string): never {
   process.exit(USAGE);
 }
 
-/**
- * Ends the process when the reader of its output has ended, as with `
- * head`.
- */
+/** Ends the process when the reader of its output has ended, as with `| head`. */
 function endWithReader(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
   process.exit();

@@ -24,8 +24,8 @@ export const command = hookctlCommand(
   });
 
 /**
- * Runs `tsc` for each TypeScript project. The console's page is one of its own, because it has the types of a
- * browser and not those of Node.js. Its tests have both.
+ * Runs `tsc` for each TypeScript project. The console's page is a project of its own, because the page has the types of
+ * a browser and not those of Node.js. The page's tests have both.
  */
 async function checkTypes(): Promise<number> {
   const codes: number[] = [];

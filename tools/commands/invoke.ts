@@ -91,8 +91,9 @@ const skippedAs = ({ text }: FunctionLogLine) =>
 const format = new LogFormat(process.stderr);
 
 /**
- * Prints a log line to standard error, because standard output is for the result. Lines about the message
- * itself are left out: a sample is not on a queue, so it neither returns to it nor can be delayed.
+ * Prints a log line to standard error, because standard output is for the result. The line about a retry
+ * that cannot be delayed is left out: a sample is not on a queue, so the sample neither returns to a queue nor can be
+ * delayed.
  */
 function print(line: FunctionLogLine): void {
   if (line.text.includes(`"message":"${RETRY_NOT_DELAYED}"`)) return;

@@ -10,8 +10,8 @@ import { screenWidth } from '../terminal/terminal.ts';
 const ROOT = 'lambda';
 
 /**
- * Command that mutates code. Not part of CI, because each mutant takes a second, and half a minute if no test
- * detects it.
+ * Command that mutates code. Not part of CI: each mutant takes a second, or half a minute if no test detects the
+ * mutant.
  */
 export const command = hookctlCommand(
   'mutate',

@@ -7,12 +7,15 @@ import { UsageError } from '../terminal/command-error.ts';
 const effects = Object.keys(eventTemplates) as EffectName[];
 
 /**
- * Name of an event. Its length is far below the limits of queues, functions and outputs. Tests send kinds
- * that end with `.unknown`.
+ * Name of an event: at most 64 characters, far below the limits of queues, functions and outputs. Kinds that end with
+ * `.unknown` are for tests.
  */
 const NAME = /^(?=.{1,64}$)(?!.*\.unknown$)[a-z][a-z0-9]*\.[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 
-/** Name of the id's field. The acceptance suite gives its own values to fields with this ending. */
+/**
+ * Name of the field with the id, such as `shop_id`. The acceptance suite gives its own values to fields that end with
+ * `_id`.
+ */
 const ID = /^[a-z][a-z0-9]*(_[a-z0-9]+)*_id$/;
 
 /**

@@ -207,8 +207,8 @@ async function postOne(
 }
 
 /**
- * Milliseconds after a rotation in which a 401 may be caused by it: the receiver's refresh interval twice,
- * because clocks differ.
+ * Milliseconds after a rotation of the secret in which the rotation may cause a 401: the receiver's refresh interval
+ * twice, because clocks differ.
  */
 const AFTER_ROTATION = 2 * SECRET_REFRESH_INTERVAL;
 
@@ -337,7 +337,7 @@ async function recordedByConsole(id: string): Promise<RecordedDelivery | undefin
   return { request, body: body.ok ? new Uint8Array(await body.arrayBuffer()) : undefined };
 }
 
-/** The secret that signs deliveries: the option `--secret`, or that of the stack if it can be read. */
+/** The secret that signs deliveries: the option `--secret`, or the stack's secret if the user can read it. */
 async function keyOf({ stack }: Operation, isDefault: boolean, secret: string): Promise<string> {
   // For an address outside of AWS, only the webhook is known, and not the secret.
   if (!isDefault || (stack.local && stack.outputs.WebhookSecretArn === undefined)) return secret;
@@ -347,7 +347,7 @@ async function keyOf({ stack }: Operation, isDefault: boolean, secret: string): 
 
 /**
  * Waits for the effects of accepted deliveries.
- * @returns false if one is not processed in time
+ * @returns false if a delivery is not processed in time
  */
 async function awaitAnswers(
   operation: Operation,

@@ -6,7 +6,7 @@ import { hookctlCommand } from '../terminal/command.ts';
 import { anySeed, gatewayOption, seedOption, wholeNumber } from '../terminal/options.ts';
 import { Progress } from '../terminal/progress.ts';
 
-/** Number of deliveries in each run of another test, such as a kill or an outage. */
+/** Number of `review.posted` events sent before each kill of their consumer. */
 const REVIEWS_PER_KILL = 10;
 const DELIVERIES_IN_AN_OUTAGE = 200;
 

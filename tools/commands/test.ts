@@ -3,7 +3,7 @@ import { hookctlCommand } from '../terminal/command.ts';
 import { UsageError } from '../terminal/command-error.ts';
 import { JEST, runProgram } from '../terminal/run-program.ts';
 
-/** Part of a path, and not a pattern. Jest accepts both. */
+/** Matches an argument that is part of a path, and not a pattern. Jest accepts both. */
 const PATH = /^[\w.-]+\/[\w./-]*$/;
 
 export const command = hookctlCommand('test', 'Runs every test that needs only Node.js and npm.')

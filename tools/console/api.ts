@@ -62,9 +62,9 @@ export interface DeliveryList {
 export interface PayloadSearch {
   readonly objects: number;
   readonly records: number;
-  /** Older archive records were not searched. ISO 8601. */
+  /** Time from which archive records were searched, ISO 8601. Older records were not searched. */
   readonly since: string;
-  /** The search stopped at its limit. Repeat it to continue. */
+  /** Whether the search stopped at its limit. Repeat the search to continue. */
   readonly limited: boolean;
   /** Why the archive could not be read, such as a missing permission. */
   readonly refused?: string;
@@ -110,11 +110,11 @@ export interface RequestDetail {
  * then all rows.
  */
 export interface StreamEvents {
-  /** The client must drop all its rows: the following events contain all of them again. */
+  /** Tells the client to drop all its rows: the following events contain all rows again. */
   readonly reset: Record<string, never>;
   /** Up to 500 new or changed rows, in the order of their changes, and ids of rows to remove. */
   readonly deliveries: { readonly put: readonly Delivery[]; readonly removed: readonly string[] };
-  /** The stream has sent all rows that existed when it was opened. */
+  /** Tells the client that the stream has sent all rows that existed when it was opened. */
   readonly ready: { readonly total: number; readonly searched?: PayloadSearch };
   readonly task: Task;
   readonly notice: Notice;
@@ -149,7 +149,7 @@ export interface QueuesInfo {
 }
 
 export interface QueueDepth {
-  /** SQS's approximate count. */
+  /** Approximate number of waiting messages, as SQS counts them. */
   readonly visible: number;
   readonly inFlight: number;
   /** When the oldest message was sent, if known. ISO 8601. */
@@ -160,7 +160,7 @@ export interface EventQueueInfo extends QueueDepth {
   readonly event: EventName;
   readonly paused?: PausedQueue;
   /**
-   * Set while the event source is being turned off, which takes some seconds. Until then it processes
+   * Set while the event source is being turned off, which takes some seconds. Until then, the event source processes
    * messages.
    */
   readonly pausing?: true;
@@ -183,7 +183,7 @@ export interface QueueMessages {
 }
 
 /**
- * A message. If the sender repeated its delivery, it stands for all copies and is the newest of them. Its
+ * A message. If the sender repeated its delivery, the message stands for all copies and is the newest copy. The
  * payload, as the partner sent it, is at `GET /api/queues/<queue>/messages/<id>/body`.
  */
 export interface QueueMessage {
@@ -247,7 +247,7 @@ export interface FaultInfo extends FaultSettings {
 export interface FaultSettings {
   readonly service: 'dynamodb' | 'firehose' | 's3' | 'secretsmanager' | 'sns' | 'sqs';
   readonly kind: 'down' | 'throttled' | 'slow' | 'response-lost' | 'records-refused';
-  /** Delay for the kind `slow`; absent for others. */
+  /** Delay for the kind `slow`. Absent for other kinds. */
   readonly milliseconds?: number;
   /** Share of the calls affected, from 0 to 1. @default 1 */
   readonly share?: number;
@@ -270,7 +270,7 @@ export interface TaskRequest {
 export interface Task {
   readonly id: string;
   readonly argv: readonly string[];
-  /** The same command for a terminal: `npx hookctl dlq redrive shop.updated --stage prod`. */
+  /** The command as typed in a terminal: `npx hookctl dlq redrive shop.updated --stage prod`. */
   readonly command: string;
   /** `interrupted`: a user stopped the command, or the console closed. */
   readonly state: 'running' | 'done' | 'failed' | 'interrupted';
@@ -284,7 +284,7 @@ export interface Task {
   readonly lines: readonly string[];
   /** Request ids of the deliveries that the command sent. */
   readonly deliveries: readonly string[];
-  /** Answers to these deliveries: 200 and `queued`, 401 and `Invalid signature`. */
+  /** Answers to the deliveries that the command sent: 200 and `queued`, 401 and `Invalid signature`. */
   readonly answers: readonly { readonly status: number; readonly text: string }[];
   /**
    * Arguments of a command to offer next: to run exactly the plan that a dry run of a replay showed, with

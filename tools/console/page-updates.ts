@@ -2,7 +2,7 @@ import type { Notice, StreamEvent } from './api.ts';
 
 export type PageUpdate = Extract<StreamEvent, { event: 'task' | 'notice' | 'queues' | 'faults' }>;
 
-/** What all open pages get besides deliveries: only the newest update of each subject counts. */
+/** Updates for all open pages, besides deliveries. Only the newest update of each subject counts. */
 export class PageUpdates {
   /** The newest update of each subject: a task's id, what a notice is about, or the event's name. */
   readonly #newest = new Map<string, PageUpdate>();
@@ -22,7 +22,7 @@ export class PageUpdates {
     this.publish({ event: 'notice', data });
   }
 
-  /** The last state of the queues is outdated: pages that open later must not get it. */
+  /** Drops the last state of the queues, which is outdated, so that pages that open later do not get it. */
   forgetQueues(): void {
     this.#newest.delete('queues');
   }

@@ -3,7 +3,7 @@ import { buildSync } from 'esbuild';
 import { API_FOLDER } from '../api/files.ts';
 import type { DerivedFile } from './derived-file.ts';
 
-/** Runs the command under the name that a partner types. */
+/** Source of the file's entry point, which runs the command under the name that a partner types. */
 const ENTRY = `
 import { command } from './tools/commands/check-sender.ts';
 await command.name('node check-sender.mjs').parseAsync();

@@ -38,7 +38,7 @@ const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
 
 /**
  * Every generated file, from the current code and samples.
- * @param commands text of `docs/commands.md`; the caller gives it, because commands import this
+ * @param commands text of `docs/commands.md`; the caller gives the text, because commands import this module
  */
 export function derivedFiles(assemblies: Assemblies, commands: string): DerivedFile[] {
   const ofStack = Object.entries(OF_STACK).map(([file, make]) => ({ file, text: make(assemblies) }));

@@ -46,7 +46,8 @@ export async function addEvent(event: NewEvent, generate: boolean): Promise<stri
     // A signal that arrives between two programs ends neither of them, so it is handled here.
     await setImmediate();
     if (interruption !== undefined) throw new Error(`interrupted (${interruption})`);
-    // In a new process, because this one has loaded the old catalogue. Last, because it changes existing files.
+    // In a new process, because this process has loaded the old catalogue. Last, because the command changes existing
+    // files.
     if (generate) run('tools/hookctl.js', 'generate');
   } catch (error) {
     for (const path of paths) rmSync(path, { recursive: true, force: true });

@@ -3,11 +3,10 @@ import { didYouMean } from '../../lib/did-you-mean.ts';
 import { USAGE_ERROR, UsageError } from './command-error.ts';
 
 /**
- * Makes a command of `hookctl`. Its file in `tools/commands/` has its name, and exports it as `command`.
- * Wrong arguments print one line and exit with {@link USAGE_ERROR}. Its action imports modules only when it
- * runs: the AWS clients alone would make `--help` three times as slow.
- * @example export const command = hookctlCommand('trace', 'show the history of a
- * delivery').argument('<id>').action(run);
+ * Makes a command of `hookctl`. The command's file in `tools/commands/` has the name of the command, and exports it as
+ * `command`. Wrong arguments print one line and exit with {@link USAGE_ERROR}. The command's action imports modules
+ * only when it runs: the AWS clients alone would make `--help` three times as slow.
+ * @example export const command = hookctlCommand('trace', 'Shows a delivery.').argument('<id>').action(run);
  */
 export function hookctlCommand(name: string, description: string): Command {
   return new Command(name)
@@ -17,7 +16,7 @@ export function hookctlCommand(name: string, description: string): Command {
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE_ERROR));
 }
 
-/** Makes a command with subcommands. Without a subcommand, it lists them. */
+/** Makes a command with subcommands. Without a subcommand, the command lists its subcommands. */
 export function hookctlGroup(name: string, description: string): Command {
   const command = hookctlCommand(name, description);
   // For an unknown subcommand, commander would otherwise report its options and arguments and not the subcommand.

@@ -67,8 +67,8 @@ export function definedFields(
 }
 
 /**
- * A list of named values, one below the other. Those without a value are left out. A value that does not fit
- * the line wraps.
+ * A list of named values, one below the other. Names without a value are left out. A value that does not fit the line
+ * wraps.
  * @param width characters of a line; Infinity if the output is not a terminal
  */
 export function fieldLines(all: Parameters<typeof definedFields>[0], width: number): string[] {

@@ -87,7 +87,7 @@ export const secretOption = (defaultText = LOCAL_SECRET) =>
     .default(LOCAL_SECRET, defaultText)
     .argParser(nonEmptySecret);
 
-/** Maximum seed. Generators use 32-bit seeds, and one of them treats seeds as signed. */
+/** Maximum seed. Generators use 32-bit seeds, and one generator treats seeds as signed. */
 const MAX_SEED = 2 ** 31 - 1;
 
 export const seedOption = () =>

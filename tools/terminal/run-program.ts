@@ -22,7 +22,7 @@ export async function runProgram(
   process.on('SIGINT', interrupt).on('SIGTERM', passOn).on('SIGHUP', passOn);
   try {
     const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
-    // The reader of the program's output has ended, as with ` head`.
+    // The reader of the program's output has ended, as with `| head`.
     if (signal === 'SIGPIPE') return 0;
     return interrupted ? INTERRUPTED : (code ?? 1);
   } finally {

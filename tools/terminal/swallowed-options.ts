@@ -20,9 +20,8 @@ const JEST_OPTIONS = [
 ];
 
 /**
- * Detects options that npm took for itself: it does so with options before `--`, and runs the script without
- * them. It passes them on only as variables such as `npm_config_retry_fast`, which is empty for
- * `--no-retry-fast`.
+ * Detects options that npm took for itself: npm takes options before `--`, and runs the script without them. npm passes
+ * these options on only as variables such as `npm_config_retry_fast`, which is empty for `--no-retry-fast`.
  * @param commands the command of the script that npm runs, as `npm_lifecycle_event` names it
  * @param args arguments that npm passed to the script
  * @returns what to type instead, or undefined if npm took nothing

@@ -8,8 +8,7 @@ import { CommandError } from './command-error.ts';
 export const SHORT_ID_LENGTH = 8;
 
 /**
- * Width of a stream in characters. Infinity if it is not a terminal, so that nothing wraps in a file or a
- * pipe.
+ * Width of a stream in characters. Infinity if the stream is not a terminal, so that nothing wraps in a file or a pipe.
  */
 export function screenWidth(stream: NodeJS.WriteStream = process.stdout): number {
   return stream.isTTY ? stream.columns : Number.POSITIVE_INFINITY;

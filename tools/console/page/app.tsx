@@ -71,7 +71,7 @@ export function App() {
     '6': go,
     '?': showHelp,
     '/': () => {
-      // If the box is on the page, it gets the focus before the next key, which would otherwise act as a shortcut.
+      // A search box on the page gets the focus at once, because the next key would otherwise act as a shortcut.
       if (focusSearch()) return;
       navigate(parseRoute(deliveriesAddress.value));
       requestAnimationFrame(focusSearch);
@@ -100,8 +100,8 @@ export function App() {
 }
 
 /**
- * Link for keyboard users that skips the header. It leads to the view's list, or to the view's beginning if
- * there is none.
+ * Link for keyboard users that skips the header. The link leads to the view's list, or to the view's beginning if the
+ * view has no list.
  */
 function SkipLink() {
   const skip = () => {
@@ -120,8 +120,8 @@ function SkipLink() {
 }
 
 /**
- * When the local console restarts, it rejects this page's cookie, so the page reloads. While a dialog is
- * open, it waits, so that the dialog's input is not lost.
+ * Reloads the page when the local console has restarted, because the new console rejects this page's cookie. While a
+ * dialog is open, the page waits, so that the dialog's input is not lost.
  */
 function useRestart(): void {
   const isOld = stack.local && resets.value > 0;

@@ -7,13 +7,13 @@ export interface Command extends TaskRequest {
    * Toast for the command's success, such as `Paused shop.updated.` Without it, the view shows the output.
    */
   readonly did?: string;
-  /** The command changes nothing, so it needs no confirmation. */
+  /** Whether the command changes nothing, and so needs no confirmation. */
   readonly reads?: boolean;
 }
 
 /**
  * Sends the body of a delivery again.
- * @param keepsHeaders with the headers of the delivery, including its signature. Otherwise the body is signed
+ * @param keepsHeaders whether to send the delivery's headers, including its signature. Otherwise the body is signed
  * with the current secret
  */
 export function resendCommand(id: string, keepsHeaders: boolean): Command {

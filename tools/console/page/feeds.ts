@@ -21,9 +21,7 @@ export type FeedEvent =
 
 type FeedListener = (events: readonly FeedEvent[]) => void;
 
-/**
- * Open feeds by their search. The one of all deliveries stays without listeners, so that it can be resumed.
- */
+/** Open feeds by their search. The feed of all deliveries stays open without listeners, so that it can be resumed. */
 const feeds = new Map<string, Feed>();
 
 /** Listeners that wait until fewer searches are open. */
@@ -59,7 +57,7 @@ export function joinFeed(search: string, listener: FeedListener): () => void {
 
 const TOO_MANY = `Other windows search for ${MAX_SEARCHES} other texts, and a browser has few connections. Clear the search in one of them.`;
 
-/** One stream of the server, shared by any number of listeners and closed without one. */
+/** One stream of the server, shared by any number of listeners and closed when no listener is left. */
 class Feed {
   readonly #search: string;
   readonly #listeners = new Set<FeedListener>();

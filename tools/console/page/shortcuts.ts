@@ -54,7 +54,7 @@ export type KeyOf<P extends PagePart> = keyof (typeof SHORTCUTS)[P]['keys'] & st
 export type ShortcutKey = { [P in PagePart]: KeyOf<P> }[PagePart];
 
 /**
- * Shortcuts have no modifiers, because those belong to the browser or the system: Alt with an arrow key goes
- * back.
+ * Whether a modifier key is held. Shortcuts have no modifiers, because modifiers belong to the browser or the system:
+ * Alt with an arrow key goes back.
  */
 export const hasModifier = ({ ctrlKey, metaKey, altKey }: KeyboardEvent) => ctrlKey || metaKey || altKey;

@@ -17,8 +17,8 @@ export interface Rows {
   /** All rows, newest first. */
   readonly all: readonly Delivery[];
   /**
-   * The search that these rows belong to. While a new search loads, it is the previous one. Undefined before
-   * the first rows.
+   * The search that these rows belong to. While a new search loads, the previous search. Undefined before the first
+   * rows.
    */
   readonly search: string | undefined;
   /** How far the payloads of a stage were searched. Undefined for the local stack. */
@@ -26,7 +26,7 @@ export interface Rows {
 }
 
 export interface LoadState<T> {
-  /** The last answer. It is kept while a newer one loads. */
+  /** The last answer, which is kept while a newer answer loads. */
   readonly value: T | undefined;
   readonly error: string | undefined;
   readonly loading: boolean;
@@ -64,8 +64,8 @@ export const faults = signal<FaultsInfo | undefined>(undefined);
 export const changes = signal(0);
 
 /**
- * Reasons of pauses, by event. Without events whose event source is still being turned off, because they
- * still process messages.
+ * Reasons of pauses, by event. Events whose event source is still being turned off are left out, because they still
+ * process messages.
  */
 const pauses = computed(
   () =>
@@ -147,11 +147,13 @@ export function takeReady({ searched }: StreamEvents['ready'], search: string): 
   received.value = { all: newestFirst(known.values()), search, searched };
 }
 
-/** Sorts deliveries by time, then by id. That is fast, because almost all of them arrive in order. */
+/** Sorts deliveries by time, then by id. The sort is fast, because almost all deliveries arrive in order. */
 export const newestFirst = (deliveries: Iterable<Delivery>): readonly Delivery[] =>
   [...deliveries].sort((a, b) => compareText(b.receivedAt, a.receivedAt) || compareText(b.id, a.id));
 
-/** Compares without a locale, which is faster for thousands of rows. ISO 8601 times and ids need none. */
+/**
+ * Compares two texts without a locale, which is faster for thousands of rows. ISO 8601 times and ids need no locale.
+ */
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Adds or updates a task. Called with the answer to a request and by the stream, in either order. */

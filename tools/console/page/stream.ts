@@ -27,13 +27,16 @@ export function openStream(text: string): void {
   update();
 }
 
-/** A hidden window needs no data. When all windows are hidden, the worker closes the stream. */
+/**
+ * Follows the search, or no search while the window is hidden. When all windows are hidden, the worker closes the
+ * stream.
+ */
 const update = () => follow?.(document.hidden ? undefined : search);
 
 /**
- * Follows streams by one worker for all windows of the browser, because each stream uses one of the six
- * connections that a browser opens per server.
- * @returns undefined if the browser does not support that
+ * Follows streams by one worker for all windows of the browser, because each stream uses one of the six connections
+ * that a browser opens per server.
+ * @returns undefined if the browser supports no shared workers or locks
  */
 function followShared(): typeof follow {
   if (typeof SharedWorker === 'undefined' || navigator.locks === undefined) return undefined;
@@ -41,7 +44,7 @@ function followShared(): typeof follow {
     // The name contains the start time of the server, so that a new server gets a new worker, with its own code.
     const worker = new SharedWorker('/shared-stream.js', { type: 'module', name: stack.startedAt });
     const post = (message: WindowMessage) => worker.port.postMessage(message);
-    /** Number of the latest request. Events of earlier ones may still arrive and are ignored. */
+    /** Number of the latest request. Events of earlier requests may still arrive and are ignored. */
     let request = 0;
     worker.onerror = () => {
       worker.port.close();

@@ -20,7 +20,7 @@ export const themeItems = (): readonly MenuItem[] =>
     },
   }));
 
-/** The themes. `auto` is the one of the system. */
+/** The themes that the user can choose. `auto` follows the system's theme. */
 const THEMES = [
   { name: 'auto', label: 'Theme of the system' },
   { name: 'light', label: 'Light theme' },

@@ -9,9 +9,9 @@ import { openDialog } from './ui/dialog.tsx';
 import { toastError, toastInfo, toastRunning } from './ui/notices.tsx';
 
 /**
- * For buttons that run commands. A toast says what the commands did, or why one was not started. If one
- * fails, its output opens.
- * @returns `start`, which runs commands and returns the tasks that it started, or undefined if there are none
+ * Runs commands, for buttons. A toast says what the commands did, or why a command was not started. If a command fails,
+ * its output opens.
+ * @returns `start`, which runs commands and returns the tasks that it started, or undefined if no task was started
  */
 export function useRun() {
   const busy = useSignal(false);
@@ -33,7 +33,7 @@ export function useRun() {
 }
 
 /**
- * For buttons that send one delivery. A toast says the answer, and the delivery appears in the list.
+ * Sends one delivery, for buttons. A toast says the answer, and the delivery appears in the list.
  * @param onError called with an error, where a toast would not be visible
  */
 export function useSend(onError: (text: string) => void = toastError) {
@@ -82,7 +82,9 @@ const linkTo = (delivery: string) => ({
   to: formatRoute({ view: 'deliveries', path: [delivery] }),
 });
 
-/** A command whose delivery got an error answer has not failed here: the toast says the answer. */
+/**
+ * Whether a task failed without an answer. An error answer to a delivery is no failure here: the toast says the answer.
+ */
 const hasFailed = ({ state, answers }: Task) => state === 'failed' && answers.length === 0;
 
 /**
@@ -101,7 +103,7 @@ export function answersText(answers: Task['answers']): string {
 const levelOf = (answers: Task['answers']) =>
   answers.every(({ status }) => status === 200) ? 'info' : 'error';
 
-/** Id of the task whose output is open. Undefined: no output is open, or that of the newest task. */
+/** Id of the task whose output is open. Undefined: no output is open, or the output of the newest task. */
 export const shownTask = signal<string | undefined>(undefined);
 export const tasksAreOpen = signal(false);
 
@@ -113,7 +115,7 @@ function showOutput(id: string): void {
 /** Milliseconds after which a toast says that commands are running. */
 const LONG_RUN = 1_000;
 
-/** When all commands have ended, says in one toast what they did. Opens the output of one that failed. */
+/** When all commands have ended, says in one toast what they did. Opens the output of a command that failed. */
 async function report(commands: readonly Command[], begun: readonly Task[]): Promise<void> {
   const did = [...new Set(commands.flatMap(({ did }) => did ?? []))].join(' ');
   const [first] = begun;
@@ -169,8 +171,8 @@ async function run(commands: readonly Command[]): Promise<Begun | undefined> {
 }
 
 /**
- * Milliseconds between requests for a task's state. They are needed only while the stream, which reports its
- * end, is disconnected.
+ * Milliseconds between requests for a task's state. The requests are needed only while the stream, which reports the
+ * end of the task, is disconnected.
  */
 const POLL_INTERVAL = 1_000;
 

@@ -13,7 +13,7 @@ import { ApiProblem, badRequest } from './api-problem.ts';
 import type { QueueLocks } from './queue-locks.ts';
 import type { QueueWatch } from './queue-watch.ts';
 
-/** Commands that the page may run. They are injected, because commands import the console. */
+/** Commands that the page may run. The commands are injected, because they import the console. */
 export type PageCommands = Readonly<
   Record<
     'send' | 'dlq' | 'pause' | 'resume' | 'replay' | 'doctor',

@@ -116,8 +116,8 @@ function isToken(given: string | undefined, token: string): boolean {
 }
 
 /**
- * The page may load only its own script and style, and connect only to its own server. No site may frame it,
- * and no other origin may read it.
+ * Headers that protect the page. The page may load only its own script and style, and connect only to its own server.
+ * No site may frame the page, and no other origin may read it.
  */
 export const securityHeaders = () =>
   secureHeaders({

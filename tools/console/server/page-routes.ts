@@ -103,7 +103,7 @@ function policyOf(file: string, page: string): string {
   throw new ApiProblem('no-policy', 500, 'No policy', `${file} has no content security policy`);
 }
 
-/** Adds a link back to the console. It is plain HTML, because the policy allows no further script. */
+/** Adds a link back to the console. The link is plain HTML, because the policy allows no further script. */
 const withWayBack = (page: string) =>
   page.replace(
     '\n<body>\n',

@@ -184,8 +184,8 @@ async function messagesOf(reader: QueueReader, queue: ReadableQueue): Promise<Qu
 type MessageOnQueue = Omit<QueueMessage, 'copies' | 'firstSentAt'>;
 
 /**
- * The event that the queue belongs to or that the receiver recognised. Undefined for a quarantined message,
- * where only the payload may name one.
+ * The event that the queue belongs to or that the receiver recognised. Undefined for a quarantined message, whose event
+ * only the payload may name.
  */
 function eventOf(waiting: WaitingQueue | undefined, message: SeenMessage): string | undefined {
   if (waiting?.kind === 'quarantine') return undefined;

@@ -87,8 +87,8 @@ function measuredAge(stack: Pick<Stage, 'cloudwatch'>): OldestAt {
 }
 
 /**
- * The depth of every queue of a stack. If a permission is missing, `problems` names it, and the other depths
- * are there.
+ * The depth of every queue of a stack. If a permission is missing, `problems` names the permission, and the other
+ * depths are returned.
  */
 async function queuesOf(stack: Stage, oldestAt: OldestAt): Promise<QueuesInfo> {
   const problems = new PartialFailures(stack.local);

@@ -6,13 +6,13 @@ import type { PageUpdate, PageUpdates } from '../page-updates.ts';
 const GAP = 2_000;
 
 /**
- * Milliseconds between reads of the local stack without a known change. They find what a terminal did, such
- * as a pause.
+ * Milliseconds between reads of the local stack without a known change. Such reads find what a command in a terminal
+ * changed, such as a pause.
  */
 const LOCAL_EVERY = 10_000;
 
 /**
- * Milliseconds between reads of a stage. Each needs about twenty SQS calls: at one a minute, a cent an hour.
+ * Milliseconds between reads of a stage. A read needs about twenty SQS calls. One read a minute costs a cent an hour.
  */
 const STAGE_EVERY = 60_000;
 
@@ -101,7 +101,10 @@ export class QueueWatch {
     if (data !== undefined) this.#send({ event: 'faults', data });
   }
 
-  /** Changes of the local stack are not recorded while no page is open, so one is assumed. */
+  /**
+   * Begins to watch for open pages. Changes of the local stack are not recorded while no page is open, so a change is
+   * assumed.
+   */
   #begin(): void {
     const { store, updates } = this.#options;
     if (this.#isLocal) {

@@ -182,7 +182,7 @@ function refuseOptions(command: CommandUnknownOpts, { options }: AllowedCommand)
       const known = options.length === 0 ? 'none' : options.join(', ');
       throw badRequest(`The console does not support ${option.long}. Supported options: ${known}`);
     }
-    // A secret in the environment may be of another stack. The one of the console's stack is used.
+    // A secret in the environment may be of another stack. The secret of the console's stack is used.
     if (source === 'env') command.setOptionValueWithSource(name, option.defaultValue, 'default');
   }
 }
@@ -219,7 +219,7 @@ function redriven(
   return (operation) =>
     queueLocks.redrive(url, async () => {
       const before = kind === 'quarantine' ? undefined : await inspect();
-      // Taken before the redrive, because a message may fail again before the redrive ends.
+      // The time is taken before the redrive, because a message may fail again before the redrive ends.
       const at = Date.now();
       const done = await task(operation);
       if (before === undefined) return done;

@@ -96,7 +96,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
 }
 
 export interface ConsoleOptions {
-  /** Must be closed by the caller, after the console. */
+  /** The deliveries to show. The caller must close this source after the console. */
   readonly source: Source;
   readonly port: number;
   /** Token of the page's cookie. @default a random one */

@@ -8,7 +8,7 @@ import { useRun } from '../use-run.tsx';
 import { deliveriesText } from './delivery-rows.ts';
 import { redriveQueue } from './outcomes.ts';
 
-/** Maximum number of deliveries that one action sends. Each is a separate command. */
+/** Maximum number of deliveries that one action sends. Each delivery is a separate command. */
 const MAX_RESENT = 100;
 
 /** Maximum number of event ids in a redrive command. The server accepts commands up to 128 KiB. */

@@ -14,7 +14,7 @@ const filters = computed(() => {
 /** The filter of the address, or a sentence that says what is invalid in it. */
 export const filter = computed(() => readFilter(Object.fromEntries(new URLSearchParams(filters.value))));
 
-/** Identifies the list. It changes with the filters, and when the server is replaced by another process. */
+/** Key of the list. The key changes with the filters, and when the server is replaced by another process. */
 export const listKey = computed(() => `${resets.value} ${filters.value}`);
 
 /** Whether all rows of the search in the address have arrived. */
@@ -39,7 +39,7 @@ interface FrozenList {
 
 const lastFrozen = signal<(FrozenList & { readonly key: string }) | undefined>(undefined);
 
-/** The list is frozen while a delivery is open or the user has scrolled down. */
+/** The frozen list. The list is frozen while a delivery is open or the user has scrolled down. */
 export const frozen = computed(() =>
   lastFrozen.value?.key === listKey.value ? lastFrozen.value : undefined,
 );
@@ -81,7 +81,7 @@ export function countNew(list: FrozenList, live: readonly Delivery[]): number {
 }
 
 /**
- * Deliveries that were added below a frozen list, such as older logs of a stage. They move no row.
+ * Deliveries that were added below a frozen list, such as older logs of a stage. Such deliveries move no row.
  * @param live newest first
  */
 export function olderThan(list: FrozenList, live: readonly Delivery[]): readonly Delivery[] {

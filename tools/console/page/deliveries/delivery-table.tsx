@@ -142,7 +142,7 @@ const COLUMNS: readonly DeliveryColumn[] = [
   { name: 'status', heading: 'Status', from: 780, width: '44px', end: true, cell: ({ status }) => status },
 ];
 
-/** Red is for deliveries that need a person. A finished one needs no colour. */
+/** Colour of each outcome. Red is for deliveries that need a person. Finished deliveries need no colour. */
 const TONES: Readonly<Record<OutcomeGroup, BadgeTone | undefined>> = {
   'needs-you': 'bad',
   rejected: 'warning',

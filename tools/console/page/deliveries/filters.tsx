@@ -241,7 +241,7 @@ function ShopBox() {
   );
 }
 
-/** Changes filters while the user types. A row of changes makes one entry in the browser's history. */
+/** Changes filters while the user types. Changes in a row make one entry in the browser's history. */
 function useChanges() {
   /** The address that the last change led to. */
   const address = useRef('');

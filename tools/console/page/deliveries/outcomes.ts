@@ -2,7 +2,7 @@ import { type Delivery, type DeliveryState, states } from '../../../stage/histor
 import { stateTitle } from '../../../stage/history/state-text.ts';
 import { type ListFilter, matches, momentAt } from './list-filter.ts';
 
-/** Groups of deliveries for counts and colours. Those that need a person are first, and lowest in a bar. */
+/** Groups of deliveries for counts and colours. Deliveries that need a person are first, and lowest in a bar. */
 export const OUTCOMES = ['needs-you', 'rejected', 'in-progress', 'done'] as const;
 export type OutcomeGroup = (typeof OUTCOMES)[number];
 

@@ -15,7 +15,7 @@ import { Timeline } from './timeline.tsx';
 
 interface OutcomeProps {
   delivery: Delivery;
-  /** Undefined while it loads. Until then, the view shows what the row contains. */
+  /** Detail of the delivery. Undefined while the detail loads: the view then shows what the row contains. */
   detail: DeliveryDetail | undefined;
   action: MenuItem;
   busy: boolean;
@@ -65,8 +65,8 @@ export function Overview({ delivery, detail }: OverviewProps) {
 }
 
 /**
- * Where the event is. The location of this delivery is first; others follow if the same event was delivered more
- * than once.
+ * Locations of the event, that of this delivery first. Other locations follow if the same event was delivered more than
+ * once.
  */
 export function locationsOf(
   delivery: Delivery,
@@ -147,7 +147,7 @@ function queueOf({ state, queue, queueHolds }: HistoryLocation): string | undefi
 }
 
 /**
- * The time for a sentence about a location. It advances every second if `ticks`. Times stay ISO texts, because
+ * The time for a sentence about a location. The time advances every second if `ticks`. Times stay ISO texts, because
  * {@link Sentence} formats them.
  */
 const clockOf = (ticks: boolean): Clock => ({ now: ticks ? now.value : Date.now(), time: (iso) => iso });

@@ -117,7 +117,7 @@ function useEdit({ id, event, state }: Delivery, onSent: (delivery: string) => v
   return { editing, editor };
 }
 
-/** The actions that send the delivery again. After a bad signature, the one that signs comes first. */
+/** The actions that send the delivery again. After a bad signature, the action that signs comes first. */
 function useResend({ id, state }: Delivery, detail: DeliveryDetail | undefined, reload: () => void) {
   const { send, busy, refusal: refused } = useSend();
   const isLost = !stack.local && ['refused', 'rejected', 'failed'].includes(state);

@@ -17,7 +17,7 @@ const SETTLED_WAIT = 30;
 interface LoadedDetail {
   readonly detail?: DeliveryDetail;
   readonly error?: string;
-  /** The stage does not know the delivery yet. The page asks again, because logs may be late. */
+  /** Whether the stage does not know the delivery yet. The page then asks again, because logs may be late. */
   readonly awaited?: boolean;
 }
 

@@ -1,8 +1,8 @@
 import { shellWord } from '../../../terminal/text.ts';
 
 /**
- * Maximum characters of a body within the command. Longer ones are read from a file: Linux limits one
- * argument to 128 KiB, and a long body is unreadable in a shell.
+ * Maximum characters of a body within the command. Longer bodies are read from a file: Linux limits one argument to 128
+ * KiB, and a long body is unreadable in a shell.
  */
 const MAX_BODY_LENGTH = 16_384;
 

@@ -16,8 +16,8 @@ import { type GroupedMessages, groupsOf, queuesOf, redriveMessages } from './nam
 type RunAction = ReturnType<typeof useRun>;
 
 /**
- * Maximum characters of a reason in a group's row. A longer one is shown in full below the row, where it has
- * the whole width.
+ * Maximum characters of a reason in a group's row. A longer reason is shown in full below the row, where it has the
+ * whole width.
  */
 const LONG_REASON = 200;
 

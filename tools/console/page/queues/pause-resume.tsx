@@ -44,7 +44,9 @@ const PAUSE = 'Pause';
 const RESUME = 'Resume';
 const PAUSE_AND_RESUME = [PAUSE, RESUME];
 
-/** The command that is now pausing or resuming the event. While it runs, the server accepts no second one. */
+/**
+ * The command that is now pausing or resuming the event. While the command runs, the server accepts no second command.
+ */
 export function changeUnderWay(event: string): { label: string; refusal: string } | undefined {
   const task = tasks.value.find(
     ({ state, argv: [script = '', name] }) =>

@@ -32,8 +32,8 @@ export const emptyForm: ReplayForm = {
 const DAY = 24 * 60 * 60_000;
 
 /**
- * The start of the window. Its default is for a new replay only: the name of an earlier one, without a start,
- * resumes it.
+ * The start of the window. Only a new replay has a default: the name of an earlier replay, without a start, resumes
+ * that replay.
  */
 export const sinceOf = ({ since, name }: ReplayForm) => since ?? (name.trim() === '' ? '24h' : '');
 

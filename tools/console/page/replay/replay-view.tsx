@@ -99,7 +99,7 @@ export function ReplayView() {
         {shown !== undefined && (
           <section class="card" aria-label={title}>
             <h2 class="visually-hidden">{title}</h2>
-            {/* A replay prints its plan first, so its output also contains one. */}
+            {/* A replay prints its plan first, so the output of a replay also contains a plan. */}
             <TaskOutput key={shown.id} task={shown}>
               {next !== undefined && (
                 <Button
@@ -152,7 +152,7 @@ interface WindowFieldProps {
   label: string;
   choices: WindowChoices;
   required?: boolean;
-  /** Text below the field when it is empty. Otherwise the time in UTC is there. */
+  /** Text below an empty field. Below a filled field is the time in UTC. */
   ifEmpty: string;
 }
 

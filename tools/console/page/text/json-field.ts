@@ -22,7 +22,7 @@ const SCALARS = new Set(['String', 'Number', 'True', 'False', 'Null']);
 const CONTAINERS = new Set(['Object', 'Array']);
 const isValue = ({ name }: Node) => SCALARS.has(name) || CONTAINERS.has(name);
 
-/** The value at the cursor, otherwise the first one of the cursor's line. On a key, it is the key's value. */
+/** The value at the cursor, or of the key at the cursor. Otherwise the first value of the cursor's line. */
 export function fieldAtCursor(state: EditorState): JsonField | undefined {
   const { head } = state.selection.main;
   const line = state.doc.lineAt(head);

@@ -7,7 +7,7 @@ import { Refusal } from './refusal.tsx';
 interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'children' | 'label'> {
   kind?: 'primary' | 'normal' | 'quiet' | 'danger';
   keyHint?: ShortcutKey | undefined;
-  /** Why the button is disabled. It can still get the focus, and then shows this reason. */
+  /** Why the button is disabled. A disabled button can still get the focus, and then shows this reason. */
   refusal?: string | undefined;
   busy?: boolean;
   /** Name for screen readers, if the text alone is ambiguous: `Redrive m-1`. */

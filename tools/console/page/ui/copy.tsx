@@ -6,7 +6,7 @@ import { toastError, toastInfo } from './notices.tsx';
 /** Milliseconds for which the button shows that the text was copied. */
 const COPIED_SHOWN_MS = 1_500;
 
-/** @param label what it copies: `Copy the event id` */
+/** @param label what the button copies: `Copy the event id` */
 export function Copy({ text, label }: { text: string; label: string }) {
   const copied = useSignal(false);
   return (

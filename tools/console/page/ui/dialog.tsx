@@ -55,7 +55,7 @@ interface DialogProps {
   children: ComponentChildren;
 }
 
-/** The open dialog. While there is one, shortcuts of the page behind it are inactive. */
+/** The open dialog. While a dialog is open, shortcuts of the page behind it are inactive. */
 export const openDialog = () => document.querySelector('dialog[open]');
 
 const FIRST = ':is(.dialog-body :is(input, select, textarea), .dialog-actions button)';

@@ -8,7 +8,7 @@ interface MomentFieldProps {
   onChange: (iso: string) => void;
   class?: string;
   required?: boolean;
-  /** Value of `aria-describedby`. */
+  /** Id of the element that describes the field. */
   describedBy?: string;
   isInvalid?: boolean;
 }
@@ -24,8 +24,8 @@ export function MomentField({
   isInvalid = false,
 }: MomentFieldProps) {
   /**
-   * The browser reports no value for a partly typed time. Without this state, the given value would overwrite
-   * what the user types.
+   * The text of the field while the user types. The browser reports no value for a partly typed time. Without this
+   * state, the given value would overwrite what the user types.
    */
   const typed = useSignal<string | undefined>(undefined);
   const shown = timeOf(value, Date.now()) ?? Number.NaN;

@@ -70,7 +70,10 @@ const closeToast = (id: number) => {
   toasts.value = toasts.value.filter((toast) => toast.id !== id);
 };
 
-/** A repeated text replaces its earlier toast. If there are too many, the oldest that is no error goes. */
+/**
+ * Adds a toast. A repeated text replaces its earlier toast. If there are too many toasts, the oldest that is no error
+ * goes.
+ */
 function addToast(toast: Omit<Toast, 'id'>): number {
   lastId += 1;
   const others = toasts.value.filter(({ level, text }) => level !== toast.level || text !== toast.text);

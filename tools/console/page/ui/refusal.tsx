@@ -25,8 +25,8 @@ export function Refusal({ id, text }: { id: string; text: string | undefined }) 
 const DISTANCE = 6;
 
 /**
- * A tip with the reason of the refused control that has the pointer or the focus, or was touched. It closes
- * when another element has them, when the page scrolls, and on Escape (WCAG 1.4.13).
+ * A tip with the reason of the refused control that has the pointer or the focus, or was touched. The tip
+ * closes when another element has the pointer or the focus, when the page scrolls, and on Escape (WCAG 1.4.13).
  */
 export function RefusalTip() {
   const tip = useRef<HTMLDivElement>(null);

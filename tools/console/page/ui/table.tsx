@@ -79,7 +79,7 @@ export interface TableProps<Row> {
   idOf: (row: Row) => string;
   /** Id of the open row. Its detail is next to the table or below the row. */
   current?: string | undefined;
-  /** Called when a click or a key opens a row. With it, the table can get the focus and handles keys. */
+  /** Called when a click or a key opens a row. With this function, the table can get the focus and handles keys. */
   onOpen?: ((id: string) => void) | undefined;
   /** Called on Enter, to move the focus into the open row's detail. */
   onEnter?: (() => void) | undefined;
@@ -139,7 +139,7 @@ function useTicks<Row>(table: TableProps<Row>) {
   };
 }
 
-/** Compares ids and not numbers, because rows that a filter hides may be checked, too. */
+/** Whether all rows are checked. Compares ids and not numbers, because rows that a filter hides may be checked, too. */
 const areAllChecked = <Row,>({ rows, idOf, checked }: TableProps<Row>) =>
   rows.length > 0 && rows.every((row) => checked?.has(idOf(row)));
 

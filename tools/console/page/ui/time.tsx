@@ -64,7 +64,7 @@ export function bytesText(bytes: number): string {
 
 let timer: ReturnType<typeof setInterval>;
 
-/** The time in epoch milliseconds. It advances every second while an element shows it. */
+/** The time in epoch milliseconds. The time advances every second while an element shows it. */
 export const now = signal(Date.now(), {
   watched() {
     const tick = () => {

@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
 
-/** Milliseconds until the page is drawn again. Then the focus moves, unless another element has taken it. */
+/** Milliseconds until the page is drawn again. Then the focus moves, unless another element has taken the focus. */
 const FOCUS_DELAY = 50;
 
 /**
