@@ -1,7 +1,7 @@
 /**
- * Runs each ```bash block of the documents, and each example in the help of a command, against a local stack. What
- * cannot run there must have a reason in `SKIPPED`; its syntax and its commands are still checked. A block for a stage
- * runs against the local stack.
+ * Runs each ```bash block of the documents, and each example in the help of a command, against a local stack. A block
+ * that cannot run there must have a reason in `SKIPPED`; the block's syntax and commands are still checked. A block for
+ * a stage runs against the local stack.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -87,7 +87,7 @@ async function helpExamples(): Promise<Block[]> {
   return found;
 }
 
-/** What is wrong with a block that can be seen without running it. */
+/** Faults of a block that can be found without running the block. */
 async function faultsOf({ text }: Block): Promise<string[]> {
   const { status, stderr } = spawnSync('bash', ['-n'], { input: text, encoding: 'utf8' });
   const faults = status === 0 ? [] : [stderr.trim()];
@@ -141,8 +141,8 @@ const onStack = (text: string) =>
     .replaceAll(/ --stage [a-z]+/g, '');
 
 /**
- * Version 2 of the AWS CLI before 2.13 does not read AWS_ENDPOINT_URL. Version 1 does not read AWS_REGION, and has no
- * `logs tail`; `logs filter-log-events` takes the same filter.
+ * Shell function `aws` for old versions of the AWS CLI. Version 2 before 2.13 does not read AWS_ENDPOINT_URL. Version 1
+ * does not read AWS_REGION, and has no `logs tail`; `logs filter-log-events` takes the same filter.
  */
 const AWS = `
 aws() {
@@ -155,7 +155,7 @@ aws() {
 }
 `;
 
-/** npm takes longer to start than most commands that it runs. */
+/** Shell function `npx` that runs a command without npm, which takes longer to start than most commands. */
 const NPX = 'npx() { "$@"; }';
 
 /** @returns the output of the commands if they failed; undefined if they succeeded */

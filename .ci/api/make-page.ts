@@ -23,8 +23,8 @@ const LOADED_SCRIPT =
 const LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg';
 
 /**
- * Packages whose code Redoc's build adds to its script, and their licences. They are not installed here,
- * because they depend on half of webpack.
+ * Licences of packages whose code Redoc's build adds to Redoc's script. These packages are not installed here, because
+ * they depend on half of webpack.
  */
 const LOADERS: Readonly<Record<string, string>> = {
   'css-loader': 'MIT, Copyright JS Foundation and other contributors',
@@ -59,7 +59,7 @@ function buildDocs(): string {
 
 /**
  * The source of Redoc's script.
- * @throws Error if its version is not the one that `redocly build-docs` refers to
+ * @throws Error if the installed version of Redoc is not the version that `redocly build-docs` refers to
  */
 function redoc(integrity: string | undefined): string {
   const file = `${MODULES}/redoc/bundles/redoc.standalone.js`;
@@ -96,8 +96,8 @@ function licencesOf(packages: readonly string[]): string {
 }
 
 /**
- * Licence of a package (the first one if there is a choice; others are `LICENSE-MPL`), and its notice
- * (Apache-2.0, 4.d).
+ * Licence of a package, and the package's notice (Apache-2.0, 4.d). If a package offers several licences, the first is
+ * taken; the others have names such as `LICENSE-MPL`.
  * @throws Error if the package is not installed
  */
 function noticeOf(name: string): { readonly title: string; readonly text: string } {
@@ -112,7 +112,7 @@ function noticeOf(name: string): { readonly title: string; readonly text: string
   return { title: `${name} ${version} (${license})`, text: texts.join('\n\n') };
 }
 
-/** Escapes `</script` and `<!--` in JavaScript, so that it can stand in a page. It stays equivalent. */
+/** Escapes `</script` and `<!--` in JavaScript, so that a page can contain the script. Its meaning stays the same. */
 const inline = (script: string): string => script.replace(/<(?=\/script|!--)/gi, String.raw`\x3c`);
 
 const page = makePage();

@@ -12,7 +12,7 @@ export function clientSettings(endpoint: string, accessKeyId: string): ClientSet
   return { endpoint, region: REGION, credentials: { accessKeyId, secretAccessKey: 'local' } };
 }
 
-/** The access key of a role, by which the AWS endpoint recognises its calls. */
+/** The access key of a role, by which the AWS endpoint recognises the role's calls. */
 export function accessKeyOf(roleArn: string): string {
   return `LOCAL${createHash('sha256').update(roleArn).digest('hex').slice(0, 15).toUpperCase()}`;
 }

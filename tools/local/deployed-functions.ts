@@ -12,9 +12,9 @@ import type { DeployedResource, Resources } from './template/resources.ts';
 const MAX_CONCURRENCY = 4;
 
 /**
- * Maximum number of execution environments that all functions share beyond one for each. More would not help,
- * because all wait for the single thread of the AWS endpoint. Each one compiles its own code, so its first
- * thousand invocations take twice as long, and it needs about 45 MB.
+ * Maximum number of execution environments that all functions share beyond one for each. More environments would not
+ * help, because all wait for the single thread of the AWS endpoint. Each environment compiles its own code, so its
+ * first thousand invocations take twice as long, and the environment needs about 45 MB.
  */
 const SHARED_ENVIRONMENTS = 1;
 
@@ -34,7 +34,7 @@ export interface FunctionOptions {
   readonly onLog?: (line: FunctionLogLine) => void;
 }
 
-/** The functions of a stack. Each is found by any of its names in the template. */
+/** The functions of a stack. Each function is found by any of its names in the template. */
 export class DeployedFunctions {
   readonly #resources: Resources;
   readonly #aws: Pick<AwsEndpoint, 'url' | 'createLogGroup' | 'writeLog'>;
@@ -76,7 +76,7 @@ export class DeployedFunctions {
   }
 
   /**
-   * Loads the functions that process deliveries. Others, such as the smoke test, are loaded when they are
+   * Loads the functions that process deliveries. Other functions, such as the smoke test, are loaded when they are
    * invoked.
    */
   async warmUp(): Promise<void> {
@@ -91,6 +91,7 @@ export class DeployedFunctions {
   }
 
   /**
+   * Replaces the code of a function for later invocations.
    * @param service name of the function on the command line
    * @returns why the new code cannot be loaded. Then the old code stays
    */

@@ -34,6 +34,7 @@ export interface DeployedStack {
 }
 
 /**
+ * Deploys a synthesised stack to the AWS endpoint.
  * @param assembly folder of the stack's cloud assembly
  * @throws Error if the template contains something that cannot run locally
  */
@@ -79,7 +80,7 @@ function eventSources(
 ): SqsEventSource[] {
   const queues = new Map(resources.ofType('AWS::SQS::Queue').map((queue) => [queue.arn, queue.ref]));
   const called = calledByApi(resources).map((name) => functions.target(name)?.function);
-  // Requests have priority over batches, because here both share the processors. In AWS they do not.
+  // Requests have priority over batches, because here, unlike in AWS, requests and batches share the processors.
   const isBusy = () => called.some((one) => one?.isOverloaded === true);
   return resources.ofType('AWS::Lambda::EventSourceMapping').map((mapping) => {
     const queueUrl = queues.get(mapping.properties.EventSourceArn);
@@ -127,7 +128,7 @@ function register(
   const { FunctionResponseTypes, ScalingConfig } = properties;
   aws.addEventSourceMapping({
     eventSourceArn: EventSourceArn,
-    // In a template, this is a name or an ARN of a function or its alias.
+    // In a template, `FunctionName` is a name or an ARN of a function or its alias.
     functionArn: FunctionName.startsWith('arn:') ? FunctionName : arnOf('lambda', `function:${FunctionName}`),
     settings: {
       BatchSize,

@@ -1,6 +1,6 @@
 import type { Header } from './gateway/http-message.ts';
 
-/** Callbacks for what happens in a local stack. If one throws, that is reported as a problem of the stack. */
+/** Callbacks for what happens in a local stack. An error of a callback is reported as a problem of the stack. */
 export interface StackObserver {
   /** Called after an answer, whether from a function or from the API itself. */
   onExchange(exchange: Exchange): void;

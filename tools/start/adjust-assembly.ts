@@ -4,8 +4,8 @@ import * as z from 'zod/mini';
 import { readCloudAssembly } from '../local/template/cloud-assembly.ts';
 
 /**
- * First delay of retries, in seconds. Consumers double it: the nine delays take 10 s in total, each from 0 to
- * 5 whole seconds (`lambda/consumer/retry.ts`).
+ * First delay of retries, in seconds. Consumers double this delay: the nine delays take 10 s in total, each from 0 to 5
+ * whole seconds (`lambda/consumer/retry.ts`).
  */
 const FAST_FIRST_DELAY = 0.02;
 
@@ -77,7 +77,7 @@ export function adjustAssembly(folder: string, adjustments: Adjustments): void {
   });
 }
 
-/** Changes a function of ours and its queue. The CDK's own functions have no name on the command line. */
+/** Changes a function of this project and its queue. The CDK's own functions have no name on the command line. */
 function adjustFunction(
   resource: AdjustedResource,
   resources: Readonly<Record<string, AdjustedResource>>,

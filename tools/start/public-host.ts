@@ -13,7 +13,7 @@ const HOST_NAME = /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]*[a-z0-9
 const MAX_HOST_NAME = 253;
 
 /**
- * Parses a value of the option for host names of tunnels, and adds it to those before.
+ * Parses a value of the option for host names of tunnels, and adds the name to the earlier names.
  * @throws InvalidArgumentError; the command prints its message as one line
  */
 export function publicHost(text: string, before: readonly string[] = []): readonly string[] {

@@ -28,7 +28,7 @@ export function restartOf({ env }: NodeJS.Process): Restart | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as Restart);
 }
 
-/** Called when the stack runs. From then on, an error ends the process instead of waiting for a save. */
+/** Marks the restart as complete. After this call, an error ends the process instead of waiting for a save. */
 export function completeRestart({ env }: NodeJS.Process): void {
   delete env[RESTARTED];
 }
@@ -47,10 +47,10 @@ export async function retryRestart(): Promise<void> {
 }
 
 /**
- * Replaces this process by a new one with the same command line, so that all code is loaded again, such as
- * the list of events. Process id and terminal stay the same; everything else is closed.
- * @param options more options of the command. They replace those of an earlier restart
- * @throws CommandError if the system does not support that
+ * Replaces this process by a new one with the same command line, so that all code is loaded again, such as the list of
+ * events. Process id and terminal stay the same; everything else is closed.
+ * @param options more options of the command. They replace the options of an earlier restart
+ * @throws CommandError if the system cannot replace a process
  */
 export function restartProcess(restart: Restart, options: readonly string[]): void {
   // `execve` does not exist on Windows.

@@ -371,7 +371,10 @@ describe('the answers of an HTTP API itself match their descriptions', () => {
   });
 });
 
-/** In draft 2020-12, formats are annotations by default, so the pattern must be enough. */
+/**
+ * A validator that ignores formats: in draft 2020-12, formats are annotations by default, so the pattern must be
+ * enough.
+ */
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, validateFormats: false });
 
 const events = describedEvents();

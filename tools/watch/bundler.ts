@@ -73,7 +73,7 @@ export class Bundler {
     });
   }
 
-  /** Builds in progress are rejected, because esbuild never settles them after its process has ended. */
+  /** Ends esbuild's process. Builds in progress are rejected, because esbuild would never settle them after that. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#idle);

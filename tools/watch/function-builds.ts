@@ -95,8 +95,9 @@ export class FunctionBuilds {
   }
 
   /**
-   * Builds in one call, which for all functions takes a third of the time.
-   * @returns nothing if one does not build. Each is then built alone, which shows which one it is
+   * Builds functions in one call, which for all functions takes a third of the time.
+   * @returns nothing if a function does not build. Each function is then built alone, which shows which function has
+   * errors
    */
   async #buildTogether(targets: readonly ServiceTarget[]): Promise<ReadonlyMap<string, Bundle>> {
     const deployable = targets.filter(({ isReadable }) => !isReadable);
@@ -105,7 +106,7 @@ export class FunctionBuilds {
     return new Map(bundles.map((bundle, index) => [deployable[index]?.service ?? '', bundle]));
   }
 
-  /** @param built undefined if it is not built yet */
+  /** @param built undefined if the function is not built yet */
   async #rebuild(target: ServiceTarget, built: Bundle | undefined): Promise<Rebuilt> {
     const { service, entry, folder } = target;
     try {

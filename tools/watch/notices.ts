@@ -24,7 +24,7 @@ export class Notices {
     return this.#hasMistake;
   }
 
-  /** Called at the end: work that is still running must not be announced. */
+  /** Ends the announcements of work: at the end, work that is still running must not be announced. */
   close(): void {
     this.#isClosed = true;
   }
@@ -37,7 +37,8 @@ export class Notices {
     this.#hasMistake = true;
     if (this.#lastErrors.get(about) === text) return;
     this.#lastErrors.set(about, text);
-    // Type errors that remain are reported again, so that the fix of this error does not look like a fix of those.
+    // Type errors that remain are reported again, so that the fix of this error does not look like a fix of type
+    // errors.
     if (about !== 'types') this.#lastErrors.delete('types');
     this.#onNotice({ about, level: 'error', text });
   }
@@ -51,8 +52,8 @@ export class Notices {
   }
 
   /**
-   * Announces work that takes long. Its outcome is then reported even if it is the same as before, because
-   * the announcement has replaced that in the console.
+   * Announces work that takes long. The outcome of the work is then reported even if it is the same as before, because
+   * the announcement has replaced the earlier outcome in the console.
    */
   async announceIfSlow<T>(about: NoticeSubject, text: string, work: Promise<T>): Promise<T> {
     const timer = setTimeout(() => {

@@ -27,7 +27,7 @@ const MISSING_CODES = ['ENOENT', 'ENOTDIR', 'EISDIR'];
 const IS_EDITORS_OWN = /^\.|~$|\.(?:swp|swx|tmp|bak|orig)$|^\d+$/;
 
 interface SeenFile {
-  /** Changes with every write, even if the text stays the same. */
+  /** A value that changes with every write, even if the text stays the same. */
   readonly signature: string;
   readonly bytes: number;
   /** Depends only on the content. */
@@ -80,7 +80,7 @@ export class SourceTree {
     this.#timer = setTimeout(() => this.#check(), wait);
   }
 
-  /** Errors of the file system are caught, because in a timer they would end the process. */
+  /** Looks for changes. Errors of the file system are caught, because in a timer they would end the process. */
   #check(): void {
     const problems: string[] = [];
     const { folders, saved } = this.#compare(problems);

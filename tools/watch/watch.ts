@@ -140,7 +140,7 @@ export class Watch implements AsyncDisposable {
   }
 
   /**
-   * Files among those given that the synthesis reads. If that cannot be found out, the synthesis reports the
+   * Files among those given that the synthesis reads. If these files cannot be determined, the synthesis reports the
    * error.
    */
   async #stackFilesOf(files: readonly string[]): Promise<string[]> {

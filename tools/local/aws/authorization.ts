@@ -10,12 +10,12 @@ export interface PolicyStatement {
   Condition?: Record<string, Record<string, string | string[]>>;
 }
 
-/** An IAM role with an access key of its own, so that the endpoint recognises its calls. */
+/** An IAM role with an access key of its own, by which the endpoint recognises the role's calls. */
 export interface Principal {
   /** The role's logical id. */
   name: string;
   accessKeyId: string;
-  /** The role's ARN, which services that act for the role use. @default none: no service can act for it */
+  /** The role's ARN, which services use to act for the role. @default none: no service can act for the role */
   arn?: string;
   /** Statements of the role's identity-based policies. */
   statements: PolicyStatement[];
@@ -33,7 +33,10 @@ export interface Authorization {
   callerArn(accessKeyId: string): string;
   /** @throws AwsError of the service, if the caller's policies do not allow the request */
   authorize(request: AwsRequest): void;
-  /** Checks a permission of a role for a service that acts for it. @throws Error if the role may not, or is unknown */
+  /**
+   * Checks a permission of a role for a service that acts for the role.
+   * @throws Error if the role is unknown or lacks the permission
+   */
   authorizeRole(roleArn: string, service: Service, permission: NeededPermission): void;
 }
 
@@ -110,9 +113,7 @@ const CONTEXT: Record<string, string> = {
   'kms:calleraccount': '000000000000',
 };
 
-/**
- * Condition operators of IAM that are supported. Each compares a value of the policy with one of the request.
- */
+/** Supported condition operators of IAM. Each operator compares a value of the policy with a value of the request. */
 const CONDITION_OPERATORS: Record<string, (pattern: string) => Matcher> = {
   Bool: (pattern) => (value) => value === pattern.toLowerCase(),
   StringEquals: (pattern) => (value) => value === pattern,
@@ -153,7 +154,10 @@ function compileStatement(statement: PolicyStatement) {
   };
 }
 
-/** Evaluated once per policy, because the condition keys have the same values in every request. */
+/**
+ * Whether a condition holds. Evaluated once per policy, because the condition keys have the same values in every
+ * request.
+ */
 function conditionHolds(condition: NonNullable<PolicyStatement['Condition']>): boolean {
   return Object.entries(condition).every(([operator, keys]) => {
     const compile = CONDITION_OPERATORS[operator];
@@ -173,7 +177,7 @@ function listOf(value: string | string[]): string[] {
   return typeof value === 'string' ? [value] : value;
 }
 
-/** `*` stands for any text and `?` for any one character; the rest is literal. */
+/** A matcher for a pattern of IAM: `*` stands for any text and `?` for any one character; the rest is literal. */
 function wildcard(pattern: string, flags = ''): Matcher {
   if (pattern === '*') return () => true;
   const source = pattern

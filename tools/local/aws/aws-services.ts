@@ -18,8 +18,7 @@ import { createSqs, type Sqs } from './sqs/sqs.ts';
 
 interface AwsServicesOptions {
   /**
-   * Host and port of the endpoint for clients. A function, because they are known only when the endpoint
-   * listens.
+   * Host and port of the endpoint for clients. A function, because the port is known only when the endpoint listens.
    */
   readonly publicHost: () => string;
   readonly onProblem: (message: string) => void;

@@ -23,7 +23,8 @@ export interface AwsEndpointOptions {
   /** Called with problems of the endpoint that no caller gets as an error. @default none */
   onProblem?: (message: string) => void;
   /**
-   * Called with items that roles write and notifications that roles publish, but not with those of operators.
+   * Called with items that roles write and notifications that roles publish, but not with items and notifications of
+   * operators.
    * @default none
    */
   observer?: Pick<StackObserver, 'onItemChange' | 'onNotification'>;

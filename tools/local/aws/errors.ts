@@ -47,8 +47,8 @@ const RENAMED: Record<string, string> = {
 };
 
 /**
- * The code of an SQS error in the old query protocol. SDKs still use it as the error's name: they read it from the
- * header `x-amzn-query-error` of the JSON protocol.
+ * The code of an SQS error in the old query protocol. SDKs still use this code as the error's name: they read the code
+ * from the header `x-amzn-query-error` of the JSON protocol.
  */
 export function sqsQueryCode(code: string): string {
   return RENAMED[code] ?? (PREFIXED.has(code) ? SQS_PREFIX + code : code);

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, objectsOf, parseJsonObject } from './jso
 import { type AwsResponse, documentResponse } from './response.ts';
 import type { AwsRequest, Service } from './services.ts';
 
-/** A failure to inject into the AWS endpoint. It lasts until it is ended. */
+/** A failure to inject into the AWS endpoint. The failure lasts until a test ends it. */
 export interface Fault {
   readonly service: Exclude<Service, 'logs' | 'monitoring' | 'lambda' | 'cloudformation' | 'sts'>;
   /** Operation such as `SendMessage`. @default every operation of the service */
@@ -80,7 +80,7 @@ export class InjectedFaults {
   #injected = 0;
 
   /**
-   * @param seed of the random decisions: with the same one, a fault affects the same calls, counted from its
+   * @param seed of the random decisions: with the same seed, a fault affects the same calls, counted from the fault's
    * injection
    */
   constructor(seed = 0) {
@@ -93,7 +93,7 @@ export class InjectedFaults {
   }
 
   /**
-   * Activates a fault. If several apply to a call, the one that was injected first is used.
+   * Activates a fault. If several faults apply to a call, the fault that was injected first is used.
    * @returns a function that ends the fault
    * @throws RangeError if the fault contradicts itself or could never apply
    */
@@ -106,7 +106,7 @@ export class InjectedFaults {
     return () => this.end(id);
   }
 
-  /** @returns false if there is no such fault */
+  /** Ends a fault. @returns false if no active fault has this id */
   end(id: string): boolean {
     return this.#active.delete(id);
   }
@@ -149,14 +149,14 @@ export class InjectedFaults {
     }
   }
 
-  /** @returns the fault that applies, and a random decision for each record, or a single one for the call */
+  /** @returns the fault that applies, and a random decision for each record, or a single decision for the call */
   #draw(request: AwsRequest, byRole: boolean): { fault: Fault | undefined; hits: readonly boolean[] } {
     let first: { active: { fault: Fault; hits: number }; hits: readonly boolean[] } | undefined;
     for (const active of this.#active.values()) {
       const { fault, isHit } = active;
       if (!concerns(fault, request)) continue;
       if (!byRole && fault.callers !== 'everyone') continue;
-      // Every fault decides about every call, so that the decisions of one do not depend on other faults.
+      // Every fault decides about every call, so that the decisions of one fault do not depend on other faults.
       const hits = Array.from({ length: drawsIn(fault, request) }, isHit);
       if (hits.includes(true)) first ??= { active, hits };
     }

@@ -4,7 +4,7 @@ import { REGION } from '../client-settings.ts';
 import type { AwsResponse } from './response.ts';
 
 /**
- * A character that SQS rejects in a message: it accepts only those of XML 1.0. Source: SQS API reference,
+ * A character that SQS rejects in a message: SQS accepts only the characters of XML 1.0. Source: SQS API reference,
  * `SendMessage`.
  */
 export const FORBIDDEN_CHARACTER = /[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
@@ -30,8 +30,7 @@ interface FauxqsRequest {
 
 interface FauxqsOptions {
   /**
-   * Host and port of the endpoint for clients. A function, because they are known only when the endpoint
-   * listens.
+   * Host and port of the endpoint for clients. A function, because the port is known only when the endpoint listens.
    */
   readonly publicHost: () => string;
   readonly maxBodyBytes: number;
@@ -43,7 +42,7 @@ const CONNECTION_HEADERS = ['connection', 'keep-alive', 'transfer-encoding', 'ex
 export async function createFauxqs({ publicHost, maxBodyBytes }: FauxqsOptions): Promise<Fauxqs> {
   await admitAstralCharacters();
   const app = buildApp({ logger: false, defaultRegion: REGION });
-  // fauxqs limits the bodies of S3 to 11 MiB. A parser without a limit replaces its own.
+  // fauxqs limits the bodies of S3 to 11 MiB. A parser without a limit replaces the parser of fauxqs.
   app.removeContentTypeParser('*');
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: maxBodyBytes }, (_request, body, done) =>
     done(null, body),
@@ -52,7 +51,8 @@ export async function createFauxqs({ publicHost, maxBodyBytes }: FauxqsOptions):
 
   return {
     async send({ method, url, headers, body }) {
-      // fauxqs separates resources by the region in this header. Without it, all are in the stack's region.
+      // fauxqs separates resources by the region in this header. Without the header, all resources are in the stack's
+      // region.
       const { authorization: _authorization, ...others } = headers;
       const answer = await app.inject({
         method,
@@ -84,8 +84,8 @@ function withoutConnection(headers: OutgoingHttpHeaders): AwsResponse['headers']
 }
 
 /**
- * Makes fauxqs accept characters above U+FFFF, such as emoji. Its regular expression lacks the flag `u`, so
- * it sees two invalid halves.
+ * Makes fauxqs accept characters above U+FFFF, such as emoji. The regular expression of fauxqs lacks the flag `u`, so
+ * it takes such a character for two invalid halves.
  */
 async function admitAstralCharacters(): Promise<void> {
   const file = new URL('sqs/sqsTypes.js', import.meta.resolve('fauxqs'));

@@ -7,8 +7,8 @@ import type { AwsResponse } from './response.ts';
 export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 /**
- * Milliseconds for which idle connections stay open. Clients close theirs earlier, so none sends a request on
- * a connection that the server is closing.
+ * Milliseconds for which idle connections stay open. Clients close their connections earlier, so no client sends a
+ * request on a connection that the server is closing.
  */
 export const KEEP_ALIVE_MS = 120_000;
 
@@ -64,10 +64,10 @@ export function queryOf(url: string): URLSearchParams {
 const HOST_OF_CONTAINERS = 'host.docker.internal';
 
 /**
- * Whether a `Host` header names this machine in a way that only itself or its containers use. A web page may
- * resolve its own name to 127.0.0.1 (DNS rebinding), and could then read answers, with the secret in them, as
- * its own origin. That is impossible with an IP address, and with names that no DNS resolves: `localhost` and
- * its subdomains (RFC 6761), which S3 uses for buckets, and `.internal` (reserved by ICANN).
+ * Whether a `Host` header names this machine in a way that only this machine or its containers use. A web page may
+ * resolve its own name to 127.0.0.1 (DNS rebinding), and could then read answers, with the secret in them, as its own
+ * origin. DNS rebinding is impossible with an IP address, and with names that no DNS resolves: `localhost` and its
+ * subdomains (RFC 6761), which S3 uses for buckets, and `.internal` (reserved by ICANN).
  */
 export function isOwnHost(host: string | undefined): boolean {
   const name = (host ?? '').toLowerCase().replace(/:\d+$/, '');

@@ -12,7 +12,7 @@ import {
   serviceForm,
 } from './services.ts';
 
-/** The protocol to answer in. It is known even if the rest of the request cannot be parsed. */
+/** The protocol to answer in. The protocol is known even if the rest of the request cannot be parsed. */
 export function protocolOf({ url, headers, body }: AwsHttpRequest, service: string | undefined): Protocol {
   if (headers['x-amz-target'] !== undefined) return 'json';
   const known = serviceForm(service);

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { REGION } from '../client-settings.ts';
 import type { JsonObject } from './json.ts';
 
-/** AWS account of all resources of the local stack. fauxqs has this one built in. */
+/** AWS account of all resources of the local stack. fauxqs has this account built in. */
 export const ACCOUNT_ID = '000000000000';
 
 export function arnOf(service: string, resource: string): string {

@@ -21,9 +21,9 @@ interface CrashedInvocation {
 }
 
 /**
- * The log line about an error that ended an invocation or an execution environment, in the JSON format of
- * Lambda's runtime. Unlike Lambda's, it also has the function's name and the attributes of the message that
- * was processed. Source: aws-lambda-nodejs-runtime-interface-client, `LogPatch.js`.
+ * The log line about an error that ended an invocation or an execution environment, in the JSON format of Lambda's
+ * runtime. Unlike Lambda's line, this line also has the function's name and the attributes of the message that was
+ * processed. Source: aws-lambda-nodejs-runtime-interface-client, `LogPatch.js`.
  */
 export function crashLine(
   { errorType, errorMessage, trace = [] }: FunctionError,

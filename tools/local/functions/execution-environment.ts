@@ -27,7 +27,7 @@ export interface EnvironmentSettings {
   logStreamName: string;
   /** Whether a debugger may connect. */
   inspected: boolean;
-  /** Folder of Node's compile cache. The variable of that name would be in the code's `process.env`. */
+  /** Folder of Node's compile cache. The variable NODE_COMPILE_CACHE would be in the code's `process.env`. */
   compileCache: string | undefined;
 }
 
@@ -78,7 +78,10 @@ async function describe(reason: unknown): Promise<FunctionError> {
   };
 }
 
-/** The module is imported only for an error, because Node's type stripper takes about 40 ms. */
+/**
+ * The lines of a stack trace, with positions in the sources. `source-trace.ts` is imported only for an error, because
+ * Node's type stripper takes about 40 ms.
+ */
 async function traceOf(stack: string): Promise<string[]> {
   const { sourceTrace }: typeof import('./source-trace.ts') = await import(SOURCE_TRACE);
   return sourceTrace(stack);
@@ -185,7 +188,7 @@ if (settings.inspected) {
   open(0, '127.0.0.1');
   send({ type: 'inspected', port: Number(new URL(url() ?? '').port) });
 }
-// It saves a quarter of the processor time until the code is loaded (Node.js 24.21).
+// The cache saves a quarter of the processor time until the code is loaded (Node.js 24.21).
 if (settings.compileCache !== undefined) enableCompileCache(settings.compileCache);
 try {
   const handler = await loadHandler();

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Only this machine may connect, because a debugger can run any code. */
+/** Address of the port. Only this machine may connect, because a debugger can run any code. */
 const HOST = '127.0.0.1';
 
 /**
@@ -36,7 +36,7 @@ export class InspectorPort {
 
   /**
    * Forwards new connections to another environment.
-   * @param target port of its inspector
+   * @param target port of that environment's inspector
    */
   forwardTo(target: number): void {
     this.#target = target;

@@ -33,7 +33,7 @@ export interface FunctionLogLine {
   requestId?: string;
   stream: 'stdout' | 'stderr';
   text: string;
-  /** Present if the line is about an invocation that ended without a result. */
+  /** Details of an invocation that ended without a result. Absent if the line is about anything else. */
   crash?: Crash;
 }
 

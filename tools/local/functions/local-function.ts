@@ -18,7 +18,7 @@ import { Sandbox } from './sandbox.ts';
 const IDLE_LIMIT_MILLISECONDS = 30_000;
 
 /**
- * An invocation that waits at least this long for an execution environment means overload. One of the
+ * An invocation that waits at least this long for an execution environment means overload. An invocation of the
  * receiver takes about 5 ms.
  */
 const LONG_WAIT_MILLISECONDS = 15;
@@ -140,8 +140,8 @@ export class LocalFunction {
   }
 
   /**
-   * Uses other code for all later invocations, as a deployment does. Running invocations keep the old code,
-   * and new ones use it until the new code is loaded. If that fails, nothing changes. Must not be called
+   * Uses other code for all later invocations, as a deployment does. Running invocations keep the old code, and new
+   * invocations use the old code until the new code is loaded. If loading fails, nothing changes. Must not be called
    * before an earlier call has ended.
    * @returns why the code cannot be loaded
    */
@@ -252,7 +252,7 @@ export class LocalFunction {
   }
 
   /**
-   * Whether another environment may start. If it is not the function's first one, this reserves a shared one.
+   * Whether another environment may start. If it is not the function's first, this call reserves a shared environment.
    */
   #mayStart(): boolean {
     const maximum = this.#inspector === undefined ? this.#definition.maximumConcurrency : 1;
@@ -267,7 +267,7 @@ export class LocalFunction {
     this.#starting += 1;
     const failure = await sandbox.started;
     this.#starting -= 1;
-    // The invocation goes to the next environment if this one was killed, or if its code was replaced.
+    // The invocation goes to the next environment if this environment was killed, or if its code was replaced.
     if (failure === undefined || sandbox.killed || definition !== this.#definition) {
       this.#release(sandbox);
     } else if (this.#line.length > 0) {
@@ -342,7 +342,7 @@ export class LocalFunction {
     this.#line.shift()?.complete(result, 0);
   }
 
-  /** A function behind an API or a queue has no caller that sees the error, so a log line reports it. */
+  /** Logs a function error, because a function behind an API or a queue has no caller that sees the error. */
   #logError(
     error: FunctionError,
     invocation: Partial<Pick<WaitingInvocation, 'requestId' | 'payload'>> = {},

@@ -5,8 +5,8 @@ import { SourceMap } from 'node:module';
 const POSITION = /(file:\/\/\S+\.m?js):(\d+):(\d+)\)?$/;
 
 /**
- * The lines of a stack trace, with positions in the sources if the bundle has source maps. Lambda itself does
- * not do that.
+ * The lines of a stack trace, with positions in the sources if the bundle has source maps. Lambda itself shows only
+ * positions in the bundle.
  */
 export function sourceTrace(stack: string): string[] {
   const maps = new Map<string, SourceMap | undefined>();

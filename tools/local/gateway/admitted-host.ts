@@ -21,11 +21,11 @@ const OF_PROXY =
 export const isOfProxy = (headerName: string): boolean => OF_PROXY.test(headerName.toLowerCase());
 
 /**
- * Finds out where a request comes from. Tunnels forward requests for their public name to this machine. A web
- * page could do the same with a name that resolves to 127.0.0.1 (DNS rebinding), and sign with the well-known
- * local secret. So only names that the stack was started with are admitted. A tunnel may forward a `Host`
- * that a stranger chose, so a request through a proxy is never local. If public names are admitted, the
- * secret is not the well-known one. A plain TCP tunnel adds no header, so its requests count as local.
+ * Finds out where a request comes from. Tunnels forward requests for their public name to this machine. A web page
+ * could also send requests here, by a name that resolves to 127.0.0.1 (DNS rebinding), and sign with the well-known
+ * local secret. So only names that the stack was started with are admitted. A tunnel may forward a `Host` that a
+ * stranger chose, so a request through a proxy is never local. If public names are admitted, the secret is not the
+ * well-known one. A plain TCP tunnel adds no header, so its requests count as local.
  * @param publicHosts in lower case, without ports
  */
 export function originOf(headers: IncomingHttpHeaders, publicHosts: readonly string[]): RequestOrigin {

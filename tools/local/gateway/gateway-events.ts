@@ -39,7 +39,7 @@ export interface ReceivingResource extends ReceivingApi {
   /** Path of the resource below the stage: `/v1/webhooks/partner`. */
   readonly resourcePath: string;
   readonly stage: string;
-  /** Another id of the request. A client can choose `requestId`, but not this one. */
+  /** Another id of the request. A client can choose `requestId`, but not this id. */
   readonly extendedRequestId: string;
 }
 
@@ -120,7 +120,7 @@ export function restApiEvent(request: GatewayRequest, resource: ReceivingResourc
       domainPrefix: prefixOf(domainName),
       requestTimeEpoch: receivedAt.getTime(),
       requestId,
-      // An API without an authorizer sends no such field.
+      // An API without an authorizer sends no field `authorizer`.
       authorizer: undefined,
       identity: {
         accessKey: null,

@@ -19,9 +19,9 @@ export interface GatewayResponse {
 }
 
 /**
- * Errors that no gateway response can change. "Customizing the default gateway response for 413
- * REQUEST_TOO_LARGE isn't currently supported", says "Amazon API Gateway important notes for REST APIs",
- * although it can be configured. We assume the worse case.
+ * Errors that no gateway response can change. "Customizing the default gateway response for 413 REQUEST_TOO_LARGE isn't
+ * currently supported", says "Amazon API Gateway important notes for REST APIs", although such a response can be
+ * configured. We assume the worse case.
  */
 const NOT_CUSTOMISABLE = new Set(['REQUEST_TOO_LARGE']);
 

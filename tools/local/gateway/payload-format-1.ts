@@ -76,7 +76,8 @@ const REMAPPED_RESPONSE_HEADERS = new Set([
 ]);
 
 /**
- * Fields allowed in a function's response. Any other one makes it malformed, such as `cookies` of format 2.0.
+ * Fields allowed in a function's response. Any other field makes the response malformed, such as `cookies` of format
+ * 2.0.
  */
 const RESPONSE_FIELDS = new Set(['statusCode', 'headers', 'multiValueHeaders', 'body', 'isBase64Encoded']);
 

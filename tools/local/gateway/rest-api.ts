@@ -133,8 +133,8 @@ export function restApi(options: RestApiOptions): Api {
 }
 
 /**
- * The path of a resource below the stage. A trailing slash is ignored: AWS does not document this, but its
- * events show it.
+ * The path of a resource below the stage. A trailing slash is ignored: AWS does not document this rule, but events of
+ * AWS show it.
  * @returns undefined if the path does not belong to the stage
  */
 function pathBelow(stage: string, path: string): string | undefined {

@@ -23,8 +23,8 @@ export const INVOCATION_URI = /:lambda:path\/2015-03-31\/functions\/(arn:[^/]+)\
 const accessLog = z.object({ DestinationArn: z.string(), Format: z.string() });
 
 /**
- * Schemas of the properties that the local stack uses, by resource type. A property value that it cannot run
- * is invalid.
+ * Schemas of the properties that the local stack uses, by resource type. A property value that the local stack cannot
+ * run is invalid.
  */
 const schemas = {
   'AWS::SQS::Queue': z.object({
@@ -330,8 +330,8 @@ export class Resources {
   }
 
   /**
-   * Replaces the address of a REST API by the local one. It has no attribute of its own: templates join it
-   * from parts.
+   * Replaces the address of a REST API by the local one. CloudFormation has no attribute for this address: templates
+   * join the address from parts.
    */
   #here(text: string): string {
     return this.ofType('AWS::ApiGateway::RestApi').reduce(

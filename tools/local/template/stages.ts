@@ -27,7 +27,7 @@ export function assembliesIn(folderOf: (stage: keyof Assemblies) => string): Ass
 }
 
 /**
- * Synthesises each of these stages, in one process for all, and calls a function with the cloud assemblies.
+ * Synthesises each stage of {@link derivedFrom}, all in one process, and calls a function with the cloud assemblies.
  */
 export async function withAssemblies<Result>(
   work: (assemblies: Assemblies) => Result | Promise<Result>,

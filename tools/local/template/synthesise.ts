@@ -37,7 +37,7 @@ export async function runSynthesis(
     env: {
       ...process.env,
       NODE_OPTIONS: '',
-      // The folder of this process is that of one version of Node.js, inside it.
+      // The cache of this process is a subfolder for its version of Node.js, so the folder above is passed on.
       ...(compiled && { NODE_COMPILE_CACHE: dirname(compiled) }),
       CDK_VALIDATION: 'false',
       ...environment,

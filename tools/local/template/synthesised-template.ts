@@ -70,8 +70,9 @@ export class SynthesisedTemplate {
   }
 
   /**
-   * @throws Error if the template has none, so that a check of all resources of a type cannot pass without
-   * one
+   * The resources of a type.
+   * @throws Error if the template has no such resource, so that a check of all resources of a type cannot pass without
+   * any
    */
   ofType(type: string): TemplateResource[] {
     const found = this.resources.filter((resource) => resource.type === type);

@@ -21,7 +21,7 @@ beforeAll(async () => {
   await open.row('shop-seen').getByText('Processed').waitFor();
   await sendDeadLetter(open.stack.outputs.ShopUpdatedDeadLetterQueueUrl, 'The table was away. '.repeat(20));
   await sendDeadLetter(open.stack.outputs.GirlCreatedDeadLetterQueueUrl, 'The answer was not understood');
-  // Evaluated by the debugger, because the page's Content-Security-Policy forbids scripts from elsewhere.
+  // The debugger evaluates axe, because the page's Content-Security-Policy forbids scripts from elsewhere.
   await open.page.evaluate(AXE);
 });
 afterAll(() => open[Symbol.asyncDispose]());

@@ -6,7 +6,7 @@ import { eventually } from '../../../test/support/eventually.ts';
 import { answered } from '../console/support.ts';
 import { OpenConsole, shopUpdated } from './open-console.ts';
 
-/** A failing delivery becomes a dead letter after two quick attempts. */
+/** Settings of consumers with which a failing delivery becomes a dead letter after two quick attempts. */
 const environment = { FIRST_RETRY_DELAY_SECONDS: '0.01', MAXIMUM_RECEIVES: '2' };
 
 let open: OpenConsole;

@@ -6,7 +6,7 @@ import { OpenConsole, shopUpdated } from './open-console.ts';
 
 const FOLDER = 'docs/console';
 
-/** Quality of WebP, up to 100. More than this does not make text clearer. */
+/** Quality of WebP, up to 100. A higher quality does not make text clearer. */
 const QUALITY = 80;
 
 /** Milliseconds to wait before a picture: lists refresh, and toasts disappear. */
@@ -19,7 +19,7 @@ const isWanted = process.env.CONSOLE_PICTURES === 'true';
 
 let open: OpenConsole;
 
-/** Only with `npx hookctl test-console --pictures`, because the pictures contain the time of day. */
+/** Runs only with `npx hookctl test-console --pictures`, because the pictures contain the time of day. */
 (isWanted ? describe : describe.skip)('pictures', () => {
   beforeAll(async () => {
     await mkdir(FOLDER, { recursive: true });

@@ -14,7 +14,7 @@ import { serviceAnswer } from '../../check-sender/service-answer.ts';
 import type { SentRequest } from '../../check-sender/signed-messages.ts';
 
 /**
- * Hex digits that are also base64, and letters in both cases: each way to decode the secret gives another
+ * A secret of hex digits that are also base64, with letters in both cases: each way to decode the secret gives another
  * key.
  */
 const SECRET = 'A0b1C2d3E4f5A6b7';
@@ -316,7 +316,7 @@ describe('a wrong signature', () => {
     ]);
   });
 
-  // If the time grew with the square of the length, it would be minutes.
+  // If the time grew with the square of the length, this test would take minutes.
   test('takes seconds at most, even with a wrong key and a body that each library escapes differently', async () => {
     const data = { shop_id: 'é/<'.repeat(75_000), name: 'x'.repeat(2_000_000) };
     const body = JSON.stringify({ event: 'shop.updated', data, timestamp: NOW });
@@ -382,7 +382,7 @@ const WRONG_PAYLOADS: readonly Case[] = [
   ...['Shop.Updated', 'shop_updated', 'shop.update', 'ShopUpdated', 'shop.udpated', 'shops.update'].map(
     (name): Case => ['event-misspelt', { body: event({ event: name }) }, /Did you mean shop\.updated/, 200],
   ),
-  // Kinds that the partner may add before the receiver supports them.
+  // Kinds of event that the partner may add before the receiver supports them.
   ...['invoice.paid', 'shop.created', 'girl.undeleted'].map(
     (name): Case => ['event-unknown', { body: named(name) }, /^/, 200],
   ),
@@ -583,7 +583,7 @@ function delivery(failed: readonly Failure[]): SentDelivery {
   return { number: 1, eventId: 'x', event: undefined, attempts, corrects: 0 };
 }
 
-/** Grade and kind of the findings for each repeated request, without the finding that it is one. */
+/** Grade and kind of the findings for each repeated request, without the finding that the request is repeated. */
 const judged = (repeated: SentDelivery) =>
   repeated.attempts
     .slice(1)

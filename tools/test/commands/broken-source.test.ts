@@ -57,7 +57,7 @@ test('a warning of esbuild is printed once, and the functions are bundled', asyn
   expect(existsSync(project.path('cdk.out/bundles/girl-created/index.mjs'))).toBe(true);
 });
 
-// As if `lib/config.ts` had restarted the stack.
+// Starts as if a save of `lib/config.ts` had restarted the stack.
 test('mistakes in functions that are saved during a restart are printed once with their places, and their correction starts the stack', async () => {
   await prepend({
     [SHARED]: "import { gone } from './gone.ts';\ngone();",

@@ -229,7 +229,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** @returns removes the listeners that are added from now on: a command listens until its process ends */
+/** @returns a function that removes signal listeners added since this call: a command listens until its process ends */
 function signalListenerCleanup(): () => void {
   const before = (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map(
     (signal) => [signal, process.listeners(signal)] as const,

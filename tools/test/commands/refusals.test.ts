@@ -214,7 +214,7 @@ describe("on a major version of Node.js that is not Lambda's", () => {
   });
   afterAll(() => other.remove());
 
-  /** Without type stripping, like an older Node.js. */
+  /** Runs Node.js without type stripping, like an older Node.js. */
   const run = (project: Project, args: readonly string[]) =>
     project.spawn([process.execPath, '--no-strip-types', ...args]).ended;
 

@@ -91,7 +91,7 @@ async function updateShop(): Promise<Record<string, unknown>> {
   return eventually(() => tables.get(outputs().ShopCacheTable, { shop_id: shopId }));
 }
 
-// These continue with the sources of the test before, because each rebuild takes a second of processor time.
+// These tests continue with the sources of the test before, because each rebuild takes a second of processor time.
 test('a saved consumer is rebuilt alone, takes the next message, and finds the state as it was', async () => {
   const { shop_id, ...row } = await updateShop();
   const folders = functions();

@@ -241,7 +241,7 @@ test('the time to wait for an answer is the same in every text and sample', () =
   for (const file of samples) expect(readFileSync(file, 'utf8')).toMatch(timeout);
 });
 
-// CI has these tools. The product does not need them.
+// Whether the tools of these tests are installed. CI has these tools. The product does not need them.
 const hasTools = spawnSync('bash', ['-c', 'command -v openssl && command -v curl']).status === 0;
 
 (hasTools ? describe : describe.skip)('the first event, pasted into bash', () => {

@@ -37,11 +37,11 @@ export interface Emulator {
 }
 
 /**
- * Starts MiniStack on a free port, with HTTPS as in AWS and with IAM enforced. Its data is in its own folder. No
- * settings of this computer reach it, or a function that it runs.
- * @param python of the environment in which it is installed
+ * Starts MiniStack on a free port, with HTTPS as in AWS and with IAM enforced. MiniStack's data is in its own folder.
+ * No settings of this computer reach MiniStack, or a function that it runs.
+ * @param python of the environment in which MiniStack is installed
  * @param folder for certificate, state and home folder
- * @throws Error with its log if it does not start
+ * @throws Error with MiniStack's log if it does not start
  */
 export async function startEmulator(python: string, folder: string): Promise<Emulator> {
   const port = await freePort();
@@ -102,9 +102,9 @@ export async function startEmulator(python: string, folder: string): Promise<Emu
       AWS_CA_BUNDLE: certificate,
       NODE_EXTRA_CA_CERTS: certificate,
       CDK_DISABLE_CLI_TELEMETRY: 'true',
-      // `npm test` validates the templates of every stage.
+      // Templates are not validated here: `npm test` validates the templates of every stage.
       CDK_VALIDATION: 'false',
-      // Each command loads the CDK or the SDK.
+      // A compile cache saves time, because each command loads the CDK or the SDK.
       NODE_COMPILE_CACHE: join(folder, 'compiled'),
       npm_config_update_notifier: 'false',
     },

@@ -10,13 +10,13 @@ import { startTestAws, type TestAws } from '../../../test/support/test-aws.ts';
 import { FuzzedReceiver } from './fuzz.ts';
 import { bodyText, modelledEvents } from './requests.ts';
 
-/** With it, {@link REQUESTS} reach every outcome, also the payloads that are too large for a queue. */
+/** A seed with which {@link REQUESTS} reach every outcome, also the payloads that are too large for a queue. */
 const SEED = 16;
 
-/** Enough for every outcome and event. `npx hookctl fuzz` sends more requests, with other seeds. */
+/** Number of requests: enough for every outcome and event. `npx hookctl fuzz` sends more, with other seeds. */
 const REQUESTS = 1_000;
 
-/** Per event. Enough for more than 10 dead letters of each. */
+/** Number of batches for each event: enough for more than 10 dead letters of each event. */
 const BATCHES = 15;
 
 let aws: TestAws;

@@ -63,7 +63,7 @@ describe('a load test', () => {
       // During half a second, 100 requests wait, for times spread evenly from zero to half a second. About 50 of them
       // wait for longer than half of it.
       expect(total.receipt.toJSON().p90).toBeGreaterThan(STALL.milliseconds / 2);
-      // It sends by the clock, regardless of how long answers take.
+      // The load test sends by the clock, regardless of how long answers take.
       if (connections === 1_000) expect(receiver.requests.mostUnanswered).toBeGreaterThan(20);
       else expect(receiver.requests.mostUnanswered).toBeLessThanOrEqual(2);
     },

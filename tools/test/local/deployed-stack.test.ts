@@ -7,8 +7,8 @@ import { startTestStack } from '../../../test/support/test-stack.ts';
 import { readCloudAssembly, type StackTemplate } from '../../local/template/cloud-assembly.ts';
 
 /**
- * Below the range from which the system gives free ports to other programs. If the stack did not close, the
- * port would stay in use.
+ * A port below the range from which the system gives free ports to other programs. If the stack did not close, the port
+ * would stay in use.
  */
 const awsPort = 30_000 + (process.pid % 2_000);
 

@@ -68,7 +68,7 @@ export async function mutate(path: string, concurrency: number): Promise<Mutatio
     tempDirName: SCRATCH,
     cleanTempDir: 'always',
     ignorePatterns: ['.local', 'cdk.out', 'coverage', '.ci/venv', '.ci/api/venv'],
-    // Stryker would correct the paths in it, with an API that TypeScript 7 does not have.
+    // Without a tsconfig file: Stryker would correct the paths in it, with an API that TypeScript 7 does not have.
     tsconfigFile: 'none',
     reporters: ['progress-append-only'],
     // A member of a `const enum`, which `verbatimModuleSyntax` cannot import.
@@ -104,7 +104,7 @@ interface Location {
   readonly end: { readonly line: number; readonly column: number };
 }
 
-/** Lines and columns count from 1; the last one does not belong to it. */
+/** The text at a location. Lines and columns count from 1; the last column does not belong to the text. */
 function textAt(file: string, { start, end }: Location): string {
   const lines = readFileSync(file, 'utf8')
     .split('\n')

@@ -101,7 +101,7 @@ const BODIES: Readonly<Record<Kind | 'large', (draw: Draw) => string>> = {
     const notes = 'x'.repeat(LARGE_PAYLOAD_BYTES);
     return json('girl.created', { girl_id: `large-${draw.index}`, name: draw.words[0], notes }, draw);
   },
-  // Can never be processed. The receiver would answer 400, so the message is put on the queue directly.
+  // A body that can never be processed. The receiver would answer 400, so the message is put on the queue directly.
   hopeless: (draw) => json('user.updated', { user_id: `hopeless-${draw.index}`, display_name: 5 }, draw),
   unknown: (draw) => json('example.unknown', { shop_id: `shop-${draw.id}` }, draw),
   malformed: ({ variant, index, timestamp }) => {

@@ -4,7 +4,8 @@ import { soak, surviveKills, surviveOutage } from './soak.ts';
 
 // Takes half a minute, because of the delays of the last retries.
 test('150 deliveries under faults end in the state of the oracle', async () => {
-  // Each kill loads a function again, which takes most of the processor time. Each of the five functions is killed twice.
+  // Each kill loads a function again, which takes most of the processor time. Each of the five functions is killed
+  // twice.
   const report = await soak({ assembly: testAssembly(), deliveries: 150, seed: 1, kills: 10 });
   expect(report.differences).toEqual([]);
   // At least this many faults must have happened. Otherwise the run proves nothing.

@@ -77,8 +77,8 @@ export const VISIBILITY_SECONDS = 5;
 const QUIET_LIMIT = 10 * 60_000;
 
 /**
- * Functions that are killed. Consumers that notify are not: if one dies between the notification and its
- * idempotency item, it notifies again.
+ * Functions that are killed. Consumers that notify are not killed: a consumer that dies between the notification and
+ * its idempotency item notifies again.
  */
 const KILLED = [
   'receiver',

@@ -157,7 +157,7 @@ describe('the folder of running stacks', () => {
     }
   });
 
-  /** As left by another process that runs a stack. */
+  /** Writes what another process that runs a stack leaves in `.local`. */
   async function otherStack(pid: number): Promise<void> {
     await mkdir(`.local/${pid}`, { recursive: true });
     await writeFile(`.local/${pid}/outputs.json`, '{"Other":{}}');

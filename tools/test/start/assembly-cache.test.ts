@@ -9,8 +9,8 @@ import { readContext } from '../../local/template/synthesise.ts';
 import { AssemblyCache, SYNTHESIS_INPUTS } from '../../start/assembly-cache.ts';
 
 /**
- * Code that records which files a process reads: modules, and files by each method of `fs`. esbuild reports
- * its own.
+ * Code that records which files a process reads: modules, and files by each method of `fs`. esbuild itself reports the
+ * files that it reads.
  */
 const RECORDER = `
   import fs from 'node:fs';

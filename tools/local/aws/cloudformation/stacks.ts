@@ -12,7 +12,7 @@ export interface RunningStack {
     readonly type: string;
     readonly physicalId: string;
   }[];
-  /** A function, because the API's address is known only when the API listens. */
+  /** Outputs by name. A function, because the API's address is known only when the API listens. */
   readonly outputs: () => Readonly<Record<string, string>>;
 }
 

@@ -33,7 +33,7 @@ interface Alarm {
   readonly definition: MetricAlarm;
   readonly arn: string;
   actionsEnabled: boolean;
-  /** Set if a call has changed the threshold that the template has. */
+  /** Threshold that a call has set. @default the threshold in the template */
   threshold?: number;
   state: AlarmState;
   reason: string;
@@ -57,7 +57,7 @@ export function createAlarms(publish: Publish): CloudWatchAlarms {
   const operations: Operations = {
     DescribeAlarms: (parameters) => page([...alarms.values()], parameters),
 
-    /** Notifies if the state changes and the alarm's actions are enabled. */
+    /** Sets the state of an alarm. Notifies if the state changes and the alarm's actions are enabled. */
     async SetAlarmState(parameters) {
       const alarm = alarms.get(textOf(parameters, 'AlarmName') ?? '');
       if (alarm === undefined) throw new AwsError('ResourceNotFound', '', { status: 404 });
@@ -90,7 +90,7 @@ export function createAlarms(publish: Publish): CloudWatchAlarms {
       return {};
     },
 
-    /** The local stack has no metrics. */
+    /** Answers without datapoints, because the local stack has no metrics. */
     GetMetricStatistics: () => ({ Datapoints: [] }),
 
     DisableAlarmActions: (parameters) => enableActions(parameters, false),

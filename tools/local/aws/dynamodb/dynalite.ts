@@ -157,8 +157,8 @@ function asAwsError(operation: string, error: unknown): AwsError {
 }
 
 /**
- * Catches errors in callbacks of dynalite's database: they run after the call, where nothing else catches
- * them.
+ * Catches errors in callbacks of dynalite's database: these callbacks run after the call, where nothing else catches
+ * their errors.
  */
 function guardCallbacks(db: LevelDatabase, onError: (error: unknown) => void): void {
   const guarded =

@@ -22,7 +22,7 @@ export interface BucketDestination {
   readonly isCompressed: boolean;
 }
 
-/** @throws Error if the object is not written */
+/** Writes an object to a bucket. @throws Error if the object is not written */
 export type WriteObject = (bucket: string, key: string, body: Buffer, isGzip: boolean) => Promise<void>;
 
 interface DeliveryStreamOptions {
@@ -57,7 +57,7 @@ export class DeliveryStream {
     this.#records.push(...records);
   }
 
-  /** Writes the remaining records. If that fails, it is not repeated. */
+  /** Writes the remaining records. A failed write is not repeated. */
   async close(): Promise<void> {
     this.#closing.abort();
     clearTimeout(this.#timer);

@@ -12,7 +12,7 @@ const MAX_CALL_RECORDS = 500;
 /** Streams per answer. Source: Firehose API reference, `ListDeliveryStreams`. */
 const DEFAULT_PAGE_SIZE = 10;
 
-/** Source: Firehose API reference, `CreateDeliveryStream`. */
+/** A valid name of a stream. Source: Firehose API reference, `CreateDeliveryStream`. */
 const STREAM_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 const DEFAULT_BUFFERING_HINTS = { IntervalInSeconds: 300, SizeInMBs: 5 };
 
@@ -191,7 +191,7 @@ function describe(name: string, arn: string, configuration: JsonObject): JsonObj
   };
 }
 
-/** The records of a PutRecordBatch. @throws AwsError if they break a limit */
+/** The records of a PutRecordBatch. @throws AwsError if the records break a limit */
 function recordsOf(parameters: JsonObject): Buffer[] {
   const entries = objectsOf(parameters, 'Records');
   if (entries.length === 0) throw violation('[]', 'records', 'have length greater than or equal to 1');
@@ -204,7 +204,7 @@ function recordsOf(parameters: JsonObject): Buffer[] {
   return records;
 }
 
-/** @param path of the record in the request, for the error message */
+/** The bytes of a record. @param path of the record in the request, for the error message */
 function dataOf(record: JsonObject, path: string): Buffer {
   const text = textOf(record, 'Data');
   if (text === undefined) throw violation('null', `${path}.data`, 'not be null');

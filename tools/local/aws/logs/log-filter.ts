@@ -17,12 +17,10 @@ const NUMBER = /^-?\d+(\.\d+)?$/;
 const TERM = /(\?)?(?:"([^"]+)"|([^\s"]+))/g;
 
 /**
- * Parses a filter pattern of CloudWatch Logs. Either it consists of terms: all must be in the line, or one of
- * those that begin with `?`. Or it compares JSON fields: as text with `=` and `!=`, where a trailing `*`
- * stands for any text, or as numbers with `<`, `<=`, `>` and `>=`, combined by `&&`, `
- *
- * ` and parentheses. Source: CloudWatch Logs user guide, "Filter pattern syntax for metric filters,
- * subscription filters, and filter log events".
+ * Parses a filter pattern of CloudWatch Logs. Either the pattern consists of terms: all terms, or one of the terms that
+ * begin with `?`, must be in the line. Or the pattern compares JSON fields: as text with `=` and `!=`, where a trailing
+ * `*` stands for any text, or as numbers with `<`, `<=`, `>` and `>=`, combined by `&&`, `||` and parentheses. Source:
+ * CloudWatch Logs user guide, "Filter pattern syntax for metric filters, subscription filters, and filter log events".
  * @throws AwsError InvalidParameterException for other parts of that syntax
  */
 export function logFilter(pattern: string): LogFilter {
@@ -54,17 +52,13 @@ function jsonFilter(pattern: string): LogFilter {
   };
 }
 
-/**
- * Token of an expression: a parenthesis, `&&`, `
- *
- * `, or a comparison.
- */
+/** Token of an expression: a parenthesis, `&&`, `||`, or a comparison. */
 const TOKEN = /\(|\)|&&|\|\||(?:"[^"]*"|[^"()&|])+/g;
 
 type Comparison = (line: Record<string, unknown>) => boolean;
 
 /**
- * The functions `read…` parse an expression and remove the tokens that they have read.
+ * Reads alternatives that are joined by `||`. Each of the functions `read…` removes the tokens that it has read.
  * @throws AwsError for an invalid expression
  */
 function readAlternatives(tokens: string[], pattern: string): Comparison {

@@ -26,8 +26,8 @@ interface Query {
 }
 
 /**
- * The two forms of CloudWatch Logs Insights query that this project uses. A query is complete only at the
- * second request for its results, so that callers that do not wait fail here, too.
+ * Operations of CloudWatch Logs Insights for the two forms of query that this project uses. A query is complete only at
+ * the second request for its results, so that callers that do not wait fail here, too.
  * @param linesOf throws AwsError if the log group does not exist
  */
 export function createQueries(linesOf: (group: string) => readonly QueriedLine[]): Operations {

@@ -128,7 +128,7 @@ function filteredPage(lines: readonly StoredLine[], parameters: JsonObject): Jso
   };
 }
 
-/** @returns the matching lines of one page, and the last line that it covers */
+/** @returns the matching lines of one page, and the last line that the page covers */
 function firstPage(
   lines: readonly StoredLine[],
   limit: number,
@@ -146,7 +146,7 @@ function firstPage(
   return { events, last };
 }
 
-/** Ids begin with the time, so that they are not repeated after a restart of the stack. */
+/** Id of a log line. The id begins with the time, so that no id is repeated after a restart of the stack. */
 const idOf = (timestamp: number, number: number) =>
   `${timestamp}${String(number).padStart(ID_LENGTH - String(timestamp).length, '0')}`;
 

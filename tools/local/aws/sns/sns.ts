@@ -22,10 +22,10 @@ export function sns(fauxqs: Fauxqs, parameters: JsonObject): Promise<AwsResponse
 
 /**
  * Implements `MessageStructure: json` for queues, the only subscribers that fauxqs delivers to: the message becomes the
- * text under `sqs`, or else the one under `default`.
+ * text under `sqs`, or else the text under `default`.
  * @param form of Publish or PublishBatch
  * @throws AwsError InvalidParameter if the message is not a JSON object with `default`, or too long. SNS rejects only
- * that entry of a batch; this rejects the whole batch.
+ * the invalid entry of a batch; this function rejects the whole batch.
  */
 function resolveMessageStructure(form: JsonObject): JsonObject {
   const resolved: JsonObject = {};

@@ -41,7 +41,7 @@ export class MessageMoves {
       CancelMessageMoveTask: (parameters) => this.#cancel(parameters),
       ListDeadLetterSourceQueues: async (parameters) => {
         const name = textOf(parameters, 'QueueUrl')?.split('/').at(-1);
-        // Unlike all its other fields, SQS writes this one with a small first letter.
+        // SQS writes the name of this field with a small first letter, unlike the names of all other fields.
         return { queueUrls: await this.#sourcesOf(arnOf('sqs', String(name))) };
       },
     };

@@ -10,8 +10,7 @@ import { errorOfMessage } from './message-rules.ts';
 interface SqsOptions {
   readonly fauxqs: Fauxqs;
   /**
-   * Host and port of the endpoint for clients. A function, because they are known only when the endpoint
-   * listens.
+   * Host and port of the endpoint for clients. A function, because the port is known only when the endpoint listens.
    */
   readonly publicHost: () => string;
 }
@@ -48,7 +47,7 @@ const FORWARDED = [
 /** Operations whose answers contain queue URLs. */
 const ANSWERS_WITH_QUEUE_URLS = new Set(['CreateQueue', 'GetQueueUrl', 'ListQueues']);
 
-/** An attribute name that no message has. It makes fauxqs return no attributes. */
+/** An attribute name that no message has. A request for only this name makes fauxqs return no attributes. */
 const NO_ATTRIBUTES = ['\0'];
 
 export function createSqs({ fauxqs, publicHost }: SqsOptions): Sqs {

@@ -38,7 +38,7 @@ const STOP_LIMIT_MILLISECONDS = 5_000;
 /** Minimum time between two reports of the same kind of problem. */
 const REPORT_INTERVAL_MILLISECONDS = 60_000;
 
-/** Wait after a failed call. It doubles with each further failure, up to the maximum below. */
+/** Wait after a failed call. The wait doubles with each further failure, up to the maximum below. */
 const FIRST_PAUSE_MILLISECONDS = 100;
 const MAX_PAUSE_MILLISECONDS = 5_000;
 
@@ -56,7 +56,7 @@ export interface SqsEventSourceDefinition {
 }
 
 export interface SqsEventSourceOptions {
-  /** SQS client with the credentials of the function's role, because Lambda polls with its permissions. */
+  /** SQS client with the credentials of the function's role, because Lambda polls with the role's permissions. */
   client: SQSClient;
   invoke(event: SQSEvent): Promise<InvocationResult>;
   /** Whether requests need the processors. Then batches wait. @default never */
@@ -160,7 +160,7 @@ export class SqsEventSource {
     while (this.#running.size >= this.#definition.maximumConcurrency) await Promise.race(this.#running);
   }
 
-  /** Receives the messages of a batch. From then on, this source must process them. */
+  /** Receives the messages of a batch. From then on, this source must process these messages. */
   async #gather(): Promise<SQSRecord[]> {
     const { batchSize, maximumBatchingWindowSeconds } = this.#definition;
     const records = await this.#receive(batchSize, LONG_POLL_SECONDS);
@@ -175,7 +175,7 @@ export class SqsEventSource {
   }
 
   /**
-   * Receives messages, and retries until that succeeds.
+   * Receives messages, and retries until a call succeeds.
    * @returns an empty list if the source is disabled or stopped meanwhile
    */
   async #receive(wanted: number, waitSeconds: number): Promise<SQSRecord[]> {

@@ -13,7 +13,7 @@ import { Throttle } from '../../../local/gateway/throttle.ts';
 import type { Exchange } from '../../../local/observation.ts';
 import { afterThis, apiId, MEBIBYTE, postTo, received, serve } from './support.ts';
 
-/** Not always both: a container may have no IPv6. */
+/** The loopback addresses of this machine. Not always both: a container may have no IPv6. */
 const loopbackAddresses = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .map(({ address }) => address)

@@ -93,7 +93,7 @@ async function notes(): Promise<unknown[]> {
 }
 
 test('a person’s payloads are removed, and every other line stays byte for byte', async () => {
-  // In another format than that of JSON.stringify, and with a field of a later version.
+  // A line in another format than that of JSON.stringify, and with a field of a later version.
   const other = `{ "later": 1.0, ${archiveLine(recordOf({ user_id: 'user-2' })).slice(1)}`;
   const named = recordOf({ user_id: 'user-1', display_name: 'Aiko' }, { outcome: 'Stale' });
   await putObject(stack, KEY, gzipSync(`${other}${archiveLine(named)}${other}`));

@@ -24,7 +24,7 @@ const text = (trace: Trace, width = Number.POSITIVE_INFINITY) =>
   describeTrace(trace, stage, width).join('\n');
 
 const DAY = 86_400;
-/** Longer than a line, and with a word that is longer than a line. */
+/** An error message that is longer than a line, and has a word that is longer than a line. */
 const EXCEEDED = `${'The level of configured throughput was exceeded. '.repeat(3)}${'x'.repeat(90)}`;
 const rejection = { reason: 'wrong-signature', sourceIp: '203.0.113.7' };
 const replay = { name: 'repair-1', mode: 'repair', notify: true } as const;

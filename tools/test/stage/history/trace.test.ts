@@ -210,7 +210,7 @@ test('a processed delivery stays processed if the same bytes come again and are 
   expect(step(trace, 'received', 1).requestId).toBe(second.body.requestId);
   expect(step(trace, 'skipped')).toMatchObject({ reason: 'already-processed', origin: { kind: 'delivery' } });
   expect(await observed(trace)).toEqual(trace.history);
-  // The request id of one finds both.
+  // The request id of one delivery finds both deliveries.
   expect((await traced(second.body.requestId)).history).toEqual(trace.history);
   await operator.put(stack.outputs.ShopUpdatedQueueUrl, JSON.stringify(body), {
     event: 'shop.updated',
@@ -297,7 +297,7 @@ test('a request with a wrong signature shows the reason, and nothing of its cont
   await expect(findPayload(operator.stack, String(rejected.body.requestId), signal)).rejects.toThrow(
     'It was not accepted, so its bytes were not stored and cannot be sent again',
   );
-  // The partner repeats it, and it is the same event.
+  // The partner repeats the delivery, which brings the same event.
   await partner.post(body);
   const steps = kinds(await traced(rejected.body.requestId, hasArchived(1)));
   expect(steps.slice(0, 3)).toEqual(['received', 'answered', 'received']);

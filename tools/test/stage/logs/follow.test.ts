@@ -170,7 +170,7 @@ describe('following logs', () => {
       isThrottled = () => true;
       await using following = follow({ functions: ['receiver'] });
       await sleep(600);
-      // Without a doubling wait, about thirty.
+      // Without a wait that doubles, about thirty requests would be throttled.
       expect(counts.throttled).toBeLessThan(10);
       isThrottled = () => false;
       write('receiver', 'after');
@@ -271,7 +271,7 @@ describe('lines of deliveries', () => {
     { line: { message: { errorType: 'Error' } }, name: 'shop.updated', passed: true },
     { line: { message: { errorType: 'Error' } }, name: 'receiver', passed: false },
     { line: { message: 'Rejected' }, name: 'receiver', passed: false },
-    // It may be about any event.
+    // The line may be about any event.
     { line: 'Error', name: 'receiver', passed: false },
     { line: 'Task timed out', name: 'shop.updated', passed: true },
   ])('can be filtered by the event: $name, $line', ({ line, name, passed }) => {

@@ -13,7 +13,7 @@ import { redriveAll } from '../../../stage/queues/redrive-all.ts';
 import { redriveEach } from '../../../stage/queues/redrive-each.ts';
 import { DEAD, Operator, refusalOf, shopUpdated, startedOperator } from './support.ts';
 
-/** Redrives single messages, and returns what it printed. */
+/** Redrives single messages, and returns the printed text. */
 async function redriven(
   operator: Operator,
   name: string,

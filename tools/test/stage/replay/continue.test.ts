@@ -183,7 +183,7 @@ describe('interrupted at random points', () => {
 
   const RUNS = 8;
   const RATE = 400;
-  /** A group has the messages of a tenth of a second. */
+  /** Number of messages in a group: those of a tenth of a second. */
   const GROUP = RATE / 10;
   /** Milliseconds from the first message to an interruption. */
   const LONGEST_WAIT = 250;

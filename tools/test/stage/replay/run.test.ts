@@ -153,7 +153,7 @@ describe('a backlog', () => {
 });
 
 describe('a record that Firehose has not written yet', () => {
-  /** The stack, where this happens before the first message of a replay is sent. */
+  /** The stack, with an action that happens before the first message of a replay is sent. */
   function beforeFirstMessage(happens: () => Promise<unknown>): Stage {
     let first: Promise<unknown> | undefined;
     const sqs = replied(new SQSClient(aws.operator), async (command) => {
@@ -295,7 +295,7 @@ describe('damaged objects', () => {
     const sent = await shops();
     expect(sent).toEqual(expect.arrayContaining(['shop-0', 'shop-1', 'shop-10']));
     expect(sent.length).toBeLessThan(500);
-    // In the plan, and at the end.
+    // The objects are named in the plan, and at the end.
     expect(said.split('3 objects are damaged')).toHaveLength(3);
     for (const key of keys) expect(said.split(key)).toHaveLength(3);
     expect(said).toMatch(/cut-off\.jsonl\.gz: cut off from line \d+ on/);
