@@ -5288,7 +5288,7 @@ var event = {
   processing: "Invalidate the shop cache",
   effect: "shop-cache",
   impact: "Readers still see shops as they were before an update.",
-  // Shown in the contract; only `shop_id` is needed (decision D11).
+  // The fields that the contract shows. Only `shop_id` is needed (decision D11).
   data: object2({
     shop_id: identifier,
     name: text,
@@ -5302,7 +5302,7 @@ var event2 = {
   processing: "Send a notification to the chat room",
   effect: "chat",
   impact: "Schedules change and the chat room is not notified.",
-  // Not shown in the contract. Assumed: these fields if present (decision D10).
+  // The contract does not show these fields. They are assumed, and used if present (decision D10).
   data: object2({
     shop_id: assumedText,
     girl_id: assumedText,
@@ -5316,7 +5316,7 @@ var event3 = {
   processing: "Synchronise the cast",
   effect: "cast",
   impact: "New staff members are missing from the cast list.",
-  // Not shown in the contract. Assumed: `girl_id`, and the others if present (decision D10).
+  // The contract does not show these fields. Assumed: `girl_id`, and the others if present (decision D10).
   data: object2({
     girl_id: identifierOfEitherType,
     shop_id: assumedText,
@@ -5330,7 +5330,7 @@ var event4 = {
   processing: "Synchronise the cast",
   effect: "cast",
   impact: "Staff members who left are still on the cast list.",
-  // Not shown in the contract. Assumed: `girl_id`, and the other if present (decision D10).
+  // The contract does not show these fields. Assumed: `girl_id`, and the other if present (decision D10).
   data: object2({
     girl_id: identifierOfEitherType,
     shop_id: assumedText
@@ -5343,7 +5343,7 @@ var event5 = {
   processing: "Send a review notification",
   effect: "review",
   impact: "Reviews are posted and nobody is notified.",
-  // Not shown in the contract. Assumed: these fields if present (decision D10).
+  // The contract does not show these fields. They are assumed, and used if present (decision D10).
   data: object2({
     review_id: assumedText,
     shop_id: assumedText,
@@ -5360,7 +5360,7 @@ var event6 = {
   processing: "Update the contact_partner record",
   effect: "contact-partner",
   impact: "Partner contacts keep an old name, picture or shop.",
-  // Shown in the contract; only `user_id` is needed (decision D11).
+  // The fields that the contract shows. Only `user_id` is needed (decision D11).
   data: object2({
     user_id: identifier,
     shop_id: text,
@@ -5504,7 +5504,7 @@ var pythonForm = {
   comma: ", ",
   colon: ": ",
   literals: { true: "True", false: "False", null: "None" },
-  // Python uses double quotation marks only for a text with a single one and no double one.
+  // Python uses double quotation marks only for a text that contains single and no double quotation marks.
   quote: (text2) => {
     const escaped = text2.replaceAll(/[\\\n\r\t]/g, (sign2) => JSON.stringify(sign2).slice(1, -1));
     return text2.includes("'") && !text2.includes('"') ? `"${escaped}"` : `'${escaped.replaceAll("'", "\\'")}'`;
@@ -6861,7 +6861,7 @@ var SentDeliveries = class {
     }
     return void 0;
   }
-  /** @param corrected the rejected delivery that this one corrects */
+  /** @param corrected the rejected delivery that the new delivery corrects */
   #add(eventId, keys, corrected) {
     const corrects = corrected === void 0 ? 0 : corrected.corrects + corrected.attempts.length;
     this.#count += 1;
@@ -7033,8 +7033,8 @@ var Checker = class _Checker {
     return { ending, rest, retryAfterSeconds: Number(answer2.headers["retry-after"] ?? 0) };
   }
   /**
-   * The answer to send: the service's own, or that of the step. One that takes longer than API Gateway's
-   * timeout becomes a 503.
+   * The answer to send: the service's own, or that of the step. An answer that takes longer than API Gateway's timeout
+   * becomes a 503.
    */
   async #answerOf({ status, headers, delayMilliseconds }, own, sent, response) {
     if (status !== void 0) {
