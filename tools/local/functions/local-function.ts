@@ -292,16 +292,18 @@ export class LocalFunction {
   async #run(sandbox: Sandbox, waiting: WaitingInvocation): Promise<void> {
     const kill = this.#kills.shift();
     let killed = false;
-    const timer =
-      kill &&
-      setTimeout(() => {
-        killed = true;
-        void sandbox.end();
-      }, kill.milliseconds);
+    const end = () => {
+      killed = true;
+      void sandbox.end();
+    };
     this.#running.add(sandbox);
     const start = performance.now();
     if (start - waiting.since >= LONG_WAIT_MILLISECONDS) this.#waitedAt = start;
-    const result = await sandbox.invoke(waiting.requestId, waiting.payload);
+    const invoked = sandbox.invoke(waiting.requestId, waiting.payload);
+    // Without a timer for 0 ms: on a busy machine, a fast invocation could end before the timer fires.
+    if (kill?.milliseconds === 0) end();
+    const timer = kill && kill.milliseconds > 0 ? setTimeout(end, kill.milliseconds) : undefined;
+    const result = await invoked;
     this.#running.delete(sandbox);
     clearTimeout(timer);
     kill?.done(killed && !result.ok);
