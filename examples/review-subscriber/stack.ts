@@ -27,7 +27,7 @@ export interface ReviewSubscriberProps extends StackProps {
   readonly replays?: boolean;
 }
 
-/** Timeout of a batch. */
+/** Timeout of the function, which must finish a whole batch in it. */
 const TIMEOUT = Duration.seconds(30);
 
 /** How long a failing message is retried. Shorter outages need no action. */

@@ -81,7 +81,7 @@ export const receiverLines: Readonly<Record<string, CountedLines>> = {
   },
 };
 
-/** The lag of one event. It is a separate metric with its own price. */
+/** The metric `DeliveryLag` of one kind of event. CloudWatch charges it as a separate metric. */
 export const eventLagLines = (event: EventName): Readonly<Record<string, CountedLines>> => ({
   [`DeliveryLag-${event}`]: {
     metric: 'DeliveryLag',

@@ -142,7 +142,6 @@ export class EventArchive extends Construct {
     };
   }
 
-  /** Firehose's metrics of an event's stream. */
   streamMetrics(event: EventName): MetricSource {
     return metricsUnder('AWS/Firehose', { DeliveryStreamName: this.#streamOf(event).ref });
   }

@@ -136,7 +136,10 @@ const NOT_KEPT = 'Nothing was stored.';
  */
 const PERHAPS_KEPT = 'The event may have been stored. Sending it twice does no harm.';
 
-/** API Gateway's answers with their own status. Source: decision D16 and docs/deploying.md, "Which gateway". */
+/**
+ * Answers with a status that only API Gateway has, never the receiver. Source: decision D16 and docs/deploying.md,
+ * "Which gateway".
+ */
 const gatewayAnswers: Readonly<Record<string, { readonly description: string; readonly message: string }>> = {
   403: {
     description: `With a REST API: the path does not begin with \`/api\`. Compare the address with the one that we gave you. ${NOT_KEPT}`,

@@ -42,7 +42,6 @@ export interface RecordedDelivery {
   readonly body: Uint8Array | undefined;
 }
 
-/** Prints parts of an output, one below the other. */
 export function printBlocks({ printLine, width, print }: Operation, blocks: readonly Block[]): void {
   for (const block of blocks) {
     if (print === undefined) for (const line of blockLines(block, width)) printLine(line);

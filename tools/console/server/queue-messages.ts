@@ -227,7 +227,7 @@ export class PartialFailures {
   readonly #local: boolean;
   readonly #subjects = new Map<string, string[]>();
 
-  /** @param local whether the stack runs on this computer */
+  /** @param local whether errors are worded for the local stack, not for AWS */
   constructor(local: boolean) {
     this.#local = local;
   }

@@ -19,7 +19,7 @@ interface FollowFactsOptions {
   readonly onProblem: (source: FunctionName | 'archive', error: Error | undefined) => void;
 }
 
-/** Yields log lines as functions write them, until the signal is aborted. */
+/** Passes the facts in new log lines to `add`, until the signal is aborted. */
 export async function followLines(
   stage: Stage,
   { since, signal, onProblem }: FollowFactsOptions,
@@ -42,8 +42,8 @@ export async function followLines(
 }
 
 /**
- * Yields records as the archive receives them, object by object, until the signal is aborted. A record may be repeated,
- * also because `forget` has removed its payload.
+ * Passes records to `add` as the archive receives them, object by object, until the signal is aborted. A record may be
+ * repeated, also because `forget` has removed its payload.
  */
 export async function followArchive(
   stage: Stage,

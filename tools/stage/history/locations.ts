@@ -115,7 +115,7 @@ function locationOfMessage(
   const { attempts, requestId, replay, started } = message;
   const last = attempts.at(-1);
   const since = started?.at ?? last?.at;
-  // If the function ends before SQS deletes the message, SQS sends it again. Nothing is left to do then.
+  // A crash after a success does not count: SQS sends the message again, but nothing is left to do.
   const end = attempts.findLast(({ kind }) => kind !== 'crashed');
   const isDone = end?.kind === 'processed' || end?.kind === 'skipped';
   if (since === undefined || isDone) return undefined;

@@ -18,7 +18,7 @@ const GROUP_MESSAGES = 250;
 /** Maximum bytes of a group. Two groups are in memory: one is read while the other is sent. */
 const GROUP_BYTES = 16 * BATCH_BYTES;
 
-/** Maximum number of skipped records and ends of objects in a group. */
+/** Maximum entries of a group that send nothing: skipped records, and archive objects that were read to their end. */
 const GROUP_OTHERS = 1_000;
 
 interface SendRecordsOptions {

@@ -17,7 +17,7 @@ const ROOT = { accessKeyId: 'test', secretAccessKey: 'test' };
 /** Timeout of the start in milliseconds. It usually takes about 3 s. */
 const START_LIMIT = 60_000;
 
-/** Settings of AWS clients in this process. */
+/** Makes the test's own AWS clients use the emulator. Commands that the test starts get `environment`. */
 export interface ClientSettings {
   readonly endpoint: string;
   readonly region: string;

@@ -183,7 +183,7 @@ function newestOfRows(bodies: readonly AcceptedBody[]): ReadonlySet<string | und
   return new Set(newest.values());
 }
 
-/** Id of the item that a body writes. Shops, girls and users have different ids in the plan. */
+/** Id of the item that a body writes. Shops, girls and users never have the same id in this test. */
 function rowOf(body: string): string {
   const { girl_id, user_id, shop_id } = JSON.parse(body).data;
   return girl_id ?? user_id ?? shop_id;
