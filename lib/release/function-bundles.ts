@@ -186,6 +186,8 @@ async function buildFiles(
   const { outputFiles, metafile, warnings } = await build({
     ...BUNDLE_OPTIONS,
     ...options,
+    // esbuild's own default is the folder in which it was loaded.
+    absWorkingDir: process.cwd(),
     entryPoints: Object.fromEntries(files.map(([path, source]) => [relative(root, path), source])),
     outdir: root,
     metafile: true,

@@ -8,6 +8,8 @@ const LONGEST = [
   'tools/test/stage/replay/',
   'test/local-stack/',
   'test/lambda/consumer/',
+  'tools/test/start/',
+  'test/lib/log-patterns',
   'tools/test/watch/',
   'tools/test/local/functions/',
   'tools/test/load/',

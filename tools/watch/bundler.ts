@@ -58,6 +58,7 @@ export class Bundler {
       try {
         const { metafile } = await build({
           entryPoints: ['bin/app.ts'],
+          absWorkingDir: process.cwd(),
           bundle: true,
           packages: 'external',
           platform: 'node',

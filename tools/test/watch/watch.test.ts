@@ -3,11 +3,11 @@ import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type * as bundling from '../../../lib/release/function-bundles.ts';
+import { BUNDLE_LIST } from '../../../lib/release/function-bundles.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { describeStack, Workspace } from '../../stage/local-folder.ts';
 import { SourceTree } from '../../watch/source-tree.ts';
-import type { Watch } from '../../watch/watch.ts';
+import { Watch } from '../../watch/watch.ts';
 
 const FIRST = 'lambda/first.ts';
 const SECOND = 'lambda/second.ts';
@@ -21,8 +21,6 @@ const before = process.cwd();
 let folder: string;
 let workspace: Workspace;
 let watching: Watch;
-// Repeated here and not imported: the import would load esbuild before the working folder changes.
-const BUNDLE_LIST: typeof bundling.BUNDLE_LIST = 'bundles.json';
 
 let said: string[];
 /** Folder of each synthesis so far. */
@@ -40,7 +38,6 @@ let trial: () => Promise<void>;
 /** Resolves when a function's code may be replaced. */
 let replacement: () => Promise<undefined>;
 
-// Once for all tests, because esbuild uses the working folder in which it was loaded.
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-watch-'));
   const modules = resolve('node_modules');
@@ -76,7 +73,6 @@ beforeEach(async () => {
   };
   await workspace.publish(describeStack(stack));
   await writeAssembly(workspace.assembly);
-  const { Watch } = await import('../../watch/watch.ts');
   const sources = new SourceTree((problem) => said.push(problem));
   const watchSources = sources.watch.bind(sources);
   sources.watch = (onSaved) =>
