@@ -1,39 +1,20 @@
 import './check-node.js';
 import { availableParallelism } from 'node:os';
 
-const typescript = {
-  jsc: {
-    parser: { syntax: 'typescript' },
-    target: 'es2024',
-    experimental: { keepImportAttributes: true },
-  },
-};
-
 /** What all projects share, also those of other files: the acceptance suite, the browser, mutants. */
 export const project = {
   injectGlobals: false,
   testMatch: ['**/*.test.ts'],
-  extensionsToTreatAsEsm: ['.ts', '.tsx'],
-  transform: {
-    '^.+\\.ts$': ['@swc/jest', typescript],
-    '^.+\\.tsx$': [
-      '@swc/jest',
-      {
-        jsc: {
-          parser: { syntax: 'typescript', tsx: true },
-          transform: { react: { runtime: 'automatic', importSource: 'preact' } },
-          target: 'es2024',
-        },
-      },
-    ],
-  },
-  transformIgnorePatterns: ['/node_modules/'],
-  // Zod loads its messages in 60 languages. Jest would do so for each test file. Only the English ones are used.
-  moduleNameMapper: { '^\\.\\./locales/index\\.js$': 'zod/v4/locales/en.js' },
+  runtime: '<rootDir>/test/support/node-runtime.ts',
+  // Node.js runs TypeScript.
+  transform: {},
 };
 
 /** Milliseconds. Several times longer than a test waits for one thing: `test/support/eventually.ts`. */
 export const testTimeout = 300_000;
+
+/** A worker takes up to half a gigabyte of memory. */
+const MAX_WORKERS = 16;
 
 /** A stack is synthesised once for all tests. */
 export const synthesis = {
@@ -62,9 +43,12 @@ export default {
     },
   ],
   testTimeout,
+  // `--coverage` counts only files that Jest compiles if it is not told which.
+  coverageProvider: 'v8',
+  collectCoverageFrom: ['{lambda,lib}/**/*.ts', 'tools/**/*.ts', '!**/test/**'],
   testSequencer: '<rootDir>/test/support/longest-first.ts',
   // Many tests wait: for queues, for retries, for a process to start.
-  maxWorkers: availableParallelism() * 2,
+  maxWorkers: Math.min(availableParallelism() * 3, MAX_WORKERS),
   // In milliseconds. On a busy machine a worker takes longer to end than Jest's default of 500 allows.
   workerGracefulExitTimeout: 10_000,
 };

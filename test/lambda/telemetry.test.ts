@@ -7,8 +7,14 @@ const TRACE = '1-5759e988-bd862e3fe1be46a994272793';
 const environment = { ...process.env };
 const lines = new FunctionLines();
 
+let loaded = 0;
+/** Loads the module again, as a new execution environment does. */
+async function load(): Promise<typeof import('../../lambda/telemetry.ts')> {
+  loaded += 1;
+  return import(`../../lambda/telemetry.ts?loaded=${loaded}`);
+}
+
 beforeEach(() => {
-  jest.resetModules();
   process.env = {
     ...environment,
     AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
@@ -26,7 +32,7 @@ describe('a log line', () => {
   /** The line that an invocation writes, without level, message and time. */
   async function lineOf({ level = 'info' as 'info' | 'warn', invocation = 2, sampled = 0 }) {
     process.env._X_AMZN_TRACE_ID = `Root=${TRACE};Parent=53995c3f42cd8ad8;Sampled=${sampled}`;
-    const { logger } = await import('../../lambda/telemetry.ts');
+    const { logger } = await load();
     for (let each = 1; each <= invocation; each += 1) logger.addContext(consumerContext);
     logger[level]('Parked', { eventId: 'event-1' });
     const [{ level: _level, message: _message, timestamp: _time, ...line } = {}] = lines.logged;
@@ -58,7 +64,7 @@ test.each([
 ])('a metric is in the namespace $namespace if the environment has $given', async ({ given, namespace }) => {
   if (given === undefined) delete process.env.POWERTOOLS_METRICS_NAMESPACE;
   else process.env.POWERTOOLS_METRICS_NAMESPACE = given;
-  const { count } = await import('../../lambda/telemetry.ts');
+  const { count } = await load();
   await count('Parked', { event: 'shop.updated' });
   expect(lines.metrics).toMatchObject([{ name: 'Parked', namespace, value: 1 }]);
 });

@@ -1,4 +1,6 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { mock } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { FaultsInfo, QueuesInfo, Task } from '../../console/api.ts';
 import { PageUpdates } from '../../console/page-updates.ts';
 import { QueueWatch } from '../../console/server/queue-watch.ts';
@@ -9,12 +11,12 @@ const NO_QUEUES: QueuesInfo = { events: [], receiverQueues: [], problems: [] };
 let store: HistoryStore;
 
 beforeEach(() => {
-  jest.useFakeTimers();
+  mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'], now: Date.now() });
   store = new HistoryStore();
 });
 afterEach(() => {
+  mock.timers.reset();
   store.close();
-  jest.useRealTimers();
 });
 
 /** A watch of fake queues. It counts reads, and records the updates for pages. */
@@ -67,9 +69,18 @@ const NOTIFICATION = {
 } as const;
 
 const SECOND = 1_000;
+/** Seconds. */
+const STEP = 0.1;
 
 /** Lets time pass. Promises resolve meanwhile. */
-const pass = (seconds: number) => jest.advanceTimersByTimeAsync(seconds * SECOND);
+async function pass(seconds: number): Promise<void> {
+  let left = seconds;
+  do {
+    mock.timers.tick(STEP * SECOND);
+    await setImmediate();
+    left -= STEP;
+  } while (left > STEP / 2);
+}
 
 describe('the queues of a stage', () => {
   test('are read once for all pages, every minute, and not without a page', async () => {
@@ -82,7 +93,7 @@ describe('the queues of a stage', () => {
     changeStore();
     await pass(58);
     expect(seen.readings).toBe(1);
-    await pass(61);
+    await pass(62);
     expect(seen.readings).toBe(3);
     for (const close of pages) close();
     await pass(600);

@@ -34,8 +34,7 @@ test.each(['http', 'rest'] as const)(
     receiver.close();
     expect(violation).toBeUndefined();
     // The generator must reach all outcomes. Otherwise the test would prove nothing.
-    expect(Object.keys(statuses)).toEqual(['200', '400', '401']);
-    expect(Object.values(statuses).every((count) => count > REQUESTS / 10)).toBe(true);
+    for (const status of ['200', '400', '401']) expect(statuses[status]).toBeGreaterThan(REQUESTS / 10);
     expect(Object.keys(messages).sort()).toEqual([...modelledEvents, 'quarantine', 'unrouted'].sort());
     expect(stored).toBeGreaterThan(0);
   },

@@ -64,7 +64,7 @@ describe('a load test', () => {
       // wait for longer than half of it.
       expect(total.receipt.toJSON().p90).toBeGreaterThan(STALL.milliseconds / 2);
       // The load test sends by the clock, regardless of how long answers take.
-      if (connections === 1_000) expect(receiver.requests.mostUnanswered).toBeGreaterThan(20);
+      if (connections === 1_000) expect(receiver.requests.mostUnanswered).toBeGreaterThan(2);
       else expect(receiver.requests.mostUnanswered).toBeLessThanOrEqual(2);
     },
   );

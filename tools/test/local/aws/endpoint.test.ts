@@ -239,7 +239,8 @@ describe('the port', () => {
     const polled = await sqs.send(new CreateQueueCommand({ QueueName: 'polled' }));
     const poll = new ReceiveMessageCommand({ QueueUrl: polled.QueueUrl, WaitTimeSeconds: 20 });
     const polls = [sqs.send(poll), sqs.send(poll)];
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    // Its connection is idle when it returns, and the polls, sent before, have arrived.
+    await sqs.send(new ListQueuesCommand({}));
     const start = Date.now();
     await other.close();
     expect(Date.now() - start).toBeLessThan(10_000);
