@@ -43,7 +43,7 @@ export default {
     },
   ],
   testTimeout,
-  // `--coverage` counts only files that Jest compiles if it is not told which.
+  // For `--coverage`. If no files are named, Jest counts only those that it compiles.
   coverageProvider: 'v8',
   collectCoverageFrom: ['{lambda,lib}/**/*.ts', 'tools/**/*.ts', '!**/test/**'],
   testSequencer: '<rootDir>/test/support/longest-first.ts',

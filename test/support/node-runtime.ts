@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { transformSync } from 'esbuild';
 import type jestRuntime from 'jest-runtime';
 
-// Its types are those of `require` only.
+// Its types are correct only for `require`.
 const { default: Runtime }: typeof jestRuntime = createRequire(import.meta.url)('jest-runtime');
 
 type Arguments = ConstructorParameters<typeof Runtime>;
@@ -70,7 +70,7 @@ export default class NodeRuntime extends Runtime {
   }
 }
 
-// Without it, a test file that ends its process would pass if Jest runs in that process.
+// If Jest runs in this process, a test that ends the process would otherwise pass.
 process.on('exit', () => {
   if (running === undefined) return;
   console.error(`The process ended while ${running} was running`);

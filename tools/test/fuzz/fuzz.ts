@@ -22,8 +22,8 @@ import { type FuzzRequest, fuzzRequest, headersOf } from './requests.ts';
 const SECOND_MESSAGE = 'A second message';
 
 /**
- * What a call to AWS that takes too long causes, on a busy machine: an answer 500, or a message that the SDK sends again.
- * It is a violation only if it happens again when requests are sent one by one.
+ * On a busy machine, a call to AWS can time out. Then the receiver answers 500, or the SDK sends the message again. These
+ * are violations only if they happen again when requests are sent one by one.
  */
 const CAUSED_BY_TIMEOUT = new RegExp(`^(${SECOND_MESSAGE}|No message, but .*|500, but .*)$`);
 

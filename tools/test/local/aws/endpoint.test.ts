@@ -239,7 +239,7 @@ describe('the port', () => {
     const polled = await sqs.send(new CreateQueueCommand({ QueueName: 'polled' }));
     const poll = new ReceiveMessageCommand({ QueueUrl: polled.QueueUrl, WaitTimeSeconds: 20 });
     const polls = [sqs.send(poll), sqs.send(poll)];
-    // Its connection is idle when it returns, and the polls, sent before, have arrived.
+    // When it returns, its connection is idle, and the polls that were sent before it have arrived.
     await sqs.send(new ListQueuesCommand({}));
     const start = Date.now();
     await other.close();

@@ -120,11 +120,11 @@ const withoutReceipt = ({ steps }: Pick<Trace['history'], 'steps'>) =>
 const deliveriesOf = (answers: readonly Answer[]) =>
   answers.map(({ body }) => ({ eventId: String(body.eventId), requestId: String(body.requestId) }));
 
-/** Waits for deliveries as `npx hookctl send --wait` does. */
-async function awaited(answers: readonly Answer[], seconds = 60) {
+/** Waits for a delivery as `npx hookctl send --wait` does. */
+async function awaited(answer: Answer) {
   const operation = operator.operation();
   const since = new Date(Date.now() - 1_000);
-  const isGood = await awaitDeliveries(operation, deliveriesOf(answers), { since, seconds });
+  const isGood = await awaitDeliveries(operation, deliveriesOf([answer]), { since, seconds: 60 });
   const text = operation.said.join('\n');
   return { isGood, text, titles: [...text.matchAll(/● ([a-z]+(?: letter)?)/g)].map(([, title]) => title) };
 }
@@ -230,7 +230,7 @@ describe('while a table is throttled', () => {
   test('a dead letter says when SQS deletes it; after a redrive it is processed', async () => {
     stack.faults.inject({ service: 'dynamodb', kind: 'throttled' });
     const answer = await partner.post(shopUpdated());
-    const { isGood, text, titles } = await awaited([answer]);
+    const { isGood, text, titles } = await awaited(answer);
     expect({ isGood, titles }).toEqual({
       isGood: false,
       titles: ['received', 'queued', 'answered', 'failed', 'dead letter'],
@@ -260,7 +260,7 @@ describe('while a table is throttled', () => {
 test('a dead letter of a consumer that crashes shows the crashes, also after its redrive', async () => {
   const restore = await crashConsumer(stack, operator, 'girl.deleted', 2);
   const answer = await partner.post({ event: 'girl.deleted', data: { girl_id: randomUUID() }, timestamp });
-  const { isGood, text, titles } = await awaited([answer]);
+  const { isGood, text, titles } = await awaited(answer);
   expect({ isGood, titles }).toEqual({
     isGood: false,
     titles: ['received', 'queued', 'answered', 'crashed', 'crashed', 'dead letter'],
