@@ -1,6 +1,9 @@
 import { statSync } from 'node:fs';
 
-/** The slowest test files, mostly because they start the stack several times. Parts of their paths. */
+/**
+ * Parts of the paths of the slowest test files, in the order in which they begin. Most of them start the stack several
+ * times.
+ */
 const LONGEST = [
   'tools/test/commands/',
   'tools/test/soak/',

@@ -4,12 +4,12 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { transformSync } from 'esbuild';
 import type jestRuntime from 'jest-runtime';
 
-// Its types are correct only for `require`.
+// The types of `jest-runtime` describe what `require` returns, not what `import` does.
 const { default: Runtime }: typeof jestRuntime = createRequire(import.meta.url)('jest-runtime');
 
 type Arguments = ConstructorParameters<typeof Runtime>;
 
-/** Property of `globalThis` with what `@jest/globals` exports to the test file that is being loaded. */
+/** Name of the property of `globalThis` that holds the exports of `@jest/globals` for the current test file. */
 const GLOBALS = '__JEST_GLOBALS__';
 
 const environment = process.env;
@@ -23,8 +23,8 @@ let running: string | undefined;
 const sourceMaps = new Map<string, string>();
 
 /**
- * Jest's runtime, but Node.js loads the modules of tests, so the test files of a process share packages. Jest's own
- * runtime loads each package again for each file.
+ * A runtime for Jest in which Node.js loads the test files and what they import. The test files of a process load each
+ * package once. With Jest's own runtime, each file loads it again (decision 42).
  */
 export default class NodeRuntime extends Runtime {
   readonly #mocks: Arguments[1]['moduleMocker'];
@@ -35,7 +35,10 @@ export default class NodeRuntime extends Runtime {
     this.#mocks = args[1].moduleMocker;
   }
 
-  /** Loads Jest's packages outside its sandbox, so that `expect` has the same `String` and `Error` as the tests. */
+  /**
+   * Tests run outside Jest's sandbox, so Jest's packages must run there, too: in the sandbox, `String` and `Error` are
+   * other objects, and `expect.any(String)` would match nothing.
+   */
   override requireInternalModule<Exports>(from: string, name?: string): Exports {
     return name === undefined ? super.requireInternalModule(from) : createRequire(from)(name);
   }
@@ -59,7 +62,7 @@ export default class NodeRuntime extends Runtime {
     return sourceMaps;
   }
 
-  /** Restores mocks, environment variables and the exit code. A test must restore anything else that it changes. */
+  /** After each test file: restores mocks and environment variables, and clears the exit code. */
   override teardown(): void {
     super.teardown();
     running = undefined;
@@ -70,30 +73,34 @@ export default class NodeRuntime extends Runtime {
   }
 }
 
-// If Jest runs in this process, a test that ends the process would otherwise pass.
+// Without workers, a test that ends its process also ends Jest. The run would seem to pass.
 process.on('exit', () => {
   if (running === undefined) return;
   console.error(`The process ended while ${running} was running`);
   process.exitCode = 1;
 });
 
-/** Shows paths in stacks, not URLs with a query. */
+/** Shows paths in stacks, not URLs with a query, and leaves out the frames of this file. */
 function shortenStacks(): void {
   const format = Error.prepareStackTrace;
-  Error.prepareStackTrace = (error, frames) =>
-    String(format?.(error, frames)).replaceAll(/file:\/\/(\/\S+)\?file=\d+/g, '$1');
+  Error.prepareStackTrace = (error, frames) => {
+    const others = frames.filter((frame) => frame.getFileName() !== import.meta.url);
+    return String(format?.(error, others)).replaceAll(/file:\/\/(\/\S+)\?file=\d+/g, '$1');
+  };
 }
 
 registerHooks({
   /**
-   * Each test file has its own instances of this project's modules, because functions read their environment when they
-   * are loaded: the query of a test file's URL is added to what it imports, and to what that imports.
+   * Each test file has its own instances of this project's modules, because Lambda functions read their environment
+   * when they are loaded. The URL of a test file ends in `?file=<n>`. All modules of this project that it imports,
+   * directly or not, get the same query. Packages get none, so they are shared.
    */
   resolve(specifier, context, nextResolve) {
     const query = context.parentURL?.match(/\?.*$/)?.[0];
     if (query === undefined) return nextResolve(specifier, context);
     if (specifier === '@jest/globals') {
       const names = Object.keys(Reflect.get(globalThis, GLOBALS));
+      // The query makes the URL different for each test file. Otherwise, Node.js would use the first one's module.
       const source = `export const { ${names} } = globalThis.${GLOBALS}; // ${query}`;
       return { url: `data:text/javascript,${encodeURIComponent(source)}`, shortCircuit: true };
     }
@@ -101,7 +108,7 @@ registerHooks({
     if (!url.startsWith('file:') || url.includes('/node_modules/')) return { ...rest, url };
     return { ...rest, url: url.includes('?') ? `${url}&${query.slice(1)}` : `${url}${query}` };
   },
-  /** Compiles the console's page. Node.js removes types only. */
+  /** Compiles the `.tsx` files of the console's page. Node.js only removes types. */
   load(url, context, nextLoad) {
     if (!/\.tsx(\?|$)/.test(url)) return nextLoad(url, context);
     const path = fileURLToPath(url);

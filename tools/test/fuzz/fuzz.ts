@@ -22,8 +22,8 @@ import { type FuzzRequest, fuzzRequest, headersOf } from './requests.ts';
 const SECOND_MESSAGE = 'A second message';
 
 /**
- * On a busy machine, a call to AWS can time out. Then the receiver answers 500, or the SDK sends the message again. These
- * are violations only if they happen again when requests are sent one by one.
+ * Problems that a busy machine can cause. If a call to AWS times out, the receiver answers 500, or the SDK sends the
+ * message again. They are violations only if they happen again when the requests are sent one by one.
  */
 const CAUSED_BY_TIMEOUT = new RegExp(`^(${SECOND_MESSAGE}|No message, but .*|500, but .*)$`);
 
