@@ -19,8 +19,8 @@ interface FailedCall {
 export const connections = new Connections();
 
 /**
- * Settings of every AWS client. A dependency that hangs must fail the call, not the function. A call ends after about 4
- * s at most, and the functions' timeouts allow for all calls of a request.
+ * Settings of every AWS client. A dependency that hangs must fail the call, not the function. The functions' timeouts
+ * allow for all calls of a request (`limits.ts`).
  */
 export const clientSettings = {
   maxAttempts: CALL_ATTEMPTS,

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { Agent, type RequestOptions } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { connect, type TLSSocket } from 'node:tls';
@@ -76,23 +77,49 @@ export class Connections extends Agent {
   }
 }
 
-/** Sends the requests of AWS clients over {@link Connections} that are probably alive. */
+/**
+ * Sends the requests of AWS clients over {@link Connections} that are probably alive. Each request ends after its
+ * timeout, also if the response's body stalls: Smithy's timeout ends when the headers arrive.
+ */
 export class ConnectionHandler extends NodeHttpHandler {
   readonly #connections: Connections;
+  readonly #timeout: number;
 
+  /** @param options timeouts in milliseconds. `requestTimeout` is from the start of a request to the end of its answer */
   constructor(connections: Connections, options: { connectionTimeout: number; requestTimeout: number }) {
     super({ ...options, throwOnRequestTimeout: true, httpsAgent: connections });
     this.#connections = connections;
+    this.#timeout = options.requestTimeout;
   }
 
   override async handle(...request: Parameters<NodeHttpHandler['handle']>) {
     this.#connections.closeIdle(MAX_IDLE_MILLISECONDS);
+    const start = performance.now();
     try {
-      return await super.handle(...request);
+      const result = await super.handle(...request);
+      const { headers, body } = result.response;
+      // The SDK would wait up to 5 s before the retry if the service asks for it. The gateway does not wait that long.
+      for (const name of ['retry-after', 'x-amz-retry-after']) delete headers[name];
+      if (!body.complete) this.#limit(body, start + this.#timeout - performance.now());
+      return result;
     } catch (error) {
       // The other idle connections may be dead too, and the client's only retry must not take one of them.
       this.#connections.closeIdle(0);
       throw error;
     }
+  }
+
+  /** Makes reading the body fail, unless it is complete after this many milliseconds. */
+  #limit(body: IncomingMessage, milliseconds: number): void {
+    const timer = setTimeout(() => {
+      body.destroy(
+        Object.assign(new Error('The body of the response stalled'), {
+          name: 'TimeoutError',
+          code: 'ETIMEDOUT',
+        }),
+      );
+      this.#connections.closeIdle(0);
+    }, milliseconds);
+    body.once('close', () => clearTimeout(timer));
   }
 }

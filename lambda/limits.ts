@@ -80,12 +80,6 @@ export const MAX_RETRY_SECONDS = 60 * 60;
 export const RETRY_JITTER = 0.25;
 
 /**
- * Milliseconds before its timeout at which a function gives up unfinished effects. That time is needed for two calls:
- * the first archives finished effects, the second delays the retries of unfinished ones.
- */
-export const OUT_OF_TIME_MARGIN = 9_000;
-
-/**
  * Receives after which a message that only the archive rejects becomes a dead letter: about an hour. Its effect is
  * done, but while it waits it is in flight. SQS allows about 120,000 messages in flight per queue: at 30 a second, no
  * other message could be received. Source: SQS developer guide, "Message quotas".
@@ -199,10 +193,33 @@ export const GATEWAY_BODY_MEGABYTES = 10;
 export const EVENT_MEGABYTES = 6;
 export const ENCODED_BODY_MEGABYTES = (EVENT_MEGABYTES * 3) / 4;
 
-/** Timeouts of a call to AWS, in milliseconds, and how often a call is tried. */
+/** Milliseconds after which an attempt of a call to AWS has no connection, or no complete answer. */
 export const CONNECTION_TIMEOUT = 1_000;
 export const REQUEST_TIMEOUT = 2_000;
+
+/** Attempts of a call to AWS. */
 export const CALL_ATTEMPTS = 2;
+
+/**
+ * Maximum milliseconds of a call to AWS. Before the second attempt, the SDK waits up to a second if it was throttled.
+ * Source: @smithy/core, `Retry.throttlingDelay`.
+ */
+const MAX_CALL_MILLISECONDS = CALL_ATTEMPTS * REQUEST_TIMEOUT + 1_000;
+
+/**
+ * Minimum timeout of the receiver, in seconds. At most four calls follow one another: both versions of the secret, a
+ * large payload to S3, a message to SQS.
+ */
+export const MIN_RECEIVER_SECONDS = (4 * MAX_CALL_MILLISECONDS) / 1_000;
+
+/**
+ * Milliseconds before its timeout at which a consumer gives up unfinished effects. At most three calls follow: one
+ * delays their retries, one archives the finished effects, one delays the retries of those that were not archived.
+ */
+export const OUT_OF_TIME_MARGIN = 3 * MAX_CALL_MILLISECONDS;
+
+/** Minimum timeout of a consumer, in seconds: an effect has the time for a call. */
+export const MIN_CONSUMER_SECONDS = (OUT_OF_TIME_MARGIN + MAX_CALL_MILLISECONDS) / 1_000;
 
 /**
  * Maximum milliseconds for which an idle connection is kept. Lambda freezes an idle instance, for minutes. Meanwhile a

@@ -4,6 +4,8 @@ import {
   GATEWAY_TIMEOUT_SECONDS,
   MAX_BUFFER_SECONDS,
   MAX_FUNCTION_SECONDS,
+  MIN_CONSUMER_SECONDS,
+  MIN_RECEIVER_SECONDS,
   RATE_WINDOW_SECONDS,
   REPLAYABLE_DAYS,
   VISIBILITY_TIMEOUTS,
@@ -63,9 +65,8 @@ const quietAfter = (condition: string) =>
 const MAX_LAG = 10_080;
 
 /**
- * Settings of one event. With a timeout below 15 s, a batch would have no time: the consumer keeps 9 s to archive and
- * to delay retries, and a call takes up to 4 s. Sources: Lambda developer guide, "Using Lambda with Amazon SQS" (batch
- * size without a window, maximum concurrency of a source) and Lambda quotas (timeout).
+ * Settings of one event. Sources: Lambda developer guide, "Using Lambda with Amazon SQS" (batch size without a window,
+ * maximum concurrency of a source) and Lambda quotas (timeout).
  */
 const eventSettings = z
   .strictObject({
@@ -76,10 +77,10 @@ const eventSettings = z
         'Batches processed at the same time, 2 to 1,000. A lower value leaves the receiver more concurrency.',
       ),
     memory: memory.describe('As for the receiver.'),
-    timeout: wholeNumber(15, MAX_FUNCTION_SECONDS, 'seconds')
+    timeout: wholeNumber(MIN_CONSUMER_SECONDS, MAX_FUNCTION_SECONDS, 'seconds')
       .default(30)
       .describe(
-        `Seconds for a batch, 15 to ${MAX_FUNCTION_SECONDS}. The visibility timeout is ${VISIBILITY_TIMEOUTS} times as long.`,
+        `Seconds for a batch, ${MIN_CONSUMER_SECONDS} to ${MAX_FUNCTION_SECONDS}. The visibility timeout is ${VISIBILITY_TIMEOUTS} times as long.`,
       ),
     reservedConcurrency: reservedConcurrency.describe('As for the receiver. Above maximumConcurrency.'),
     quietAfter: quietAfter('the queue received nothing, not even a redrive or replay,'),
@@ -336,10 +337,10 @@ export function configSchema(target: DeploymentTarget = {}) {
       receiver: z
         .strictObject({
           memory,
-          timeout: wholeNumber(20, GATEWAY_TIMEOUT_SECONDS.http - 1, 'seconds')
+          timeout: wholeNumber(MIN_RECEIVER_SECONDS, GATEWAY_TIMEOUT_SECONDS.http - 1, 'seconds')
             .default(GATEWAY_TIMEOUT_SECONDS.rest - 1)
             .describe(
-              `Seconds, 20 to ${GATEWAY_TIMEOUT_SECONDS.http - 1}. Shorter than the gateway’s: ${GATEWAY_TIMEOUT_SECONDS.http} s, or ${GATEWAY_TIMEOUT_SECONDS.rest} s with gateway: rest.`,
+              `Seconds, ${MIN_RECEIVER_SECONDS} to ${GATEWAY_TIMEOUT_SECONDS.http - 1}. Shorter than the gateway’s: ${GATEWAY_TIMEOUT_SECONDS.http} s, or ${GATEWAY_TIMEOUT_SECONDS.rest} s with gateway: rest.`,
             ),
           reservedConcurrency,
         })

@@ -1,6 +1,7 @@
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
+import { FAILED_CALL } from '../errors.ts';
 
 /*
  * Payloads that are too large for a message (decision D13). Imported on demand: few requests need it, and the S3 client
@@ -24,5 +25,10 @@ export async function getPayload(key: string): Promise<Uint8Array> {
   const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: key }));
   // Stryker disable next-line all: S3 always answers with a body; only the client's type does not say so.
   if (Body === undefined) throw new Error(`No body under ${key}`);
-  return Body.transformToByteArray();
+  try {
+    return await Body.transformToByteArray();
+  } catch (error) {
+    // The SDK's logger names only calls that fail before the body.
+    throw Object.assign(error as Error, { [FAILED_CALL]: 'S3 GetObject' });
+  }
 }

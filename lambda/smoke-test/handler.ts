@@ -15,6 +15,9 @@ const INVOCATION_TIMEOUT = 45_000;
 /** Milliseconds before its own timeout at which this function stops, to have time to answer CloudFormation. */
 const ANSWER_MARGIN = 5_000;
 
+/** Timeout of the answer, in milliseconds. */
+const ANSWER_TIMEOUT = 4_000;
+
 /**
  * How long temporary problems are retried, in milliseconds. New permissions take seconds to reach all of AWS (IAM user
  * guide, "Changes that I make are not always immediately visible"). A new function or version is `Pending` until Lambda
@@ -72,7 +75,7 @@ export async function handler(event: CloudFormationCustomResourceEvent, context:
 /** @returns all problems in one line; undefined if there are none */
 async function smokeTest(properties: unknown, outOfTime: AbortSignal): Promise<string | undefined> {
   try {
-    const probes = readProbes(properties, readSecret);
+    const probes = readProbes(properties, () => readSecret(outOfTime));
     const found = await Promise.all(probes.map((probe) => check(probe, outOfTime)));
     return found.filter((problem) => problem !== undefined).join('; ') || undefined;
   } catch (error) {
@@ -125,9 +128,9 @@ async function attempt(
  * The secret with which the partner signs now.
  * @throws the client's error, or UnusableSecretError
  */
-async function readSecret(): Promise<string> {
+async function readSecret(abortSignal: AbortSignal): Promise<string> {
   const { WEBHOOK_SECRET_ARN: SecretId } = requireEnvironment(['WEBHOOK_SECRET_ARN']);
-  const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId }));
+  const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId }), { abortSignal });
   return readSecretValue(SecretString);
 }
 
@@ -148,7 +151,7 @@ function fromJson(text: string | undefined): unknown {
 /**
  * Tells CloudFormation how a request to a custom resource ended.
  * @param failure the reason, if it failed
- * @throws Error if CloudFormation did not accept the answer. Lambda then repeats the invocation
+ * @throws Error if CloudFormation did not accept the answer in time. Lambda then repeats the invocation
  */
 async function answer(
   { StackId, RequestId, LogicalResourceId, ResponseURL }: CloudFormationCustomResourceEvent,
@@ -158,6 +161,7 @@ async function answer(
     method: 'PUT',
     // The URL is signed for an empty content type.
     headers: { 'content-type': '' },
+    signal: AbortSignal.timeout(ANSWER_TIMEOUT),
     body: JSON.stringify({
       Status: failure === undefined ? 'SUCCESS' : 'FAILED',
       ...(failure !== undefined && { Reason: failure.slice(0, MAX_REASON_LENGTH) }),

@@ -1,15 +1,24 @@
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
+import { CloudFrontClient, CreateInvalidationCommand } from '@aws-sdk/client-cloudfront';
+import { DeleteItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { FirehoseClient, PutRecordBatchCommand } from '@aws-sdk/client-firehose';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { clientSettings, connections as functionConnections } from '../../lambda/aws-clients.ts';
 import { ConnectionHandler, Connections } from '../../lambda/connections.ts';
+import { describeError } from '../../lambda/errors.ts';
+import { isOutage } from '../../lambda/outage.ts';
 import { type Certificate, makeCertificate } from '../../tools/local/certificate.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'connections-'));
@@ -24,6 +33,8 @@ let connections: number;
 let accepted: Socket;
 /** Number of requests whose connection is broken. */
 let breaking: number;
+/** Writes an answer that is not the usual one; undefined for the usual one. */
+let answer: ((response: ServerResponse) => void) | undefined;
 /** All connections so far, and those that a gateway has dropped: it resets them at the next request. */
 let open: Set<Socket>;
 let dropped: Set<Socket>;
@@ -37,6 +48,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   connections = 0;
   breaking = 0;
+  answer = undefined;
   open = new Set();
   dropped = new Set();
   server = createServer({ cert: certificate.cert, key: certificate.key }, (request, response) => {
@@ -44,7 +56,8 @@ beforeEach(async () => {
     else if (breaking > 0) {
       breaking -= 1;
       request.socket.destroy();
-    } else response.end('{"MessageId":"1","MD5OfMessageBody":"0cc175b9c0f1b6a831c399e269772661"}');
+    } else if (answer) answer(response);
+    else response.end('{"MessageId":"1","MD5OfMessageBody":"0cc175b9c0f1b6a831c399e269772661"}');
   });
   server.on('connection', (socket: Socket) => {
     connections += 1;
@@ -54,15 +67,8 @@ beforeEach(async () => {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   url = `https://localhost:${(server.address() as AddressInfo).port}`;
   pool = new Connections();
-  const settings = {
-    ...clientSettings,
-    endpoint: url,
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
-    requestHandler: new ConnectionHandler(pool, { connectionTimeout: 1_000, requestTimeout: 10_000 }),
-  };
-  sqs = new SQSClient(settings);
-  secrets = new SecretsManagerClient(settings);
+  sqs = new SQSClient(settings(10_000));
+  secrets = new SecretsManagerClient(settings(10_000));
 });
 afterEach(async () => {
   pool.destroy();
@@ -73,6 +79,15 @@ afterEach(async () => {
 afterAll(() => {
   setDefaultCACertificates(trusted);
   rmSync(folder, { recursive: true });
+});
+
+const settings = (requestTimeout: number) => ({
+  ...clientSettings,
+  endpoint: url,
+  forcePathStyle: true,
+  region: 'us-east-1',
+  credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+  requestHandler: new ConnectionHandler(pool, { connectionTimeout: 1_000, requestTimeout }),
 });
 
 /** Opens the connection, and waits until the server has accepted it. */
@@ -142,6 +157,99 @@ test('a request whose connection is broken, prepared or kept alive, is sent once
     expect((await send()).$metadata.attempts).toBe(2);
     expect(connections).toBe(expected);
   }
+});
+
+describe('a response that stalls', () => {
+  const SHORT = 200;
+  const calls = {
+    'SQS SendMessage': () =>
+      new SQSClient(settings(SHORT)).send(new SendMessageCommand({ QueueUrl: url, MessageBody: 'a' })),
+    'SecretsManager GetSecretValue': () =>
+      new SecretsManagerClient(settings(SHORT)).send(new GetSecretValueCommand({ SecretId: 'secret' })),
+    'DynamoDB DeleteItem': () =>
+      new DynamoDBClient(settings(SHORT)).send(
+        new DeleteItemCommand({ TableName: 'cast', Key: { girl_id: { S: 'g' } } }),
+      ),
+    'Firehose PutRecordBatch': () =>
+      new FirehoseClient(settings(SHORT)).send(
+        new PutRecordBatchCommand({ DeliveryStreamName: 'archive', Records: [{ Data: Buffer.from('a') }] }),
+      ),
+    'SNS Publish': () =>
+      new SNSClient(settings(SHORT)).send(new PublishCommand({ TopicArn: 'topic', Message: 'a' })),
+    'CloudFront CreateInvalidation': () =>
+      new CloudFrontClient(settings(SHORT)).send(
+        new CreateInvalidationCommand({
+          DistributionId: 'E1',
+          InvalidationBatch: { CallerReference: 'a', Paths: { Quantity: 1, Items: ['/'] } },
+        }),
+      ),
+    'Lambda Invoke': () =>
+      new LambdaClient(settings(SHORT)).send(new InvokeCommand({ FunctionName: 'receiver' })),
+    'S3 PutObject': () =>
+      new S3Client(settings(SHORT)).send(new PutObjectCommand({ Bucket: 'b', Key: 'k', Body: 'a' })),
+  };
+
+  test.each([200, 503])(
+    'after the headers with %i makes every call fail at its second attempt',
+    async (status) => {
+      answer = (response) => response.writeHead(status, { 'content-length': '9' }).write('{');
+      await Promise.all(
+        Object.entries(calls).map(async ([call, send]) => {
+          const error = await send().then(fail, (reason: unknown) => reason);
+          const expected = { call, error: 'no answer in time', sdkAttempts: 2 };
+          expect(await describeError(error)).toMatchObject(expected);
+          expect(isOutage(error)).toBe(true);
+        }),
+      );
+    },
+  );
+
+  test('in the first attempt only does not make the call fail, and its connections are not used again', async () => {
+    const client = new SQSClient(settings(SHORT));
+    const sendTo = () => client.send(new SendMessageCommand({ QueueUrl: url, MessageBody: 'a' }));
+    await sendTo();
+    answer = (response) => {
+      answer = undefined;
+      response.writeHead(200, { 'content-length': '9' }).write('{');
+    };
+    expect((await sendTo()).$metadata.attempts).toBe(2);
+    expect(connections).toBe(2);
+  });
+
+  test.each([
+    { of: 'an object without a checksum', headers: {} },
+    { of: 'an object with a checksum', headers: { 'x-amz-checksum-crc32': 'AAAAAA==' } },
+  ])('makes reading $of fail', async ({ headers }) => {
+    answer = (response) => response.writeHead(200, { ...headers, 'content-length': '9' }).write('a');
+    const { Body } = await new S3Client(settings(SHORT)).send(
+      new GetObjectCommand({ Bucket: 'b', Key: 'k' }),
+    );
+    const error = await Body?.transformToByteArray().then(fail, (reason: unknown) => reason);
+    expect(await describeError(error)).toMatchObject({ error: 'no answer in time' });
+  });
+
+  test('slowly, byte by byte, makes the call fail', async () => {
+    answer = (response) => {
+      response.writeHead(200, { 'content-length': '900' });
+      const writing = setInterval(() => response.write(' '), SHORT / 20);
+      response.on('close', () => clearInterval(writing));
+    };
+    const error = await calls['SQS SendMessage']().then(fail, (reason: unknown) => reason);
+    expect(await describeError(error)).toMatchObject({ error: 'no answer in time', sdkAttempts: 2 });
+  });
+
+  const fail = () => {
+    throw new Error('The call succeeded');
+  };
+});
+
+test('a service that asks for a later retry does not delay the call', async () => {
+  answer = (response) =>
+    response.writeHead(503, { 'retry-after': '3600', 'x-amz-retry-after': '3600000' }).end('{}');
+  const error = await send().catch((reason: unknown) => reason);
+  // The SDK's own delay before a second attempt is 50 ms at most, or a second after throttling.
+  expect((error as { $metadata: object }).$metadata).toMatchObject({ attempts: 2 });
+  expect((error as { $metadata: { totalRetryDelay: number } }).$metadata.totalRetryDelay).toBeLessThan(1_001);
 });
 
 test('the clients of a function use its pool', async () => {
