@@ -128,7 +128,7 @@ describe('the lint', () => {
       'lib/two.ts': "export { three } from '../tools/stage/three.ts';\n",
       'tools/local/three.ts': 'export const three = 3;\n',
       'tools/stage/three.ts': 'export const three = 3;\n',
-      'tools/load/four.ts': "export { three } from '../../stage/three.ts';\n",
+      'tools/generate/four.ts': "export { three } from '../../stage/three.ts';\n",
       'lambda/a.ts': "import type { B } from './b.ts';\nexport interface A {\n  b: B;\n}\n",
       'lambda/b.ts': "import type { A } from './a.ts';\nexport interface B {\n  a: A;\n}\n",
     };

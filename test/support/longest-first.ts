@@ -15,7 +15,6 @@ const LONGEST = [
   'test/lib/log-patterns',
   'tools/test/watch/',
   'tools/test/local/functions/',
-  'tools/test/load/',
   'tools/test/fuzz/',
   'test/examples/',
 ];

@@ -74,19 +74,6 @@ describe('a command refuses in one line', () => {
       args: ['send', 'shop.updated', '--file', 'events/shop-updated.json'],
       line: 'Either an event or --file, not both',
     },
-    {
-      args: ['load', '--url', 'https://example.com/'],
-      line: 'example.com is not this machine. If you own it, confirm its name: --i-own example.com',
-    },
-    {
-      args: ['load', '--url', 'https://example.com/', '--i-own', 'example.com'],
-      line: 'There is no terminal for the confirmation. Check with --dry-run, then use --yes',
-    },
-    {
-      args: ['load', '--url', 'http://localhost/', '--picture', 'load.png'],
-      line: '--picture load.png must end in .svg',
-    },
-    { args: ['load'], line: 'The local stack is not running. Start it with: npm start' },
     { args: ['invoke', 'shop.updated'], line: 'The local stack is not running. Start it with: npm start' },
     { args: ['dlq', 'list'], line: 'The local stack is not running. Start it with: npm start' },
     { args: ['pause'], line: "Missing required argument 'event'" },
