@@ -6,7 +6,7 @@ import { isServerError, isThrottlingError, isTransientError } from '@smithy/core
  * SQS.
  */
 const OUTAGE_ERRORS = new Set([
-  'IdempotencyAlreadyInProgressError',
+  'EffectInProgressError',
   'KMSThrottlingException',
   'KmsThrottled',
   'NotArchivedError',

@@ -1,11 +1,11 @@
+import { createHash, randomUUID } from 'node:crypto';
 import {
-  IdempotencyConfig,
-  IdempotencyRecordStatus,
-  makeIdempotent,
-} from '@aws-lambda-powertools/idempotency';
-import { DynamoDBPersistenceLayer } from '@aws-lambda-powertools/idempotency/dynamodb';
-import type { IdempotencyRecord } from '@aws-lambda-powertools/idempotency/persistence';
-import { ConditionalCheckFailedException, DeleteItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+  ConditionalCheckFailedException,
+  DeleteItemCommand,
+  DynamoDBClient,
+  PutItemCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
 import type { Context } from 'aws-lambda';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
@@ -21,6 +21,16 @@ export interface EffectIds {
   readonly replay: Pick<Replay, 'name' | 'notify'> | undefined;
 }
 
+/** Another run has begun the effect, and may still finish it. */
+export class EffectInProgressError extends Error {
+  override readonly name = 'EffectInProgressError';
+}
+
+/** The effect is done, but the retry will repeat it, because its record could not be written. */
+export class EffectNotRecordedError extends Error {
+  override readonly name = 'EffectNotRecordedError';
+}
+
 /**
  * Runs an effect that must not be repeated once for each event, and once more for each name of a replay that notifies.
  * If a replay is the first to process an event, it is also recorded as the event's own effect, so that a repeated
@@ -32,85 +42,120 @@ export function idempotent<Input extends EffectIds>(
   name: string,
   effect: IdempotentEffect<Input>,
 ): IdempotentEffect<Input> {
-  const perEvent = once<Input>(name, ({ eventId }) => eventId, effect);
-  const perReplay = once<Input>(
-    `${name}.replay`,
-    ({ eventId, replay }) => `${replay?.name}#${eventId}`,
-    async (input, context) => {
+  const records = new EffectRecords();
+  const perEvent: IdempotentEffect<Input> = async (input, context) =>
+    await records.once(recordId(name, input.eventId), context, () => effect(input, context));
+  return async (input, context) => {
+    const { eventId, replay } = input;
+    if (!replay?.notify) return await perEvent(input, context);
+    return await records.once(recordId(`${name}.replay`, `${replay.name}#${eventId}`), context, async () => {
       const outcome = await perEvent(input, context);
       return outcome === 'Duplicate' ? await effect(input, context) : outcome;
-    },
-  );
-  return (input, context) => (input.replay?.notify ? perReplay : perEvent)(input, context);
-}
-
-/** @param keyOf key of an input. Inputs with the same key run the effect once. */
-function once<Input>(
-  name: string,
-  keyOf: (input: Input) => string,
-  effect: IdempotentEffect<Input>,
-): IdempotentEffect<Input> {
-  const { IDEMPOTENCY_TABLE } = requireEnvironment(['IDEMPOTENCY_TABLE']);
-  const client = new DynamoDBClient({ ...clientSettings, maxAttempts: IDEMPOTENCY_ATTEMPTS });
-  return (input, context) => {
-    // Each run has its own record: Lambda may have frozen a run of an earlier invocation, which then continues now.
-    const run = makeIdempotent((_key: string) => effect(input, context), {
-      keyPrefix: name,
-      config: new IdempotencyConfig({
-        // After the record expires, a replay would notify again. So replays have a limit (`REPLAYABLE_DAYS`).
-        expiresAfterSeconds: MEMORY_SECONDS,
-        responseHook: () => 'Duplicate' satisfies EffectOutcome,
-        // A record of an unfinished effect expires when the function that wrote it must have ended.
-        lambdaContext: context,
-      }),
-      persistenceStore: new RunRecord(client, IDEMPOTENCY_TABLE),
     });
-    return run(keyOf(input));
   };
 }
 
-/**
- * The record of one run. After a failed effect, Powertools deletes the record even if another run wrote it. If Lambda
- * freezes a run until its record has expired, another run takes over, and its record must stay: without it the effect
- * would be repeated. A finished effect is recorded unconditionally, because it did happen.
- */
-class RunRecord extends DynamoDBPersistenceLayer {
-  readonly #client: DynamoDBClient;
-  readonly #table: string;
+/** Ids and attributes are those of Powertools, which wrote the records until version 0.2. */
+const recordId = (name: string, key: string) =>
+  `${name}#${createHash('md5').update(JSON.stringify(key)).digest('base64')}`;
+
+/** No record, an expired one that DynamoDB has not deleted yet, or one whose function must have ended. */
+const MAY_BEGIN =
+  'attribute_not_exists(id) OR expiration < :now OR (#status = :begun AND in_progress_expiration < :nowMs)';
+
+const STATUS = { '#status': 'status' };
+const BEGUN = { S: 'INPROGRESS' };
+const DONE = { S: 'COMPLETED' };
+
+/** The records of effects that were begun or done, in the idempotency table. */
+class EffectRecords {
+  readonly #client = new DynamoDBClient({ ...clientSettings, maxAttempts: IDEMPOTENCY_ATTEMPTS });
+  readonly #table = requireEnvironment(['IDEMPOTENCY_TABLE']).IDEMPOTENCY_TABLE;
+
   /**
-   * When the unfinished effect expires, in milliseconds. Identifies the run, because a run that takes over has a later
-   * expiry.
+   * @returns `Duplicate` if an earlier run has done the effect
+   * @throws EffectInProgressError, EffectNotRecordedError, or the error of the effect
    */
-  #expiry: number | undefined;
-
-  constructor(client: DynamoDBClient, table: string) {
-    super({ tableName: table, awsSdkV3Client: client });
-    this.#client = client;
-    this.#table = table;
+  async once(id: string, context: Context, effect: () => Promise<EffectOutcome>): Promise<EffectOutcome> {
+    // Identifies this run: Lambda may freeze it until its record has expired and another run has begun.
+    const run = randomUUID();
+    if (!(await this.#begin(id, run, context))) return 'Duplicate';
+    let outcome: EffectOutcome;
+    try {
+      outcome = await effect();
+    } catch (error) {
+      // If this fails, the record expires when the function must have ended.
+      await this.#remove(id, run).catch(() => {});
+      throw error;
+    }
+    await this.#finish(id);
+    return outcome;
   }
 
-  protected override async _putRecord(record: IdempotencyRecord): Promise<void> {
-    await super._putRecord(record);
-    this.#expiry = record.inProgressExpiryTimestamp;
-  }
-
-  protected override async _deleteRecord({ idempotencyKey }: IdempotencyRecord): Promise<void> {
+  /** @returns false if the effect is done */
+  async #begin(id: string, run: string, context: Context): Promise<boolean> {
+    const now = Date.now();
     try {
       await this.#client.send(
-        new DeleteItemCommand({
+        new PutItemCommand({
           TableName: this.#table,
-          Key: this.getKey(idempotencyKey),
-          // Powertools' default names of attributes.
-          ConditionExpression: '#status = :unfinished AND in_progress_expiration = :expiry',
-          ExpressionAttributeNames: { '#status': 'status' },
+          Item: {
+            id: { S: id },
+            run: { S: run },
+            status: BEGUN,
+            in_progress_expiration: { N: String(now + context.getRemainingTimeInMillis()) },
+            expiration: expiration(),
+          },
+          ConditionExpression: MAY_BEGIN,
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+          ExpressionAttributeNames: STATUS,
           ExpressionAttributeValues: {
-            ':unfinished': { S: IdempotencyRecordStatus.INPROGRESS },
-            ':expiry': { N: String(this.#expiry ?? 0) },
+            ':begun': BEGUN,
+            ':now': { N: String(now / 1000) },
+            ':nowMs': { N: String(now) },
           },
         }),
       );
+      return true;
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      if (error.Item?.status?.S === DONE.S) return false;
+      // DynamoDB stored this run's record, but its answer was lost, and the SDK tried again.
+      if (error.Item?.run?.S === run) return true;
+      throw new EffectInProgressError('Another run of this effect has not ended yet');
     }
   }
+
+  /** Records the effect even if another run has begun it since, because it did happen. */
+  async #finish(id: string): Promise<void> {
+    try {
+      await this.#client.send(
+        new UpdateItemCommand({
+          TableName: this.#table,
+          Key: { id: { S: id } },
+          UpdateExpression: 'SET #status = :done, expiration = :expiration',
+          ExpressionAttributeNames: STATUS,
+          ExpressionAttributeValues: { ':done': DONE, ':expiration': expiration() },
+        }),
+      );
+    } catch (cause) {
+      throw new EffectNotRecordedError('The effect is done, and will be repeated', { cause });
+    }
+  }
+
+  /** Deletes the record of a failed run, but not that of another run. */
+  async #remove(id: string, run: string): Promise<void> {
+    await this.#client.send(
+      new DeleteItemCommand({
+        TableName: this.#table,
+        Key: { id: { S: id } },
+        ConditionExpression: '#status = :begun AND run = :run',
+        ExpressionAttributeNames: STATUS,
+        ExpressionAttributeValues: { ':begun': BEGUN, ':run': { S: run } },
+      }),
+    );
+  }
 }
+
+/** After it, a replay would notify again. So replays have a limit (`REPLAYABLE_DAYS`). Epoch seconds. */
+const expiration = () => ({ N: String(Math.round(Date.now() / 1000) + MEMORY_SECONDS) });

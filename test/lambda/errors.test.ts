@@ -48,14 +48,14 @@ test.each([
 });
 
 test('the cause of an error is described, too', async () => {
-  const error = named('IdempotencyPersistenceLayerError', 'Failed to save', {
+  const error = named('EffectNotRecordedError', 'done', {
     cause: named('TimeoutError', 'slow'),
   });
   expect(await describeError(error)).toMatchObject({
     cause: { error: 'TimeoutError', errorMessage: 'slow' },
   });
   expect(errorText(await describeError(error))).toBe(
-    'IdempotencyPersistenceLayerError: Failed to save; caused by TimeoutError: slow',
+    'EffectNotRecordedError: done; caused by TimeoutError: slow',
   );
 });
 

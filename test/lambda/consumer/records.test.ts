@@ -267,7 +267,7 @@ describe('an outage of a dependency', () => {
     { kind: 'a connection that breaks', error: failed('Error', { code: 'ECONNRESET' }) },
     { kind: 'a host that is not found', error: failed('Error', { code: 'EAI_AGAIN' }) },
     { kind: 'a record that Firehose refuses', error: failed('NotArchivedError') },
-    { kind: 'a notification in progress', error: failed('IdempotencyAlreadyInProgressError') },
+    { kind: 'a notification in progress', error: failed('EffectInProgressError') },
     {
       kind: 'what one caused',
       error: new Error('x', { cause: failed('ThrottlingException', answered(400)) }),

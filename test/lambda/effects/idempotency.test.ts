@@ -1,7 +1,9 @@
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Context } from 'aws-lambda';
 import type { EffectOutcome } from '../../../lambda/effects/event-order.ts';
-import { idempotent } from '../../../lambda/effects/idempotency.ts';
+import { EffectNotRecordedError, idempotent } from '../../../lambda/effects/idempotency.ts';
 import { MEMORY_SECONDS } from '../../../lambda/limits.ts';
 import { InjectedFaults } from '../../../tools/local/aws/faults.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -62,6 +64,32 @@ test('an effect happens once per name and event id, and is remembered for a limi
   }
 });
 
+// The form in which Powertools for AWS Lambda wrote records: an MD5 of the JSON text, in base64.
+const FORMER_ID = 'former#CMP0AxnZrD5tsrt7jHbRCw==';
+
+test.each([
+  { record: { status: 'COMPLETED', data: 'Processed' }, outcome: 'Duplicate' },
+  { record: { status: 'INPROGRESS', in_progress_expiration: 1 }, outcome: 'Processed' },
+])('a record of an earlier version counts: $record.status', async ({ record, outcome }) => {
+  const { client } = new Tables(aws.operator);
+  const Item = marshall({ id: FORMER_ID, expiration: Math.round(Date.now() / 1000) + 60, ...record });
+  await client.send(new PutItemCommand({ TableName: process.env.IDEMPOTENCY_TABLE, Item }));
+  expect(await counted('former').deliver('e')).toBe(outcome);
+});
+
+test('an effect begins although the answer to its record was lost', async () => {
+  faults.inject({
+    service: 'dynamodb',
+    operation: 'PutItem',
+    kind: 'response-lost',
+    every: 2,
+    callers: 'everyone',
+  });
+  const { deliver, times } = counted('answer-lost');
+  expect([await deliver('a'), await deliver('b')]).toEqual(['Processed', 'Processed']);
+  expect(times()).toBe(2);
+});
+
 test('a failed effect is tried again', async () => {
   const failing = idempotent('failing', () => Promise.reject(new Error('SNS is down')));
   await expect(failing({ eventId: 'e', replay: undefined }, endingIn(500))).rejects.toThrow('SNS is down');
@@ -77,7 +105,7 @@ test("an effect during which the function died is tried again after that functio
   void dying({ eventId: 'e', replay: undefined }, endingIn(1_000));
   await begun.promise;
   const { deliver } = counted('dying');
-  await expect(deliver()).rejects.toThrow('already an execution in progress');
+  await expect(deliver()).rejects.toThrow('has not ended yet');
   expect(await eventually(() => deliver().catch(() => undefined))).toBe('Processed');
   expect(await deliver()).toBe('Duplicate');
 });
@@ -139,7 +167,7 @@ describe('an instance that thaws after another one has taken over its effect', (
     first.thawed.reject(new Error('connection closed'));
     await expect(first.outcome).rejects.toThrow('connection closed');
     const { deliver, times } = counted('in-progress-elsewhere');
-    await expect(deliver()).rejects.toThrow('already an execution in progress');
+    await expect(deliver()).rejects.toThrow('has not ended yet');
     second.resolve('Processed');
     expect(await outcome).toBe('Processed');
     expect(times()).toBe(0);
@@ -155,7 +183,7 @@ describe('an instance that thaws after another one has taken over its effect', (
     });
     const failure = eventually(() =>
       second({ eventId: 'e', replay: undefined }, endingIn(60_000)).catch(({ message }: Error) =>
-        message.includes('in progress') ? undefined : message,
+        message.includes('not ended') ? undefined : message,
       ),
     );
     expect(await failure).toBe('SNS is down');
@@ -182,7 +210,7 @@ test('a warm function has the whole time of its invocation for an effect', async
   remaining = -1;
   const second = warm({ eventId: 'second', replay: undefined }, endingIn(60_000));
   await begun.promise;
-  await expect(counted('warm').deliver('second')).rejects.toThrow('already an execution in progress');
+  await expect(counted('warm').deliver('second')).rejects.toThrow('has not ended yet');
   finish.resolve('Processed');
   expect(await second).toBe('Processed');
 });
@@ -190,7 +218,7 @@ test('a warm function has the whole time of its invocation for an effect', async
 test('the note of an effect is written in up to five attempts, because without it the effect is repeated', async () => {
   failNotes();
   const before = faults.counts.throttled;
-  await expect(counted('noting').deliver()).rejects.toThrow('Failed to update success record');
+  await expect(counted('noting').deliver()).rejects.toThrow(EffectNotRecordedError);
   expect(faults.counts.throttled - before).toBe(5);
 });
 
@@ -215,7 +243,7 @@ describe('an effect that a replay repeats', () => {
     const { deliver, replay, times } = counted('unnoted');
     await deliver();
     const end = failNotes();
-    await expect(replay('a')).rejects.toThrow('Failed to update success record');
+    await expect(replay('a')).rejects.toThrow(EffectNotRecordedError);
     end();
     expect(await eventually(() => replay('a').catch(() => undefined))).toBe('Processed');
     expect(await replay('a')).toBe('Duplicate');
