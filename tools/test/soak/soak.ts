@@ -288,8 +288,7 @@ function inPostingOrder(plan: readonly PlannedBody[]): PlannedBody[] {
 }
 
 /** Log messages about failures before anything was sent. A later attempt is then no repetition. */
-const NOTHING_SENT =
-  /^(EffectInProgressError|\w*Throttl\w*|ProvisionedThroughputExceededException)$/;
+const NOTHING_SENT = /^(EffectInProgressError|\w*Throttl\w*|ProvisionedThroughputExceededException)$/;
 
 /** Log messages that {@link SoakLog} counts. */
 const READ = [PROCESSED, DUPLICATE, FAILED, POSSIBLY_REPEATED];
