@@ -30,10 +30,7 @@ export const metrics = {
   Rejected: { dimensions: ['reason'] },
   /** Receiver: answered 500, so that the partner sends again. */
   ServerError: { dimensions: [] },
-  /**
-   * A failure that rolls a canary deployment back. Receiver: answered 500. Consumer: a first attempt failed. Not
-   * counted while a dependency is down.
-   */
+  /** Receiver: answered 500 although no dependency was down. During a canary deployment, it rolls the version back. */
   VersionError: { dimensions: ['version'] },
   /** Receiver: the secret could not be read. Either a cached secret was used, or the answer was 500. */
   SecretUnreadable: { dimensions: [] },

@@ -31,9 +31,6 @@ const isTraced = () => process.env._X_AMZN_TRACE_ID?.includes('Sampled=1') === t
 
 export const logger = new Logger({ logFormatter: new LeanLogFormatter() });
 
-/** The number of the published version. */
-export const functionVersion = process.env.AWS_LAMBDA_FUNCTION_VERSION ?? '';
-
 /**
  * Counts a failure in a log line of its own. Successes are counted from the log (`metric-names.ts`), so the metrics
  * library is loaded with the first failure only. Must be awaited, because Lambda freezes a function that has answered.

@@ -84,9 +84,6 @@ const eventSettings = z
       ),
     reservedConcurrency: reservedConcurrency.describe('As for the receiver. Above maximumConcurrency.'),
     quietAfter: quietAfter('the queue received nothing, not even a redrive or replay,'),
-    lagAfter: wholeNumber(1, MAX_LAG, 'minutes')
-      .optional()
-      .describe('lagAfter for this event alone, 1 to 10,080. It costs a metric and an alarm.'),
   })
   .refine(
     ({ reservedConcurrency: reserved, maximumConcurrency }) =>
@@ -299,7 +296,7 @@ export function configSchema(target: DeploymentTarget = {}) {
         .enum(['canary', 'all-at-once'])
         .default('canary')
         .describe(
-          'canary: a new version gets 10 % of the traffic for five minutes. An alarm rolls it back. Or all-at-once.',
+          'canary: a new receiver gets 10 % of the traffic for five minutes. An alarm rolls it back. Or all-at-once.',
         ),
 
       secretArn: secret.optional().describe('Complete ARN of an existing secret. Default: a new secret.'),

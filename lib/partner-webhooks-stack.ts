@@ -6,7 +6,7 @@ import { ACCEPTED } from '../lambda/log-messages.ts';
 import { SMOKE_TEST_QUEUE } from '../lambda/receiver/request.ts';
 import { Alarms } from './alarms/alarms.ts';
 import { certificateLink, dashboardLink, logLink, queueLink } from './alarms/console-links.ts';
-import { countLines, eventLagLines, logMetrics, metricsUnder } from './alarms/log-metrics.ts';
+import { logMetrics, metricsUnder } from './alarms/log-metrics.ts';
 import { acceptedPattern, messagePattern } from './alarms/log-patterns.ts';
 import { WebhookApi } from './api/webhook-api.ts';
 import { ArchiveQueries } from './archive/archive-queries.ts';
@@ -21,7 +21,7 @@ import { PayloadBucket } from './pipeline/payload-bucket.ts';
 import { ProtectedQueue } from './pipeline/protected-storage.ts';
 import { Receiver } from './pipeline/receiver.ts';
 import { WebhookSecret } from './pipeline/webhook-secret.ts';
-import { Canaries } from './release/canaries.ts';
+import { ReceiverCanary } from './release/receiver-canary.ts';
 import { SmokeTest } from './release/smoke-test.ts';
 import { warn } from './warnings.ts';
 
@@ -124,7 +124,7 @@ export class PartnerWebhooksStack extends Stack {
 
     new SmokeTest(this, 'SmokeTest', { defaults, secret, receiver, consumers });
     if (config.deployment === 'canary') {
-      new Canaries(this, 'Canaries', { receiver, consumers, alarms });
+      new ReceiverCanary(this, 'Canaries', { receiver, consumers, alarms });
     }
 
     const logs = { receiver: receiver.logGroup, consumers: consumers.map(({ logGroup }) => logGroup) };
@@ -147,10 +147,7 @@ export class PartnerWebhooksStack extends Stack {
     });
   }
 
-  /**
-   * Alarms on missing and on late deliveries: for all events together, and for single events if the stage configures
-   * them.
-   */
+  /** Alarms on failing, missing and late deliveries of all events together, and on missing ones of single events. */
   #watchDeliveries(
     alarms: Alarms,
     config: StageConfig,
@@ -159,26 +156,19 @@ export class PartnerWebhooksStack extends Stack {
   ): void {
     alarms.add(this, 'Failing', { metricsOf: logMetrics(this), links: [dashboardLink(this)] });
     alarms.add(this, 'PutAside', { metricsOf: logMetrics(this), links: [dashboardLink(this)] });
-    const milliseconds = (minutes: number) => Duration.minutes(minutes).toMilliseconds();
     if (config.lagAfter > 0) {
       alarms.add(this, 'Lag', {
         metricsOf: logMetrics(this),
-        setting: milliseconds(config.lagAfter),
+        setting: Duration.minutes(config.lagAfter).toMilliseconds(),
         links: [logLink(logGroup, messagePattern(ACCEPTED))],
       });
     }
     for (const pipeline of pipelines) {
       const { event, queue } = pipeline;
-      const { lagAfter, quietAfter } = config.events[event];
+      const { quietAfter } = config.events[event];
+      if (quietAfter === undefined) continue;
       const links = [logLink(logGroup, acceptedPattern(event))] as const;
-      if (lagAfter !== undefined) {
-        countLines(logGroup, eventLagLines(event));
-        const metricsOf = logMetrics(this, { event });
-        alarms.add(pipeline, '<Event>/Lag', { metricsOf, event, setting: milliseconds(lagAfter), links });
-      }
-      if (quietAfter !== undefined) {
-        alarms.add(pipeline, '<Event>/Quiet', { metricsOf: queue, event, setting: quietAfter, links });
-      }
+      alarms.add(pipeline, '<Event>/Quiet', { metricsOf: queue, event, setting: quietAfter, links });
     }
   }
 

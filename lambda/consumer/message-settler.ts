@@ -13,9 +13,8 @@ import {
   RETRY_NOT_DELAYED,
 } from '../log-messages.ts';
 import { formerNames } from '../metric-names.ts';
-import { isOutage } from '../outage.ts';
 import { recordLog, withRecordKeys } from '../record-log.ts';
-import { count, functionVersion } from '../telemetry.ts';
+import { count } from '../telemetry.ts';
 import { type MessageMetadata, payloadOf } from './received-event.ts';
 import { isPermanent, retryDelaySeconds } from './retry.ts';
 import { SourceQueue } from './source-queue.ts';
@@ -84,8 +83,6 @@ export class MessageSettler {
     maxReceives = this.#source.maxReceives,
   ): Promise<Settlement> {
     const { attempt } = message.metadata;
-    // On later attempts, another version may have failed the message first.
-    if (attempt === 1 && !isOutage(error)) await count('VersionError', { version: functionVersion });
     const isLast = isPermanent(error) || attempt >= maxReceives;
     return isLast ? await this.#giveUp(message, error, read) : await this.#retry(message, error);
   }

@@ -13,7 +13,7 @@ import {
   SMOKE_TEST,
 } from '../log-messages.ts';
 import { isOutage } from '../outage.ts';
-import { count, functionVersion, logger } from '../telemetry.ts';
+import { count, logger } from '../telemetry.ts';
 import type { GatewayAnswer } from './answers.ts';
 import { EventQueues, queueUrlsFromEnvironment } from './event-queues.ts';
 import { createReceiver, type DeliveryOutcome } from './receive.ts';
@@ -25,6 +25,9 @@ const { WEBHOOK_SECRET_ARN, SECRET_GRACE_SECONDS } = requireEnvironment([
   'WEBHOOK_SECRET_ARN',
   'SECRET_GRACE_SECONDS',
 ]);
+
+/** The number of the published version. */
+const functionVersion = process.env.AWS_LAMBDA_FUNCTION_VERSION ?? '';
 
 /** Whether the current request is a probe of the smoke test. */
 let isProbe = false;

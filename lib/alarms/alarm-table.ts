@@ -56,15 +56,6 @@ const notEmpty = {
 /** A missing value counts as no deliveries, so this alarm of a new stack fires until its first delivery. */
 const quiet = { comparison: '<', threshold: 1, periods: 'quietAfter', missingData: 'BREACHING' } as const;
 
-/**
- * Fires on the median. After an outage of ours, the partner repeats deliveries: these are late for a good reason, but
- * most others are punctual. The period is long, so that the alarm also works for a partner that sends little.
- */
-const lag = {
-  metric: { name: 'DeliveryLag', statistic: 'p50', period: HOUR },
-  fires: { threshold: 1, timesSetting: 'lagAfter' },
-} as const;
-
 const notDelivered = {
   metric: { name: 'NumberOfNotificationsFailed', statistic: 'Sum', period: FIVE_MINUTES },
   fires: { threshold: 1 },
@@ -92,15 +83,11 @@ const certificateExpires = {
 const rollsBack = {
   fires: { threshold: 1 },
   impact:
-    'the new version of <service> fails. While traffic shifts to it, CodeDeploy rolls it back automatically.',
-  firstStep: 'read the log of <service>, and see whether the deployment was rolled back',
+    'the new version of the receiver fails. While traffic shifts to it, CodeDeploy rolls it back automatically.',
+  firstStep: 'read the log of the receiver, and see whether the deployment was rolled back',
   section: 'new-version-fails',
   notifies: false,
 } as const;
-
-/** Errors that a function's version reports, and its invocations that crashed or timed out. */
-const versionErrors = { name: 'VersionError', statistic: 'Sum', period: MINUTE } as const;
-const versionDeaths = { name: 'Errors', statistic: 'Sum', period: MINUTE } as const;
 
 /**
  * Every alarm that a stage may have, by its path in the stack: its condition, and the text of its mail.
@@ -210,14 +197,11 @@ export const alarmTable = {
     section: 'quiet',
   },
   Lag: {
-    ...lag,
+    // After an outage of ours, the partner repeats deliveries: these are late for a good reason, but most others are
+    // punctual, so the median is not. The period is long for a partner that sends little.
+    metric: { name: 'DeliveryLag', statistic: 'p50', period: HOUR },
+    fires: { threshold: 1, timesSetting: 'lagAfter' },
     impact: 'half of the deliveries are old when they arrive. Our data is equally out of date.',
-    firstStep: 'ask the partner whether they have a backlog',
-    section: 'lag',
-  },
-  '<Event>/Lag': {
-    ...lag,
-    impact: 'half of the deliveries of <event> are old when they arrive. Our data is equally out of date.',
     firstStep: 'ask the partner whether they have a backlog',
     section: 'lag',
   },
@@ -343,10 +327,11 @@ export const alarmTable = {
     firstStep: "read in the archive's log why Firehose cannot write to the bucket",
     section: 'archive-failing',
   },
-  'Canaries/ReceiverAnswers500': { ...rollsBack, metric: versionErrors },
-  'Canaries/ReceiverDies': { ...rollsBack, metric: versionDeaths },
-  'Canaries/<event>-fails': { ...rollsBack, metric: versionErrors },
-  'Canaries/<event>-dies': { ...rollsBack, metric: versionDeaths },
+  'Canaries/ReceiverAnswers500': {
+    ...rollsBack,
+    metric: { name: 'VersionError', statistic: 'Sum', period: MINUTE },
+  },
+  'Canaries/ReceiverDies': { ...rollsBack, metric: { name: 'Errors', statistic: 'Sum', period: MINUTE } },
 } as const satisfies Readonly<Record<string, AlarmDefinition>>;
 
 /** Path of an alarm. `<Event>` stands for the part that names an event. */

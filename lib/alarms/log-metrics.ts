@@ -2,11 +2,9 @@ import { Stack } from 'aws-cdk-lib';
 import { Metric, type MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, type LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import type { EventName } from '../../lambda/events/catalogue.ts';
 import { ACCEPTED, DEAD_LETTERED, FAILED, PARKED, UNUSABLE } from '../../lambda/log-messages.ts';
 import { metrics as reportedMetrics } from '../../lambda/metric-names.ts';
 import {
-  acceptedPattern,
   INVOCATION_FAILED,
   messageIs,
   messagePattern,
@@ -60,8 +58,6 @@ interface CountedLines {
   readonly pattern: string;
   /** A number, or the field of the line with the number. @default '1' */
   readonly value?: string;
-  /** Fields of the line that become dimensions, by the dimensions' names. @default none */
-  readonly dimensions?: MetricDimensions;
 }
 
 /**
@@ -81,16 +77,6 @@ export const receiverLines: Readonly<Record<string, CountedLines>> = {
   },
 };
 
-/** The metric `DeliveryLag` of one kind of event. CloudWatch charges it as a separate metric. */
-export const eventLagLines = (event: EventName): Readonly<Record<string, CountedLines>> => ({
-  [`DeliveryLag-${event}`]: {
-    metric: 'DeliveryLag',
-    pattern: acceptedPattern(event, ' && $.lagMs >= 0'),
-    value: '$.lagMs',
-    dimensions: { event: '$.event' },
-  },
-});
-
 /**
  * Metrics from each consumer's log. They include crashes, which a consumer cannot report itself. `EffectLatency` is the
  * milliseconds from the receipt of a delivery to its effect. Replays have none.
@@ -104,13 +90,12 @@ export const consumerLines: Readonly<Record<string, CountedLines>> = {
 
 /** Counts log lines as metrics of the stack. If several logs count the same metric, it is paid for once. */
 export function countLines(log: LogGroup, lines: Readonly<Record<string, CountedLines>>): void {
-  for (const [id, { metric, pattern, value = '1', dimensions }] of Object.entries(lines)) {
+  for (const [id, { metric, pattern, value = '1' }] of Object.entries(lines)) {
     log.addMetricFilter(id, {
       filterPattern: FilterPattern.literal(pattern),
       metricNamespace: Stack.of(log).stackName,
       metricName: metric,
       metricValue: value,
-      ...(dimensions && { dimensions }),
     });
   }
 }

@@ -35,9 +35,6 @@ const WRONG: RejectionReason = 'wrong-signature';
 /** Lines of the receiver about well-formed but wrong signatures. */
 export const SIGNATURE_WRONG = `{ ${messageIs(REJECTED)} && $.reason = "${WRONG}" }`;
 
-/**
- * Lines of the receiver about accepted deliveries of an event.
- * @param more conditions
- */
-export const acceptedPattern = (event: EventName, more = ''): string =>
-  `{ ${messageIs(ACCEPTED)} && $.event = "${event}"${more} }`;
+/** Lines of the receiver about accepted deliveries of an event. */
+export const acceptedPattern = (event: EventName): string =>
+  `{ ${messageIs(ACCEPTED)} && $.event = "${event}" }`;

@@ -15,7 +15,6 @@ import {
 import type { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
-import { type MetricSource, metricsUnder } from '../alarms/log-metrics.ts';
 import type { Encryption } from '../encryption.ts';
 import { ProtectedLog } from './protected-storage.ts';
 
@@ -151,18 +150,5 @@ export class ReleasedFunction extends WebhookFunction {
 
   get newVersionArn(): string {
     return this.function.currentVersion.functionArn;
-  }
-
-  /**
-   * Lambda's metrics of the new version, which exist only while traffic is shifted. Source: Lambda developer guide,
-   * "Types of metrics", `ExecutedVersion`.
-   */
-  get newVersionMetrics(): MetricSource {
-    const { functionName } = this.function;
-    return metricsUnder('AWS/Lambda', {
-      FunctionName: functionName,
-      Resource: `${functionName}:${LIVE}`,
-      ExecutedVersion: this.newVersion,
-    });
   }
 }

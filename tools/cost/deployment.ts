@@ -38,12 +38,11 @@ export async function deploymentOf(stage: string): Promise<Deployment> {
 export function deployed(config: StageConfig, assembly: string): Deployment {
   const resources = Object.values(readCloudAssembly(assembly).template.Resources);
   const numberOf = (type: string) => resources.filter(({ Type }) => Type === type).length;
-  const lagAlarms = Object.values(config.events).filter(({ lagAfter }) => lagAfter !== undefined);
   return {
     ...config,
     alarms: numberOf('AWS::CloudWatch::Alarm'),
     dashboards: numberOf('AWS::CloudWatch::Dashboard'),
-    customMetrics: METRICS_OF_SUCCESS + lagAlarms.length,
+    customMetrics: METRICS_OF_SUCCESS,
     secrets: numberOf('AWS::SecretsManager::Secret'),
     keys: numberOf('AWS::KMS::Key'),
   };

@@ -13,7 +13,6 @@ import { backOffSeconds, isPermanent, retryDelaySeconds } from '../../../lambda/
 import { SourceQueue } from '../../../lambda/consumer/source-queue.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { EVENT_RETENTION_SECONDS, MAX_RECEIVES } from '../../../lambda/limits.ts';
-import { isOutage } from '../../../lambda/outage.ts';
 
 const payload = { event: 'shop.updated', data: { shop_id: 'shop-1' }, timestamp: '2026-01-31T09:00:00Z' };
 const [sample] = sqsEvent({ event: 'shop.updated', name: 'shop-updated', payload }).Records as [SQSRecord];
@@ -246,51 +245,5 @@ describe('a failure', () => {
     { name: 'NoSuchKey' },
   ])('is transient: $name', (error) => {
     expect(isPermanent(error)).toBe(false);
-  });
-});
-
-describe('an outage of a dependency', () => {
-  const answered = (httpStatusCode: number) => ({ $metadata: { httpStatusCode, attempts: 1 } });
-
-  test.each([
-    { kind: 'no answer in time', error: failed('TimeoutError', { $metadata: { attempts: 2 } }) },
-    { kind: 'an answer of 503', error: failed('ServiceUnavailable', answered(503)) },
-    { kind: 'an answer of 507', error: failed('InsufficientStorage', answered(507)) },
-    { kind: 'an answer of 429', error: failed('TooMany', answered(429)) },
-    { kind: 'a throttle', error: failed('ProvisionedThroughputExceededException', answered(400)) },
-    { kind: 'too many invalidations', error: failed('TooManyInvalidationsInProgress', answered(400)) },
-    { kind: 'throttling of the key', error: failed('KmsThrottled', answered(400)) },
-    {
-      kind: 'throttling of the key, by another name',
-      error: failed('KMSThrottlingException', answered(400)),
-    },
-    { kind: 'a connection that breaks', error: failed('Error', { code: 'ECONNRESET' }) },
-    { kind: 'a host that is not found', error: failed('Error', { code: 'EAI_AGAIN' }) },
-    { kind: 'a record that Firehose refuses', error: failed('NotArchivedError') },
-    { kind: 'a notification in progress', error: failed('EffectInProgressError') },
-    {
-      kind: 'what one caused',
-      error: new Error('x', { cause: failed('ThrottlingException', answered(400)) }),
-    },
-  ])('is $kind', ({ error }) => {
-    expect(isOutage(error)).toBe(true);
-  });
-
-  test.each([
-    { kind: 'a bug', error: new TypeError('x') },
-    { kind: 'a misuse of Node.js', error: failed('TypeError', { code: 'ERR_INVALID_ARG_TYPE' }) },
-    {
-      kind: 'a bug below the repeats of the SDK',
-      error: failed('TypeError', { $metadata: { attempts: 1 } }),
-    },
-    { kind: 'a missing file', error: failed('Error', { code: 'ENOENT' }) },
-    { kind: 'work that never ends', error: failed('OutOfTimeError') },
-    { kind: 'a message that is no usable event', error: new UnprocessableMessageError('x') },
-    { kind: 'a missing permission', error: failed('AccessDeniedException', answered(400)) },
-    { kind: 'a missing table', error: failed('ResourceNotFoundException', answered(400)) },
-    { kind: 'an item that DynamoDB refuses', error: failed('ValidationException', answered(400)) },
-    { kind: 'what is no error', error: 'x' },
-  ])('is not $kind', ({ error }) => {
-    expect(isOutage(error)).toBe(false);
   });
 });

@@ -206,7 +206,6 @@ describe('a transient failure', () => {
       call: 'DynamoDB UpdateItem',
       error: 'no answer in time',
     });
-    expect(lines.published('VersionError')).toEqual([]);
   });
 
   test('includes a function that runs out of time: finished messages are archived, others return', async () => {
@@ -356,29 +355,5 @@ describe('a batch whose messages are processed in parallel', () => {
       metric('HideFailed'),
       metric('RetryNotDelayed'),
     ]);
-  });
-});
-
-describe('a failure counts against the version of the function', () => {
-  test.each([
-    { kind: 'a message that it does not understand', attempt: 1, isCounted: true },
-    { kind: 'a second attempt, as another version may have had the first', attempt: 2, isCounted: false },
-  ])('$kind: $isCounted', async ({ attempt, isCounted }) => {
-    await consume([message(own('not JSON'), { attempt })]);
-    const metric = { value: 1, dimensions: { service: 'shop-updated', version: '$LATEST' } };
-    expect(lines.published('VersionError')).toEqual(isCounted ? [expect.objectContaining(metric)] : []);
-  });
-
-  test('a missing table counts, an outage of a dependency does not', async () => {
-    const broken = await load({ SHOP_CACHE_TABLE: 'not-there' });
-    await consume([message(shop('no table'))], broken);
-    expect(lines.published('VersionError')).toHaveLength(1);
-    for (const service of ['dynamodb', 'firehose'] as const) {
-      const end = inject({ service, kind: 'throttled' });
-      const sent = message(shop(service));
-      expect(await consume([sent])).toEqual([sent]);
-      end();
-    }
-    expect(lines.published('VersionError')).toHaveLength(1);
   });
 });
