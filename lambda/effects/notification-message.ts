@@ -2,7 +2,10 @@ import { MAX_NOTIFICATION_VALUE_LENGTH } from '../limits.ts';
 import { escapeForSqs } from '../queue/message.ts';
 import type { Replay } from '../queue/replay.ts';
 
-/** The content of a message for people: a title, and labelled lines. Lines without a value are left out. */
+/**
+ * The content of a message for people: a title, and labelled lines. Lines without a value are left out. The title is
+ * also the subject ({@link subjectOf}).
+ */
 export interface NotificationContent {
   readonly title: string;
   readonly lines: readonly (readonly [label: string, value: string | undefined])[];
@@ -27,6 +30,26 @@ export interface Notification extends NotifiedEvent, NotificationContent {
   readonly event: string;
 }
 
+/** Maximum length of a subject. Source: Amazon SNS API reference, `Publish`: less than 100 characters. */
+const MAX_SUBJECT_LENGTH = 99;
+
+/**
+ * Control characters, line breaks, and all characters that UTF-16 writes as surrogates, such as emoji. Source: as for
+ * {@link MAX_SUBJECT_LENGTH}. SNS refuses surrogates in attributes, and says nothing about subjects.
+ */
+const NOT_IN_SUBJECT = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\uFFFE\uFFFF\u{10000}-\u{10FFFF}]/gu;
+
+/**
+ * The title as a subject that SNS accepts. The message has the title itself.
+ * @returns undefined if nothing is left of it, because SNS accepts no empty subject
+ */
+export function subjectOf(title: string): string | undefined {
+  const subject = title.replace(NOT_IN_SUBJECT, ' ').replace(/ +/g, ' ').trim();
+  return subject.length <= MAX_SUBJECT_LENGTH
+    ? subject || undefined
+    : `${subject.slice(0, MAX_SUBJECT_LENGTH - 1)}…`;
+}
+
 /**
  * The message for SNS with `MessageStructure: json`: a text for each protocol, and a JSON document for functions and
  * queues.
@@ -40,7 +63,8 @@ export function notificationMessage(notification: Notification): string {
  * Plain text for e-mail and all other protocols. For HTTPS, the custom notification format of Amazon Q Developer in
  * chat applications (user guide, "Custom notifications using Amazon Q Developer"), which appears in Slack and Teams.
  */
-function textsForPeople({ title, lines }: NotificationContent): { default: string; https: string } {
+function textsForPeople({ title: whole, lines }: NotificationContent): { default: string; https: string } {
+  const title = shortened(whole);
   const present = shortenedValues(lines);
   const plain = present.map(([label, value]) => `${label}: ${value}`).join('\n');
   const markdown = present.map(([label, value]) => `*${label}:* ${escapeMarkdown(value)}`).join('\n');
@@ -66,7 +90,7 @@ function documentForPrograms(notification: Notification): string {
       eventId,
       timestamp: effectiveTimestamp,
       partnerTimestamp: timestamp === effectiveTimestamp ? undefined : timestamp,
-      title,
+      title: shortened(title),
       data: Object.fromEntries(shortenedValues(Object.entries(data))),
       replay: replay?.notify ? replay.name : undefined,
     }),

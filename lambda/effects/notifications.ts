@@ -13,6 +13,7 @@ import {
   type NotificationContent,
   type NotifiedEvent,
   notificationMessage,
+  subjectOf,
 } from './notification-message.ts';
 
 /**
@@ -34,6 +35,16 @@ export function notifier<Data extends NotifiedEvent['data']>(
   ) => send({ event, eventId, timestamp, effectiveTimestamp, data, replay, ...content(data) }, context);
 }
 
+/**
+ * Values of attributes that SNS delivers to every subscription. It refuses surrogates, so every character above U+FFFF.
+ * If a value is not a JSON string as it is, SNS drops the message at each subscription with a filter policy. A control
+ * character, a quotation mark or a backslash would have to be escaped in one. Sources: SNS developer guide, "Amazon SNS
+ * message attributes"; https://github.com/aws/aws-sdk-java-v2/issues/5828.
+ */
+const DELIVERED_BY_SNS = /^[ !#-[\]-\uD7FF\uE000-\uFFFD]+$/;
+
+const snsAttribute = (value: string) => stringAttribute(value, DELIVERED_BY_SNS);
+
 /** Publishes a notification to a topic. Its attributes are for the filter policies of subscriptions. */
 export async function publish(
   client: SNSClient,
@@ -44,14 +55,14 @@ export async function publish(
   const { $metadata } = await client.send(
     new PublishCommand({
       TopicArn: topicArn,
-      Subject: title,
+      Subject: subjectOf(title),
       MessageStructure: 'json',
       Message: notificationMessage(notification),
       MessageAttributes: {
-        event: stringAttribute(event),
-        eventId: stringAttribute(eventId),
-        ...(data.shop_id !== undefined && { shop_id: stringAttribute(data.shop_id) }),
-        ...(replay !== undefined && { replay: stringAttribute(replay.name) }),
+        event: snsAttribute(event),
+        eventId: snsAttribute(eventId),
+        ...(data.shop_id !== undefined && { shop_id: snsAttribute(data.shop_id) }),
+        ...(replay !== undefined && { replay: snsAttribute(replay.name) }),
       },
     }),
   );

@@ -29,13 +29,16 @@ export const attribute = {
   failedAt: 'failedAt',
 } as const;
 
-/** Values that SQS and SNS accept for a string attribute. Source: SQS API reference, `SendMessage`. */
-const ACCEPTED_VALUE = /^[\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]+$/u;
+/** Values that SQS accepts for a string attribute. Source: SQS API reference, `SendMessage`. */
+const ACCEPTED_BY_SQS = /^[\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]+$/u;
 
-/** A string attribute of an SQS or SNS message. A value that SQS or SNS would reject is replaced by its hash. */
-export function stringAttribute(value: string): { DataType: 'String'; StringValue: string } {
-  const accepted = ACCEPTED_VALUE.test(value) && value.length <= MAX_ATTRIBUTE_LENGTH;
-  return { DataType: 'String', StringValue: accepted ? value : `sha256:${sha256Hex(value)}` };
+/** A string attribute of a message. A value that is not accepted, or is too long, is replaced by its hash. */
+export function stringAttribute(
+  value: string,
+  accepted = ACCEPTED_BY_SQS,
+): { DataType: 'String'; StringValue: string } {
+  const fits = accepted.test(value) && value.length <= MAX_ATTRIBUTE_LENGTH;
+  return { DataType: 'String', StringValue: fits ? value : `sha256:${sha256Hex(value)}` };
 }
 
 /**

@@ -3,7 +3,11 @@ import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { sqsEvent } from '../../../events/sqs-event.ts';
-import { type Notification, notificationMessage } from '../../../lambda/effects/notification-message.ts';
+import {
+  type Notification,
+  notificationMessage,
+  subjectOf,
+} from '../../../lambda/effects/notification-message.ts';
 import { catalogue, type EventName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase } from '../../../lambda/events/event-names.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
@@ -11,6 +15,7 @@ import { MAX_ATTRIBUTE_LENGTH } from '../../../lambda/limits.ts';
 import type { Replay } from '../../../lambda/queue/replay.ts';
 import { type Fault, InjectedFaults } from '../../../tools/local/aws/faults.ts';
 import type { PublishedNotification } from '../../../tools/local/observation.ts';
+import { anyCharacter } from '../../support/any-character.ts';
 import {
   type ConsumerHandler,
   consumerContext,
@@ -108,6 +113,41 @@ describe('a notification for programs', () => {
   });
 });
 
+describe('a subject', () => {
+  // Source: Amazon SNS API reference, `Publish`: UTF-8 text, no line breaks or control characters, less than 100
+  // characters.
+  const SUBJECT = /^[^\p{Cc}\p{Zl}\p{Zp}]{1,99}$/u;
+
+  test.each([
+    { title: 'Review posted', subject: 'Review posted' },
+    { title: 'Neue Bewertung für 花子 ★', subject: 'Neue Bewertung für 花子 ★' },
+    { title: 'x'.repeat(99), subject: 'x'.repeat(99) },
+    { title: 'x'.repeat(100), subject: `${'x'.repeat(98)}…` },
+    { title: 'Review\r\nBcc: a\tb\u0085\u2028c', subject: 'Review Bcc: a b c' },
+    { title: '🌸 Review of 𠮷野 🌸 posted 🌸', subject: 'Review of 野 posted' },
+    { title: `${'🌸'.repeat(99)}x`, subject: 'x' },
+    { title: '🌸\n', subject: undefined },
+    { title: '', subject: undefined },
+  ])('is what SNS accepts of the title $title', ({ title, subject }) => {
+    expect(subjectOf(title)).toBe(subject);
+  });
+
+  test('is valid for every title', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: anyCharacter, maxLength: 300 }), (title) => {
+        expect(subjectOf(title) ?? '-').toMatch(SUBJECT);
+      }),
+    );
+  });
+
+  test('does not shorten the title in the message, up to the length of a value', () => {
+    const title = `${'🌸'.repeat(200)}\n`;
+    expect(JSON.parse(notificationMessage({ ...reviewPosted, title })).default).toBe(title);
+    const { sqs } = JSON.parse(notificationMessage({ ...reviewPosted, title: 'x'.repeat(1001) }));
+    expect(JSON.parse(sqs).title).toBe(`${'x'.repeat(1000)}…`);
+  });
+});
+
 describe('the largest notification', () => {
   /** Limit for a message with its attributes, in bytes. Source: Amazon SNS API reference, `Publish`. */
   const SNS_LIMIT_BYTES = 262_144;
@@ -123,6 +163,7 @@ describe('the largest notification', () => {
     const message = notificationMessage({
       ...reviewPosted,
       event,
+      title: value,
       data: Object.fromEntries(fields.map((field) => [field, value])),
       lines: fields.map((field) => [field, value]),
       replay: { ...REPAIR, name: 'r'.repeat(63) },
@@ -267,6 +308,28 @@ describe('a published notification', () => {
         attributes: { event, eventId: sha256Hex(JSON.stringify(payload)), ...expected },
       }),
     ]);
+  });
+
+  // Sources: SNS developer guide, "Amazon SNS message attributes"; https://github.com/aws/aws-sdk-java-v2/issues/5828.
+  test.each([
+    ['shop-🌸', false],
+    ['shop-𠮷', false],
+    ['shop\t1', false],
+    ['shop\n1', false],
+    ['shop-\u0001', false],
+    ['shop "1"', false],
+    ['shop\\1', false],
+    ['x'.repeat(2049), false],
+    ['x'.repeat(2048), true],
+    [" shop!#$%&'()*+,-./:;<=>?@[]^_`{|}~", true],
+    ['花子 Ünal', true],
+  ])('of the shop %j has its id as an attribute: %p, otherwise its hash', async (shop_id, isSent) => {
+    expect(await consume({ event, data: { shop_id, girl_id: ownId() }, timestamp })).toBe(true);
+    expect(published).toHaveLength(1);
+    expect(published[0]?.attributes.shop_id).toBe(isSent ? shop_id : `sha256:${sha256Hex(shop_id)}`);
+    expect(JSON.parse(published[0]?.texts.sqs ?? '').data.shop_id.slice(0, 1000)).toBe(
+      shop_id.slice(0, 1000),
+    );
   });
 
   test('tells programs the effective time, and also the partner’s if its clock is too far ahead', async () => {
