@@ -5,9 +5,18 @@ import { availableParallelism } from 'node:os';
 export const project = {
   injectGlobals: false,
   testMatch: ['**/*.test.ts'],
-  runtime: '<rootDir>/test/support/node-runtime.ts',
-  // Node.js runs TypeScript.
-  transform: {},
+  extensionsToTreatAsEsm: ['.ts', '.tsx'],
+  transform: {
+    '\\.tsx?$': [
+      'babel-jest',
+      {
+        babelrc: false,
+        configFile: false,
+        presets: [['@babel/preset-typescript', { onlyRemoveTypeImports: true }]],
+        plugins: [['@babel/plugin-transform-react-jsx', { runtime: 'automatic', importSource: 'preact' }]],
+      },
+    ],
+  },
 };
 
 /** Milliseconds. Several times longer than a test waits for one thing: `test/support/eventually.ts`. */
@@ -43,10 +52,9 @@ export default {
     },
   ],
   testTimeout,
-  // For `--coverage`. If no files are named, Jest counts only those that it compiles.
+  // For `--coverage`, so that files without a test count, too.
   coverageProvider: 'v8',
   collectCoverageFrom: ['{lambda,lib}/**/*.ts', 'tools/**/*.ts', '!**/test/**'],
-  testSequencer: '<rootDir>/test/support/longest-first.ts',
   // Many tests wait: for queues, for retries, for a process to start.
   maxWorkers: Math.min(availableParallelism() * 3, MAX_WORKERS),
   // In milliseconds. On a busy machine a worker takes longer to end than Jest's default of 500 allows.

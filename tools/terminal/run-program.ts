@@ -30,5 +30,9 @@ export async function runProgram(
   }
 }
 
-/** Arguments of Node.js that run Jest. */
-export const JEST = ['node_modules/jest/bin/jest.js'];
+/** Arguments of Node.js that run Jest with ES modules. Source: Jest, "ECMAScript Modules". */
+export const JEST = [
+  '--experimental-vm-modules',
+  '--disable-warning=ExperimentalWarning',
+  'node_modules/jest/bin/jest.js',
+];

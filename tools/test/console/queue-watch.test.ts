@@ -1,6 +1,4 @@
-import { mock } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { FaultsInfo, QueuesInfo, Task } from '../../console/api.ts';
 import { PageUpdates } from '../../console/page-updates.ts';
 import { QueueWatch } from '../../console/server/queue-watch.ts';
@@ -11,11 +9,11 @@ const NO_QUEUES: QueuesInfo = { events: [], receiverQueues: [], problems: [] };
 let store: HistoryStore;
 
 beforeEach(() => {
-  mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'], now: Date.now() });
+  jest.useFakeTimers();
   store = new HistoryStore();
 });
 afterEach(() => {
-  mock.timers.reset();
+  jest.useRealTimers();
   store.close();
 });
 
@@ -69,15 +67,9 @@ const NOTIFICATION = {
 } as const;
 
 const SECOND = 1_000;
-const STEP = SECOND / 10;
 
 /** Lets time pass. Promises resolve meanwhile. */
-async function pass(seconds: number): Promise<void> {
-  for (let passed = 0; passed <= seconds * SECOND; passed += STEP) {
-    mock.timers.tick(passed === 0 ? 0 : STEP);
-    await setImmediate();
-  }
-}
+const pass = (seconds: number) => jest.advanceTimersByTimeAsync(seconds * SECOND);
 
 describe('the queues of a stage', () => {
   test('are read once for all pages, every minute, and not without a page', async () => {
