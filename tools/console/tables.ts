@@ -1,5 +1,5 @@
 import { GetItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
-import { tableKey } from '../../lambda/effects/table-key.ts';
+import { HASHED_KEY, tableKey } from '../../lambda/effects/table-key.ts';
 import { plainItem } from '../stage/history/effects.ts';
 import type { PlainItem } from '../stage/history/facts.ts';
 import type { Stage } from '../stage/stage.ts';
@@ -19,12 +19,12 @@ export const tablesOf = ({ outputs }: Pick<Stage, 'outputs'>): TableInfo[] =>
   TABLES.filter(({ name }) => outputs[name] !== undefined);
 
 /**
- * The item with this id. Very long ids are stored as a hash.
+ * The item with this id or key. Very long ids are stored as a hash.
  * @throws ApiProblem if the table does not exist
  */
 export async function itemOf(stage: Stage, name: string, id: string): Promise<PlainItem | undefined> {
   const { TableName, key } = tableOf(stage, name);
-  const Key = { [key]: { S: tableKey(id) } };
+  const Key = { [key]: { S: HASHED_KEY.test(id) ? id : tableKey(id) } };
   const answer = await stage.dynamodb.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));
   return answer.Item && plainItem(answer.Item);
 }

@@ -1,7 +1,7 @@
 import { Argument, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { ArchiveRecord, SettledOutcome } from '../../../lambda/archive/record.ts';
 import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
-import { tableKey } from '../../../lambda/effects/table-key.ts';
+import { HASHED_KEY, tableKey } from '../../../lambda/effects/table-key.ts';
 import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
 import { CommandError, UsageError } from '../../terminal/command-error.ts';
 import { eachOf, time } from '../../terminal/options.ts';
@@ -37,7 +37,7 @@ export function matches(filter: RecordFilter, record: ArchiveRecord): boolean {
     (events === undefined || events.includes(record.event)) &&
     (since === undefined || settledAt >= since.getTime()) &&
     (until === undefined || settledAt < until.getTime()) &&
-    (shop === undefined || record.shopId === tableKey(shop)) &&
+    (shop === undefined || record.shopId === (HASHED_KEY.test(shop) ? shop : tableKey(shop))) &&
     (outcomes === undefined || outcomes.includes(record.outcome)) &&
     (ids === undefined || ids.some((id) => idThatBegins(record, id) !== undefined))
   );

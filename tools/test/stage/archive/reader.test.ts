@@ -405,6 +405,7 @@ describe('a filter', () => {
     const shop = 's'.repeat(2_049);
     const long = archived({ shopId: `sha256:${sha256Hex(shop)}` });
     expect(matches({ shop }, long)).toBe(true);
+    expect(matches({ shop: long.shopId }, long)).toBe(true);
     expect(matches({ shop: `${shop}s` }, long)).toBe(false);
   });
 
