@@ -418,6 +418,23 @@ describe('the contact_partner record', () => {
     },
   );
 
+  test('gets a field that lost its version from a repair by the event that wrote it', async () => {
+    await update('3', { display_name: 'Umi' });
+    await update('2', { shop_id: 's' });
+    await harmContact({ shop_id: 'wrong', shop_id_version: undefined });
+    expect(await repair('2', { shop_id: 's' })).toBe('Processed');
+    expect(await read()).toMatchObject({ shop_id: 's', shop_id_version: '2', version: '3' });
+  });
+
+  test('loses a wrong version of a field in a repair, so that the right event can write the field', async () => {
+    await update('2', { display_name: 'Umi' });
+    await update('3', { shop_id: 's' });
+    await harmContact({ display_name: 'wrong', display_name_version: '3' });
+    await repair('3', { shop_id: 's' });
+    await repair('2', { display_name: 'Umi' });
+    expect(await read()).toMatchObject({ display_name: 'Umi', display_name_version: '2', shop_id: 's' });
+  });
+
   test.each([1, 2, 3, 4, 5])(
     'is repaired even if an older delivery arrives after write %i of the repair',
     async (write) => {
@@ -454,4 +471,9 @@ test.each([
   { name: '2,050 bytes in characters of two', given: 'é'.repeat(1025), isHashed: true },
 ])('an id of $name is hashed for the key: $isHashed', ({ given, isHashed }) => {
   expect(tableKey(given)).toBe(isHashed ? `sha256:${sha256Hex(given)}` : given);
+});
+
+test('an id that equals the hash of another one has a key of its own', () => {
+  const long = 'x'.repeat(2049);
+  expect(tableKey(tableKey(long))).not.toBe(tableKey(long));
 });
