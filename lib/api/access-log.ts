@@ -7,21 +7,25 @@ import { ProtectedLog, type ProtectedLogProps } from '../pipeline/protected-stor
 /**
  * The fields of an access log line, for both kinds of API. None comes from the partner. `responseType` names API
  * Gateway's own answers; `-` if the receiver answered.
- * @param id the request id variable that no client can choose
- * @param route the variable that names the route
+ * @param variables of one kind of API: a request id that no client can choose, the route, and others
  */
-export function accessLogFormat(id: 'requestId' | 'extendedRequestId', route: 'routeKey' | 'resourcePath') {
+export function accessLogFormat({
+  requestId,
+  route,
+  ...others
+}: Readonly<Record<'requestId' | 'route', string> & Partial<Record<'tlsVersion', string>>>): string {
   return JSON.stringify({
-    requestId: `$context.${id}`,
+    requestId,
     time: '$context.requestTime',
     sourceIp: '$context.identity.sourceIp',
     method: '$context.httpMethod',
-    route: `$context.${route}`,
+    route,
     status: '$context.status',
     responseType: '$context.error.responseType',
     bytes: '$context.responseLength',
     latency: '$context.responseLatency',
     integrationError: '$context.integrationErrorMessage',
+    ...others,
   });
 }
 

@@ -16,7 +16,10 @@ import { httpApiLink } from '../alarms/console-links.ts';
 import { accessLogFormat, statusIn } from './access-log.ts';
 import type { Gateway, GatewayProps } from './gateway.ts';
 
-/** An HTTP API. The answers that API Gateway itself gives cannot be changed. */
+/**
+ * An HTTP API. The answers that API Gateway itself gives cannot be changed. It accepts only TLS 1.2 and later, which
+ * cannot be changed either. Source: API Gateway developer guide, "Choose a security policy for your custom domain".
+ */
 export function httpGateway(scope: Construct, props: GatewayProps): Gateway {
   const { receiver, throttle, accessLog, defaultEndpoint } = props;
   const api = new HttpApi(scope, 'HttpApi', {
@@ -41,7 +44,9 @@ export function httpGateway(scope: Construct, props: GatewayProps): Gateway {
     throttle: { rateLimit: throttle.rate, burstLimit: throttle.burst },
     accessLogSettings: {
       destination: new LogGroupLogDestination(accessLog),
-      format: AccessLogFormat.custom(accessLogFormat('requestId', 'routeKey')),
+      format: AccessLogFormat.custom(
+        accessLogFormat({ requestId: '$context.requestId', route: '$context.routeKey' }),
+      ),
     },
   });
   return {

@@ -1,11 +1,15 @@
 import { Stack } from 'aws-cdk-lib';
 import {
   AccessLogFormat,
+  type CfnRestApi,
+  EndpointAccessMode,
   EndpointType,
   LambdaIntegration,
   LogGroupLogDestination,
+  MethodLoggingLevel,
   ResponseType,
   RestApi,
+  SecurityPolicy,
 } from 'aws-cdk-lib/aws-apigateway';
 import { CfnApiMapping } from 'aws-cdk-lib/aws-apigatewayv2';
 import { FilterPattern } from 'aws-cdk-lib/aws-logs';
@@ -47,9 +51,19 @@ export function restGateway(scope: Construct, { firewall, ...props }: RestGatewa
       throttlingRateLimit: throttle.rate,
       throttlingBurstLimit: throttle.burst,
       accessLogDestination: new LogGroupLogDestination(accessLog),
-      accessLogFormat: AccessLogFormat.custom(accessLogFormat('extendedRequestId', 'resourcePath')),
+      accessLogFormat: AccessLogFormat.custom(
+        accessLogFormat({
+          requestId: '$context.extendedRequestId',
+          route: '$context.resourcePath',
+          tlsVersion: '$context.tlsVersion',
+        }),
+      ),
+      // The execution log contains headers with signatures, and with data traces also payloads.
+      loggingLevel: MethodLoggingLevel.OFF,
+      dataTraceEnabled: false,
     },
   });
+  requireTls12(api);
   // Removes the output that the CDK adds: its address is not the webhook's.
   api.node.tryRemoveChild('Endpoint');
   api.root
@@ -91,6 +105,18 @@ export function restGateway(scope: Construct, { firewall, ...props }: RestGatewa
         stage: stage.stageName,
       }),
   };
+}
+
+/**
+ * By default a regional API accepts TLS 1.0, also at a host name: API Gateway negotiates by the API's own policy. Of the
+ * policies with TLS 1.2, this one accepts the most cipher suites. `STRICT` rejects a request whose TLS handshake named
+ * another host, which may have a weaker policy. Sources: API Gateway developer guide, "Supported security policies",
+ * "Security policies for REST APIs", "Choose a security policy for your custom domain".
+ */
+function requireTls12(api: RestApi): void {
+  const resource = api.node.defaultChild as CfnRestApi;
+  resource.securityPolicy = SecurityPolicy.TLS13_1_2_PQ_2025_09;
+  resource.endpointAccessMode = EndpointAccessMode.STRICT;
 }
 
 /** Distinguishes answers by the access log's `responseType`, because all have status 500. */

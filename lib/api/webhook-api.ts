@@ -1,5 +1,5 @@
 import { CfnOutput, type RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { DomainName } from 'aws-cdk-lib/aws-apigatewayv2';
+import { DomainName, SecurityPolicy } from 'aws-cdk-lib/aws-apigatewayv2';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { FilterPattern, type IFilterPattern } from 'aws-cdk-lib/aws-logs';
@@ -65,6 +65,8 @@ export class WebhookApi extends Construct {
     const domainName = new DomainName(this, 'Domain', {
       domainName: name,
       certificate: Certificate.fromCertificateArn(this, 'Certificate', certificateArn),
+      // The only policy that both an HTTP API and client certificates allow. A REST API has its own, which decides.
+      securityPolicy: SecurityPolicy.TLS_1_2,
       ...(ownershipCertificateArn !== undefined && {
         ownershipCertificate: Certificate.fromCertificateArn(this, 'Ownership', ownershipCertificateArn),
       }),

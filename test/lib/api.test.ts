@@ -64,6 +64,20 @@ describe('the REST API', () => {
     expect([Type, rest.functionBehind(Uri)]).toEqual(['AWS_PROXY', 'Receiver/Function']);
   });
 
+  // The default is TLS 1.0, and decides at a host name, too. Only STRICT rejects a handshake with a host of a weaker
+  // policy. Source: API Gateway developer guide, "Supported security policies" for Regional APIs.
+  test('accepts TLS 1.2 and later only', () => {
+    const { SecurityPolicy, EndpointAccessMode } = only(rest, 'AWS::ApiGateway::RestApi');
+    expect(SecurityPolicy).toMatch(/^SecurityPolicy_TLS13_1_2_(?!.*EDGE)/);
+    expect(EndpointAccessMode).toBe('STRICT');
+  });
+
+  // API Gateway's execution log has headers and bodies.
+  test('has no execution log', () => {
+    const [settings] = only(rest, 'AWS::ApiGateway::Stage').MethodSettings;
+    expect([settings.LoggingLevel, settings.DataTraceEnabled]).toEqual(['OFF', false]);
+  });
+
   const responseOf = (type: string) =>
     rest.ofType('AWS::ApiGateway::GatewayResponse').find(({ properties }) => properties.ResponseType === type)
       ?.properties;
@@ -169,6 +183,8 @@ describe('either API', () => {
       ...JSON.parse(Format),
       requestId: '$context.extendedRequestId',
       route: '$context.resourcePath',
+      // An HTTP API has no such variable.
+      tlsVersion: '$context.tlsVersion',
     });
   });
 
