@@ -148,8 +148,11 @@ export const MAX_DATA_BYTES = 256 * 1024;
  */
 export const MAX_NOTIFICATION_VALUE_LENGTH = 1000;
 
-/** Maximum time for which Firehose buffers, in seconds. Source: Firehose API reference, `BufferingHints`. */
-export const MAX_BUFFER_SECONDS = 900;
+/**
+ * Seconds for which Firehose collects records for an object: the maximum, and the cheapest. Source: Firehose API
+ * reference, `BufferingHints`.
+ */
+export const ARCHIVE_BUFFER_SECONDS = 900;
 
 /**
  * Maximum seconds for which `npx hookctl dlq` hides the messages of a queue, while it inspects them or after it was

@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { type EventName, eventNames } from '../lambda/events/catalogue.ts';
 import {
   GATEWAY_TIMEOUT_SECONDS,
-  MAX_BUFFER_SECONDS,
   MAX_FUNCTION_SECONDS,
   MIN_CONSUMER_SECONDS,
   MIN_RECEIVER_SECONDS,
@@ -169,14 +168,6 @@ const archive = z.strictObject({
     .describe(
       `Days that records are kept, 0 to 3,650. Replays reach back at most ${REPLAYABLE_DAYS}. 0: off. On a live stage, 0 deletes the delivery streams, with records not yet written, and everything of Athena. A retained bucket stays and its records expire, but no command reads it again. A later archive gets a new bucket.`,
     ),
-  bufferSeconds: wholeNumber(60, MAX_BUFFER_SECONDS, 'seconds')
-    .default(MAX_BUFFER_SECONDS)
-    .describe(
-      `Firehose writes an object every so many seconds, 60 to ${MAX_BUFFER_SECONDS}. A lower value costs more.`,
-    ),
-  queryGigabytes: wholeNumber(1, 1_000, 'gigabytes')
-    .default(10)
-    .describe('Athena stops a query that reads more gigabytes of compressed records, 1 to 1,000.'),
 });
 
 /**
@@ -282,16 +273,12 @@ export function configSchema(target: DeploymentTarget = {}) {
         .enum(['retain', 'destroy'])
         .default('retain')
         .describe(
-          'When the stack is deleted, tables, queues, buckets, secret, key and logs stay (retain) or not (destroy).',
+          'retain: if the stack is deleted, tables, queues, buckets, secret, key and logs stay, and DynamoDB refuses to delete a table. destroy: they are deleted.',
         ),
       terminationProtection: z
         .boolean()
         .default(true)
         .describe('CloudFormation refuses to delete the stack.'),
-      deletionProtection: z
-        .boolean()
-        .optional()
-        .describe('DynamoDB refuses to delete a table. Default: true with removalPolicy: retain.'),
       deployment: z
         .enum(['canary', 'all-at-once'])
         .default('canary')
@@ -309,11 +296,6 @@ export function configSchema(target: DeploymentTarget = {}) {
       rotationGraceHours: wholeNumber(0, 168, 'hours')
         .default(24)
         .describe('Hours for which the previous secret is accepted after a rotation, 0 to 168.'),
-      kmsKeyArn: key
-        .optional()
-        .describe(
-          'ARN of an existing key for the topics. Its policy must allow cloudwatch.amazonaws.com. Default: a new key.',
-        ),
 
       domain: domain.optional().describe('Your own host name. It turns off the default endpoint.'),
       gateway: z
@@ -382,23 +364,13 @@ export function configSchema(target: DeploymentTarget = {}) {
         })
         .optional()
         .describe(
-          'One key of yours for tables, queues, buckets, logs, topics and secret. Default: AWS’ own keys, and kmsKeyArn for the topics.',
+          'One key of yours for tables, queues, buckets, logs, topics and secret. Default: AWS’ own keys, and a key of the stack for the topics.',
         ),
       archive: archive.prefault({}).describe('Records of settled messages in S3.'),
-      savedQueries: z
-        .boolean()
-        .default(true)
-        .describe(
-          'Saves queries in Logs Insights and Athena. Logs Insights lists those of all stages together.',
-        ),
       tracing: z
         .boolean()
         .default(false)
         .describe('X-Ray traces one delivery a second and 5 % of the others. Price: scale-and-cost.md.'),
-      platformLogs: z
-        .boolean()
-        .default(false)
-        .describe('Lambda logs every invocation, with memory and start time. If false, only failed ones.'),
       logRetentionDays: z
         .literal(
           RETENTION_DAYS,
@@ -422,27 +394,11 @@ export function configSchema(target: DeploymentTarget = {}) {
         'receiver.timeout',
         `must be at most ${GATEWAY_TIMEOUT_SECONDS.rest - 1} seconds with gateway: rest, which waits ${GATEWAY_TIMEOUT_SECONDS.rest} seconds`,
       ),
-    )
-    .refine(
-      (stage) => stage?.kmsKeyArn === undefined || stage.encryption === undefined,
-      across(
-        'kmsKeyArn',
-        'cannot be set with encryption, whose key also encrypts the topics: remove one of the two',
-      ),
-    )
-    .refine(
-      (stage) => !(stage?.deletionProtection && stage.removalPolicy === 'destroy'),
-      across(
-        'deletionProtection',
-        'cannot be true if removalPolicy is destroy, because the stack could not be deleted',
-      ),
     );
 }
 
 /** The complete and validated configuration of a stage. */
-export type StageConfig = z.output<ReturnType<typeof configSchema>> & {
-  readonly deletionProtection: boolean;
-};
+export type StageConfig = z.output<ReturnType<typeof configSchema>>;
 
 export type EventSettings = z.output<typeof eventSettings>;
 
@@ -464,8 +420,7 @@ export function parseConfig(stage: string, given: unknown, credentials: Deployme
       [`Stage '${stage}' has an invalid configuration. Correct these fields:`, ...lines].join('\n  '),
     );
   }
-  const { data } = parsed;
-  return { ...data, deletionProtection: data.deletionProtection ?? data.removalPolicy === 'retain' };
+  return parsed.data;
 }
 
 /** Maximum characters of a wrong value in an error. */

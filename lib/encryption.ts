@@ -26,11 +26,6 @@ const USERS_OF_THE_KEY: ReadonlySet<string> = new Set([
 interface EncryptionProps {
   /** @default AWS' own keys for all but the topics */
   readonly settings: StageConfig['encryption'];
-  /**
-   * Existing key for the topics, if `encryption` is not set. Its policy must let cloudwatch.amazonaws.com
-   * decrypt and generate data keys. @default a new key
-   */
-  readonly topicKeyArn: string | undefined;
   readonly removalPolicy: RemovalPolicy;
 }
 
@@ -51,41 +46,35 @@ export class Encryption {
   readonly #urlSuffix: string;
   readonly #granted = new DependencyGroup();
 
-  constructor(scope: Construct, { settings, topicKeyArn, removalPolicy }: EncryptionProps) {
-    this.#region = Stack.of(scope).region;
-    this.#urlSuffix = RegionInfo.get(this.#region).domainSuffix ?? URL_SUFFIX;
-    const arn = settings ? settings.keyArn : topicKeyArn;
-    // Both keys have this logical id: turning `encryption` off must not delete the key of older data.
+  constructor(scope: Construct, { settings, removalPolicy }: EncryptionProps) {
+    const { region, account } = Stack.of(scope);
+    this.#region = region;
+    this.#urlSuffix = RegionInfo.get(region).domainSuffix ?? URL_SUFFIX;
+    const ofAccount = { StringEquals: { 'aws:SourceAccount': account } };
+    // One logical id in both modes: turning `encryption` off must not delete the key of older data.
     const id = 'TopicKey';
-    const own = arn === undefined ? undefined : Key.fromKeyArn(scope, id, arn);
-    if (settings === undefined) {
-      const description = 'Encrypts the notification and alarm topics.';
-      this.topicKey = own ?? makeKey(scope, id, { description, removalPolicy }, alarmsStatement());
-      this.key = undefined;
-      this.alarmKey = this.topicKey;
-      return;
+    if (settings?.keyArn !== undefined) {
+      this.topicKey = Key.fromKeyArn(scope, id, settings.keyArn);
+    } else {
+      const description = settings
+        ? 'Encrypts everything that holds personal data.'
+        : 'Encrypts the notification and alarm topics.';
+      // With `encryption`, the alarm topic uses this key until the deployment that turns it on has changed the topic.
+      const statements = [alarmsStatement(ofAccount), ...(settings ? [logsStatement(scope)] : [])];
+      this.topicKey = makeKey(scope, id, { description, removalPolicy }, ...statements);
     }
-    const account = { 'aws:SourceAccount': Stack.of(scope).account };
-    this.key =
-      own ??
-      makeKey(
-        scope,
-        id,
-        { description: 'Encrypts everything that holds personal data.', removalPolicy },
-        // The alarm topic uses this key until the deployment that turns `encryption` on has changed the topic.
-        alarmsStatement({ StringEquals: account }),
-        logsStatement(scope),
-      );
-    this.topicKey = this.key;
-    this.alarmKey = makeKey(
-      scope,
-      'AlarmKey',
-      { description: 'Encrypts the alarm topic.', removalPolicy },
-      alarmsStatement({
-        StringEquals: account,
-        ArnLike: { 'aws:SourceArn': arnsOfStack(scope, 'cloudwatch', 'alarm') },
-      }),
-    );
+    this.key = settings && this.topicKey;
+    this.alarmKey = settings
+      ? makeKey(
+          scope,
+          'AlarmKey',
+          { description: 'Encrypts the alarm topic.', removalPolicy },
+          alarmsStatement({
+            ...ofAccount,
+            ArnLike: { 'aws:SourceArn': arnsOfStack(scope, 'cloudwatch', 'alarm') },
+          }),
+        )
+      : this.topicKey;
   }
 
   /**
@@ -149,12 +138,12 @@ function makeKey(
  * Lets CloudWatch publish alarms to a topic under the key. Source: SNS developer guide, "Managing Amazon SNS encryption
  * keys and costs", on event sources from AWS services and encrypted topics.
  */
-function alarmsStatement(conditions?: Record<string, Record<string, string>>): PolicyStatement {
+function alarmsStatement(conditions: Record<string, Record<string, string>>): PolicyStatement {
   return new PolicyStatement({
     principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
     actions: ['kms:Decrypt', 'kms:GenerateDataKey*'],
     resources: ['*'],
-    ...(conditions && { conditions }),
+    conditions,
   });
 }
 

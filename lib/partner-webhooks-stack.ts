@@ -56,11 +56,7 @@ export class PartnerWebhooksStack extends Stack {
       previousArn: config.previousSecretArn,
       removalPolicy,
     });
-    const encryption = new Encryption(this, {
-      settings: config.encryption,
-      topicKeyArn: config.kmsKeyArn,
-      removalPolicy,
-    });
+    const encryption = new Encryption(this, { settings: config.encryption, removalPolicy });
     secret.keepUnder(encryption);
     const stored = { encryption, removalPolicy };
     const defaults = {
@@ -68,7 +64,6 @@ export class PartnerWebhooksStack extends Stack {
       ...stored,
       logRetention: config.logRetentionDays,
       tracing: config.tracing,
-      platformLogs: config.platformLogs,
     };
     const alarms = new Alarms(this, 'Alarms', { config, encryption, stage });
     const effects = new Effects(this, 'Effects', { config, ...stored, alarms });
@@ -78,7 +73,13 @@ export class PartnerWebhooksStack extends Stack {
         ? undefined
         : new EventArchive(this, 'Archive', { config: config.archive, defaults, alarms });
     const archiveQueries =
-      archive && new ArchiveQueries(archive, 'Queries', { bucket: archive.bucket, config, encryption });
+      archive &&
+      new ArchiveQueries(archive, 'Queries', {
+        stage,
+        bucket: archive.bucket,
+        days: config.archive.days,
+        encryption,
+      });
     const pipelines = eventNames.map(
       (event) =>
         new EventPipeline(this, pascalCase(event), {
@@ -128,7 +129,7 @@ export class PartnerWebhooksStack extends Stack {
     }
 
     const logs = { receiver: receiver.logGroup, consumers: consumers.map(({ logGroup }) => logGroup) };
-    if (config.savedQueries) new SavedQueries(this, 'SavedQueries', { ...logs, access: api.accessLog });
+    new SavedQueries(this, 'SavedQueries', { ...logs, access: api.accessLog });
     addDashboard(this, { api, receiver, pipelines, archive, effects, quarantine, unrouted, alarms });
 
     this.#output({

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type JsonSchema, toJsonSchema } from '@valibot/to-json-schema';
 import { Duration, Stack } from 'aws-cdk-lib';
@@ -7,13 +8,14 @@ import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { recordSchema } from '../../lambda/archive/record-schema.ts';
 import { eventNames } from '../../lambda/events/catalogue.ts';
-import type { StageConfig } from '../config.ts';
 import type { Encryption } from '../encryption.ts';
 import { RECORDS_PREFIX } from './event-archive.ts';
 
 interface ArchiveQueriesProps {
+  readonly stage: string;
   readonly bucket: Bucket;
-  readonly config: Pick<StageConfig, 'archive' | 'savedQueries'>;
+  /** Days that records are kept. */
+  readonly days: number;
   readonly encryption: Encryption;
 }
 
@@ -21,7 +23,8 @@ interface ArchiveQueriesProps {
 const RESULTS_PREFIX = 'queries/';
 const RESULT_RETENTION = Duration.days(1);
 
-const GIGABYTE = 2 ** 30;
+/** Bytes of compressed records at which Athena stops a query: it costs 5 cents. */
+const QUERY_LIMIT_BYTES = 10 * 2 ** 30;
 
 /** Reserved words of Athena, and the column names used instead. */
 const RESERVED: Readonly<Record<string, string>> = { timestamp: 'sent_at' };
@@ -85,10 +88,9 @@ export class ArchiveQueries extends Construct {
 
   constructor(scope: Construct, id: string, props: ArchiveQueriesProps) {
     super(scope, id);
-    const { bucket, config, encryption } = props;
+    const { stage, bucket, days, encryption } = props;
     const { stackName, account } = Stack.of(this);
-    // The name of the database has no hyphens, because a name with hyphens would need quotes in every query.
-    const databaseName = stackName.toLowerCase().replaceAll('-', '_');
+    const databaseName = databaseNameOf(stackName, stage);
     const workgroupName = stackName;
     this.outputs = { ArchiveDatabase: databaseName, ArchiveWorkgroup: workgroupName };
 
@@ -107,7 +109,7 @@ export class ArchiveQueries extends Construct {
         parameters: {
           EXTERNAL: 'TRUE',
           classification: 'json',
-          ...projection(`s3://${bucket.bucketName}/${RECORDS_PREFIX}`, config.archive.days),
+          ...projection(`s3://${bucket.bucketName}/${RECORDS_PREFIX}`, days),
         },
         storageDescriptor: {
           location: `s3://${bucket.bucketName}/`,
@@ -132,7 +134,7 @@ export class ArchiveQueries extends Construct {
       workGroupConfiguration: {
         enforceWorkGroupConfiguration: true,
         engineVersion: { selectedEngineVersion: 'Athena engine version 3' },
-        bytesScannedCutoffPerQuery: config.archive.queryGigabytes * GIGABYTE,
+        bytesScannedCutoffPerQuery: QUERY_LIMIT_BYTES,
         publishCloudWatchMetricsEnabled: false,
         resultConfiguration: {
           outputLocation: `s3://${bucket.bucketName}/${RESULTS_PREFIX}`,
@@ -144,7 +146,6 @@ export class ArchiveQueries extends Construct {
       },
     });
     bucket.addLifecycleRule({ prefix: RESULTS_PREFIX, expiration: RESULT_RETENTION });
-    if (!config.savedQueries) return;
     for (const [name, description] of Object.entries(archiveQueries)) {
       new CfnNamedQuery(this, name, {
         name,
@@ -155,6 +156,16 @@ export class ArchiveQueries extends Construct {
       }).addResourceDependency(workgroup);
     }
   }
+}
+
+/**
+ * A name without hyphens, which would need quotes in every query. Glue's names have no capitals, so a stage with one
+ * gets a suffix: `Prod` and `prod` are different stages.
+ */
+function databaseNameOf(stackName: string, stage: string): string {
+  const name = stackName.toLowerCase().replaceAll('-', '_');
+  if (stage === stage.toLowerCase()) return name;
+  return `${name}_${createHash('sha256').update(stage).digest('hex').slice(0, 8)}`;
 }
 
 /**

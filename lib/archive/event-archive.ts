@@ -6,6 +6,7 @@ import type { Bucket, CfnBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { type EventName, eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
+import { ARCHIVE_BUFFER_SECONDS } from '../../lambda/limits.ts';
 import { acknowledge } from '../acknowledge.ts';
 import type { Alarms } from '../alarms/alarms.ts';
 import { logLink } from '../alarms/console-links.ts';
@@ -120,7 +121,7 @@ export class EventArchive extends Construct {
             fileExtension: '.jsonl.gz',
             compressionFormat: 'GZIP',
             cloudWatchLoggingOptions: { enabled: true, logGroupName: log.logGroupName, logStreamName },
-            bufferingHints: { intervalInSeconds: config.bufferSeconds, sizeInMBs: BUFFER_MEGABYTES },
+            bufferingHints: { intervalInSeconds: ARCHIVE_BUFFER_SECONDS, sizeInMBs: BUFFER_MEGABYTES },
           },
         });
         // The permission to write must exist first, because a new stream tests it.

@@ -23,7 +23,7 @@ export interface EffectAccess {
 }
 
 interface EffectsProps {
-  readonly config: Pick<StageConfig, 'deletionProtection' | 'cloudFront' | 'reviewEmails' | 'chat'>;
+  readonly config: Pick<StageConfig, 'removalPolicy' | 'cloudFront' | 'reviewEmails' | 'chat'>;
   readonly removalPolicy: RemovalPolicy;
   readonly encryption: Encryption;
   readonly alarms: Alarms;
@@ -47,14 +47,15 @@ export class Effects extends Construct {
   constructor(scope: Construct, id: string, props: EffectsProps) {
     super(scope, id);
     const { config, removalPolicy, encryption, alarms } = props;
+    const isProtected = config.removalPolicy === 'retain';
     const table = (name: string, key: string, more?: Partial<TableProps>) => {
       const made = new Table(this, name, {
         partitionKey: { name: key, type: AttributeType.STRING },
         billingMode: BillingMode.PAY_PER_REQUEST,
-        pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-        deletionProtection: config.deletionProtection,
+        pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true, recoveryPeriodInDays: 35 },
+        deletionProtection: isProtected,
         // A protected table cannot be deleted, not even by the rollback of its own creation.
-        removalPolicy: config.deletionProtection ? RemovalPolicy.RETAIN : removalPolicy,
+        removalPolicy: isProtected ? RemovalPolicy.RETAIN : removalPolicy,
         ...(encryption.key && {
           encryption: TableEncryption.CUSTOMER_MANAGED,
           encryptionKey: encryption.key,

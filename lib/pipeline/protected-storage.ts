@@ -5,8 +5,14 @@ import {
   type MetricFilterOptions,
   type RetentionDays,
 } from 'aws-cdk-lib/aws-logs';
-import { BlockPublicAccess, Bucket, BucketEncryption, type LifecycleRule } from 'aws-cdk-lib/aws-s3';
-import { type DeadLetterQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import {
+  BlockPublicAccess,
+  Bucket,
+  BucketEncryption,
+  type LifecycleRule,
+  ObjectOwnership,
+} from 'aws-cdk-lib/aws-s3';
+import { type DeadLetterQueue, Queue, QueueEncryption, type QueuePolicy } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { DATA_KEY_REUSE_SECONDS, DEAD_LETTER_RETENTION_SECONDS } from '../../lambda/limits.ts';
 import { acknowledge } from '../acknowledge.ts';
@@ -43,6 +49,8 @@ export class ProtectedQueue extends Queue {
         : { encryption: QueueEncryption.SQS_MANAGED }),
       enforceSSL: true,
     });
+    // A retained queue keeps its policy, which rejects requests without TLS.
+    (this.node.findChild('Policy') as QueuePolicy).applyRemovalPolicy(props.removalPolicy);
     encryption.awaitGrants(this);
     if (props.deadLetterQueue === undefined) {
       for (const rule of ['AwsSolutions-SQS3', 'Serverless-SQSRedrivePolicy']) {
@@ -104,8 +112,11 @@ export class ProtectedBucket extends Bucket {
       enforceSSL: true,
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       lifecycleRules: [{ ...lifecycleRule, abortIncompleteMultipartUploadAfter: Duration.days(1) }],
+      // By default, another account could own its objects, with access lists of its own.
+      objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
       removalPolicy,
     });
+    this.policy?.applyRemovalPolicy(removalPolicy);
     encryption.awaitGrants(this);
   }
 }

@@ -25,8 +25,6 @@ export interface FunctionDefaults {
   readonly logRetention: RetentionDays;
   /** Whether X-Ray follows deliveries through the functions and their queues. */
   readonly tracing: boolean;
-  /** Whether Lambda also logs invocations that do not fail. */
-  readonly platformLogs: boolean;
   readonly encryption: Encryption;
   readonly removalPolicy: RemovalPolicy;
 }
@@ -85,7 +83,8 @@ export class WebhookFunction extends Construct {
       logGroup: this.logGroup,
       // Only the format JSON has log levels. Lambda does not change lines that are JSON already.
       loggingFormat: LoggingFormat.JSON,
-      systemLogLevelV2: props.platformLogs ? SystemLogLevel.INFO : SystemLogLevel.WARN,
+      // Only failed invocations: the others would be half of a consumer's log.
+      systemLogLevelV2: SystemLogLevel.WARN,
       tracing: props.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
       // Old versions are retained like data, so that a person can move the alias back.
       currentVersionOptions: { removalPolicy: props.removalPolicy },

@@ -1,4 +1,3 @@
-import { DescribeDeliveryStreamCommand, FirehoseClient } from '@aws-sdk/client-firehose';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ArchiveBucket, type ArchivedRecord } from '../support/archive.ts';
 import { eventually } from '../support/eventually.ts';
@@ -12,10 +11,8 @@ const { outputs } = readTarget(process.env[variable.outputs] ?? '');
 /** Milliseconds that a delivery stream may take to write an object, in addition to its buffering time. */
 const DELIVERY_MS = 120_000;
 
-/**
- * The longest buffering time of a delivery stream, in milliseconds. Source: Firehose API reference, `BufferingHints`.
- */
-const LONGEST_BUFFER_MS = 900_000;
+/** Buffering time of the delivery streams, in milliseconds. */
+const BUFFER_MS = 900_000;
 
 const HOUR_MS = 3_600_000;
 
@@ -40,15 +37,10 @@ beforeAll(async () => {
 afterAll(() => deployment?.cleanUp());
 
 /** How long a record may take, in milliseconds. Outside AWS, streams do not wait for more records. */
-async function longestWait(): Promise<number> {
-  if (process.env.AWS_ENDPOINT_URL !== undefined) return Number(process.env[variable.wait]) * 1000;
-  const { DeliveryStreamDescription } = await new FirehoseClient().send(
-    new DescribeDeliveryStreamCommand({ DeliveryStreamName: outputs.ShopUpdatedArchiveStream }),
-  );
-  const [destination] = DeliveryStreamDescription?.Destinations ?? [];
-  const { IntervalInSeconds } = destination?.ExtendedS3DestinationDescription?.BufferingHints ?? {};
-  return (IntervalInSeconds === undefined ? LONGEST_BUFFER_MS : IntervalInSeconds * 1000) + DELIVERY_MS;
-}
+const LONGEST_WAIT_MS =
+  process.env.AWS_ENDPOINT_URL === undefined
+    ? BUFFER_MS + DELIVERY_MS
+    : Number(process.env[variable.wait]) * 1000;
 
 /** Prefixes of the hours from the posts until now. */
 function partitions(): string[] {
@@ -69,7 +61,7 @@ async function recordOf({ body: { requestId } }: StageAnswer): Promise<ArchivedR
       const records = await Promise.all(partitions().map((prefix) => archive.records(prefix)));
       return records.flat().find((record) => record.requestId === requestId);
     },
-    { limit: await longestWait(), interval: isElsewhere ? 200 : 10_000 },
+    { limit: LONGEST_WAIT_MS, interval: isElsewhere ? 200 : 10_000 },
   );
 }
 
@@ -83,7 +75,7 @@ const commonFields = (body: string) => ({
   attempt: expect.any(Number),
 });
 
-const LIMIT = LONGEST_BUFFER_MS + DELIVERY_MS + HOUR_MS / 60;
+const LIMIT = BUFFER_MS + DELIVERY_MS + HOUR_MS / 60;
 
 describe('the archive', () => {
   const testArchive = outputs.ArchiveBucket === undefined ? test.skip : test;

@@ -37,7 +37,6 @@ describe('a stage without fields', () => {
     expect(config).toEqual({
       removalPolicy: 'retain',
       terminationProtection: true,
-      deletionProtection: true,
       deployment: 'canary',
       rotationGraceHours: 24,
       gateway: 'http',
@@ -49,10 +48,8 @@ describe('a stage without fields', () => {
       runbook: 'docs/operations.md',
       lagAfter: 60,
       acknowledgedWarnings: {},
-      archive: { days: 30, bufferSeconds: 900, queryGigabytes: 10 },
-      savedQueries: true,
+      archive: { days: 30 },
       tracing: false,
-      platformLogs: false,
       logRetentionDays: 30,
     });
     expect(events['shop.updated']).toEqual({
@@ -61,10 +58,6 @@ describe('a stage without fields', () => {
       memory: 512,
       timeout: 30,
     });
-  });
-
-  test('protects no table that is deleted with its stack', () => {
-    expect(parseConfig('dev', { removalPolicy: 'destroy' }).deletionProtection).toBe(false);
   });
 });
 
@@ -96,8 +89,6 @@ describe('is refused', () => {
           secretArn: 'arn:aws:secretsmanager:us-east-1:999999999999:secret:partner-AbCdEf',
           domain: { name: 'webhooks.example.com' },
           events: { 'shop.updated': { batchSize: 11, memmory: 1 }, 'example.unknown': {} },
-          removalPolicy: 'destroy',
-          deletionProtection: true,
           waf: {},
           quietAfter: 0,
           logRetentionDays: 2,
@@ -107,7 +98,6 @@ describe('is refused', () => {
       ).sort(),
     ).toEqual([
       'colour: is not a known field',
-      'deletionProtection: cannot be true if removalPolicy is destroy, because the stack could not be deleted',
       'domain.certificateArn: is missing',
       `encryption.keyArn: must be of the stage's region, eu-central-1 (it is "arn:aws:kms:us-east-1:111122223333:key/0a1b")`,
       'events.example.unknown: is not a known field',
@@ -181,12 +171,10 @@ describe('is refused', () => {
       given: { encryption: { keyArn: arn('kms', 'key/0a1b2c3d', '444455556666') } },
     },
     { field: 'encryption.keyArn', given: { encryption: { keyArn: arn('kms', 'alias/x') } } },
-    { field: 'kmsKeyArn', given: { encryption: {}, kmsKeyArn: everySetting.kmsKeyArn } },
     // An ARN without the six characters that Secrets Manager adds.
     { field: 'secretArn', given: { secretArn: secretArn.slice(0, -7) } },
     // A key without a secret.
     { field: 'secretKmsKeyArn', given: { secretKmsKeyArn: arn('kms', 'key/0a1b') } },
-    { field: 'archive.queryGigabytes', given: { archive: { queryGigabytes: 0.5 } } },
     {
       field: 'domain.certificateArn',
       given: {

@@ -131,19 +131,6 @@ describe('a stage with its own key', () => {
     }
   });
 
-  test('lets CloudWatch use the key for alarms of its account only, until the alarm topic has moved', () => {
-    const { Statement } = key.properties.KeyPolicy;
-    expect(Statement.filter(isForAlarms)).toEqual([
-      {
-        Effect: 'Allow',
-        Principal: { Service: 'cloudwatch.amazonaws.com' },
-        Action: ['kms:Decrypt', 'kms:GenerateDataKey*'],
-        Resource: '*',
-        Condition: { StringEquals: { 'aws:SourceAccount': home.account } },
-      },
-    ]);
-  });
-
   test('has the policy that examples/encryption-key-policy.json has for an existing key', async () => {
     const policy = await readFile('examples/encryption-key-policy.json', 'utf8');
     const { Statement } = key.properties.KeyPolicy;

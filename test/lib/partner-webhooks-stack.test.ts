@@ -122,6 +122,13 @@ describe('every queue, topic and bucket', () => {
     expect(breaking('AWS::S3::Bucket', isPrivate)).toEqual([]);
   });
 
+  test('owns its objects and keeps no earlier versions of them, if it is a bucket', () => {
+    const isPlain = ({ properties: { OwnershipControls, VersioningConfiguration } }: StageResource) =>
+      OwnershipControls?.Rules[0].ObjectOwnership === 'BucketOwnerEnforced' &&
+      VersioningConfiguration === undefined;
+    expect(breaking('AWS::S3::Bucket', isPlain)).toEqual([]);
+  });
+
   test('keeps a message for 14 days, the limit of SQS, half of it if a consumer reads it, or a minute for probes', () => {
     const DAY = 24 * 60 * 60;
     const retention = (queue: StageResource) => {
@@ -134,9 +141,12 @@ describe('every queue, topic and bucket', () => {
 });
 
 describe('every table', () => {
-  test('is on demand', () => {
-    const isOnDemand = ({ properties }: StageResource) => properties.BillingMode === 'PAY_PER_REQUEST';
-    expect(breaking('AWS::DynamoDB::Table', isOnDemand)).toEqual([]);
+  test('is on demand, and can be restored to any moment of 35 days', () => {
+    const recovery = '{"PointInTimeRecoveryEnabled":true,"RecoveryPeriodInDays":35}';
+    const isRestorable = ({ properties }: StageResource) =>
+      properties.BillingMode === 'PAY_PER_REQUEST' &&
+      JSON.stringify(properties.PointInTimeRecoverySpecification) === recovery;
+    expect(breaking('AWS::DynamoDB::Table', isRestorable)).toEqual([]);
   });
 
   test('deletes expired items: tombstones, and records of notifications', () => {
@@ -170,10 +180,9 @@ describe('every function', () => {
     expect(breaking('AWS::Lambda::Function', asSaid)).toEqual([]);
   });
 
-  test('is logged by Lambda only if it fails, unless the stage says so', () => {
-    const logs = ({ stage, properties: { LoggingConfig } }: StageResource) =>
-      LoggingConfig.LogFormat === 'JSON' &&
-      LoggingConfig.SystemLogLevel === (settingsOf(stage).platformLogs === true ? 'INFO' : 'WARN');
+  test('is logged by Lambda only if it fails', () => {
+    const logs = ({ properties: { LoggingConfig } }: StageResource) =>
+      LoggingConfig.LogFormat === 'JSON' && LoggingConfig.SystemLogLevel === 'WARN';
     expect(breaking('AWS::Lambda::Function', logs)).toEqual([]);
   });
 
@@ -192,6 +201,22 @@ describe('every function', () => {
       .filter((name) => /secret|password|token/i.test(name));
     expect(new Set(names)).toEqual(new Set(['SECRET_GRACE_SECONDS', 'WEBHOOK_SECRET_ARN']));
   });
+});
+
+test('CloudWatch can use each key, for its own account only', () => {
+  const isBound = ({ stage, properties: { KeyPolicy } }: StageResource) => {
+    const account = settingsOf(stage).account ?? { Ref: 'AWS::AccountId' };
+    const conditions = (KeyPolicy.Statement as { Principal: { Service?: string }; Condition?: object }[])
+      .filter(({ Principal }) => Principal.Service === 'cloudwatch.amazonaws.com')
+      .map(({ Condition }) => Condition);
+    return (
+      conditions.length === 1 &&
+      JSON.stringify(conditions[0]).startsWith(
+        `{"StringEquals":{"aws:SourceAccount":${JSON.stringify(account)}}`,
+      )
+    );
+  };
+  expect(breaking('AWS::KMS::Key', isBound)).toEqual([]);
 });
 
 test('Secrets Manager generates the secret, and the template does not contain it', () => {

@@ -1,6 +1,11 @@
 import { catalogue, type EventName, eventNames, isNotification } from '../../lambda/events/catalogue.ts';
 import type { EffectName } from '../../lambda/events/definition.ts';
-import { DATA_KEY_REUSE_SECONDS, MEMORY_DAYS, SECRET_MAX_AGE } from '../../lambda/limits.ts';
+import {
+  ARCHIVE_BUFFER_SECONDS,
+  DATA_KEY_REUSE_SECONDS,
+  MEMORY_DAYS,
+  SECRET_MAX_AGE,
+} from '../../lambda/limits.ts';
 import type { Deployment } from './deployment.ts';
 import { prices } from './prices.ts';
 import { defaultWorkload, type Workload } from './workload.ts';
@@ -37,11 +42,6 @@ const SIZE = {
   cachedShop: 3 * KILOBYTE,
   /** An answer with its headers. */
   answer: 500,
-  /**
-   * Lambda's own log lines about a successful invocation. Source: Lambda developer guide, "JSON and plain text log
-   * formats".
-   */
-  platformLog: 374,
 };
 
 /** Bytes of the log lines for a delivery. A test compares those of the functions with the real lines. */
@@ -171,19 +171,17 @@ function sqsRequests({ deliveries, payloadBytes, batch }: Workload): number {
   return deliveries * chunks(1) + (deliveries / batch) * (chunks(batch) + 1);
 }
 
-function logCost({ platformLogs, logRetentionDays }: Deployment, { deliveries, batch }: Workload): number {
-  const invocations = deliveries + deliveries / batch;
-  const bytes =
-    deliveries * sum(Object.values(LOG_BYTES)) + (platformLogs ? invocations * SIZE.platformLog : 0);
+function logCost({ logRetentionDays }: Deployment, { deliveries }: Workload): number {
+  const bytes = deliveries * sum(Object.values(LOG_BYTES));
   const months = logRetentionDays / DAYS_OF_A_MONTH;
   return (bytes / GIGABYTE) * (prices.logGigabyte + LOG_COMPRESSION * months * prices.logStoredGigabyteMonth);
 }
 
 /** Objects are assumed to end with an interval, not earlier because they are full. Deliveries arrive at random. */
 function archiveBill({ archive }: Deployment, { deliveries, payloadBytes, mix }: Workload): Bill {
-  const { days, bufferSeconds } = archive;
+  const { days } = archive;
   if (days === 0) return { Firehose: 0, S3: 0 };
-  const intervals = MONTH_SECONDS / bufferSeconds;
+  const intervals = MONTH_SECONDS / ARCHIVE_BUFFER_SECONDS;
   const objects = sum(
     eventNames.map((name) => intervals * (1 - Math.exp((-deliveries * mix[name]) / intervals))),
   );

@@ -33,7 +33,7 @@ ${table(grants)}
 
 ## Added by optional settings
 
-These are \`tracing\`, \`secretArn\` and its key, \`kmsKeyArn\` and \`cloudFront\`.
+These are \`tracing\`, \`secretArn\` and its key, and \`cloudFront\`.
 
 ${addedIn(everySetting)}
 

@@ -48,7 +48,7 @@ export async function exportRecords(
     return false;
   }
   candidates.requireUnique();
-  const late = exported === 0 ? await lateness(stack, filter.events) : undefined;
+  const late = exported === 0 ? lateness(stack) : undefined;
   const lines = [
     `Exported ${count} of ${stack.title}.`,
     late && `The newest records may be up to ${late} late, because Firehose collects them.`,

@@ -136,7 +136,7 @@ function describeSearch(
 
 /** Sentences about data that `forget` does not reach. */
 async function whatIsLeft(stack: Stage): Promise<string[]> {
-  const late = (await lateness(stack)) ?? 'some seconds';
+  const late = lateness(stack) ?? 'some seconds';
   return [
     `Firehose may have records of the last minutes: repeat the command in ${late}.`,
     'Not changed: tables, queues with their dead letters, quarantined and unrouted events, exported files.',

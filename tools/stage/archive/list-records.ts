@@ -7,7 +7,7 @@ import { counted, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { countFailedObjects, describeDamage, readArchive } from './read-archive.ts';
 import { IdCandidates, matches, type RecordFilter } from './record-filter.ts';
-import { bufferSeconds, expiredPart, lateness } from './retention.ts';
+import { expiredPart, lateness } from './retention.ts';
 
 const HEADINGS: Readonly<Record<SettledOutcome | 'replayed', string>> = {
   Processed: 'PROCESSED',
@@ -74,13 +74,12 @@ export async function listRecords(
       replays: Object.fromEntries(replays),
       failedObjects,
       damaged: damaged.map(({ key, line, message }) => ({ key, line, message })),
-      bufferSeconds: await bufferSeconds(stack, filter.events),
     };
     printLine(JSON.stringify(report, undefined, 2));
     return complete;
   }
 
-  const late = await lateness(stack, filter.events);
+  const late = lateness(stack);
   const { forgotten, ...counts } = sum(sorted);
   const records = Object.values(counts).reduce((all, some) => all + some, 0);
   const notes: (string | false | undefined)[] = [

@@ -1,6 +1,5 @@
-import { DescribeDeliveryStreamCommand } from '@aws-sdk/client-firehose';
 import { GetBucketLifecycleConfigurationCommand } from '@aws-sdk/client-s3';
-import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
+import { ARCHIVE_BUFFER_SECONDS } from '../../../lambda/limits.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { duration } from '../../terminal/text.ts';
 import type { Stage } from '../stage.ts';
@@ -57,34 +56,9 @@ export async function expiredPart(
     : undefined;
 }
 
-/**
- * Seconds until a record of any of these events can be read: the longest buffering time of their delivery streams.
- * Undefined if unknown.
- */
-export async function bufferSeconds(
-  stage: Stage,
-  events: readonly EventName[] = eventNames,
-): Promise<number | undefined> {
-  const seconds = await Promise.all(
-    events.map(async (event) => {
-      const { DeliveryStreamDescription } = await unlessUnknown(
-        stage.firehose.send(
-          new DescribeDeliveryStreamCommand({ DeliveryStreamName: stage.event(event).archiveStream }),
-        ),
-      );
-      const [destination] = DeliveryStreamDescription?.Destinations ?? [];
-      return destination?.ExtendedS3DestinationDescription?.BufferingHints?.IntervalInSeconds;
-    }),
-  );
-  const known = seconds.filter((value) => value !== undefined);
-  return known.length === 0 ? undefined : Math.max(...known);
-}
-
-/** A sentence about how late the newest records may be. Undefined if the delay is short or unknown. */
-export async function lateness(stack: Stage, events?: readonly EventName[]): Promise<string | undefined> {
-  // A local endpoint delivers within a second, whatever buffering the stream is configured with.
-  const seconds = stack.local ? undefined : await bufferSeconds(stack, events);
-  return seconds === undefined ? undefined : duration(seconds * 1000);
+/** How late the newest records may be, such as `15 minutes`. Undefined for the local stack, which collects none. */
+export function lateness(stack: Stage): string | undefined {
+  return stack.local ? undefined : duration(ARCHIVE_BUFFER_SECONDS * 1000);
 }
 
 async function unlessUnknown<Answer>(answer: Promise<Answer>): Promise<Partial<Answer>> {

@@ -1,7 +1,7 @@
 import { DescribeDeliveryStreamCommand } from '@aws-sdk/client-firehose';
 import { GetBucketLifecycleConfigurationCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
-import { bufferSeconds } from '../archive/retention.ts';
+import { ARCHIVE_BUFFER_SECONDS } from '../../../lambda/limits.ts';
 import {
   eventTimes,
   failure,
@@ -41,13 +41,13 @@ const checks: readonly StageCheck[] = [
   },
   {
     name: 'newest objects',
-    needs: ['s3:ListBucket', 'firehose:DescribeDeliveryStream', 'logs:StartQuery', 'logs:GetQueryResults'],
+    needs: ['s3:ListBucket', 'logs:StartQuery', 'logs:GetQueryResults'],
     why: 'The last event waits or fails, or Firehose cannot write. What it does not write cannot be replayed.',
     fix: ({ stage }) => stage.command('list'),
     async run(inspection) {
       const { stage } = inspection;
       const deliveries = await inspection.lastDeliveries();
-      const wait = ((await bufferSeconds(stage)) ?? 0) * 1000 + MARGIN;
+      const wait = ARCHIVE_BUFFER_SECONDS * 1000 + MARGIN;
       const results = stage.events.map(async (event) => {
         const at = await newestObject(stage, event);
         const delivery = deliveries.get(event);

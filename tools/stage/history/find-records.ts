@@ -1,7 +1,7 @@
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
 import { isEventName } from '../../../lambda/events/catalogue.ts';
-import { MAX_BUFFER_SECONDS, MAX_FUNCTION_SECONDS } from '../../../lambda/limits.ts';
+import { ARCHIVE_BUFFER_SECONDS, MAX_FUNCTION_SECONDS } from '../../../lambda/limits.ts';
 import { orRefusal } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { type LineFact, recordFact } from './facts.ts';
@@ -10,7 +10,7 @@ import { isOf, LINE_TO_RECORD } from './messages.ts';
 import { readRecords } from './records.ts';
 
 /** Milliseconds from a log line until its record can be read: the batch ends, then Firehose buffers. */
-const ARCHIVE_BEHIND = (MAX_FUNCTION_SECONDS + MAX_BUFFER_SECONDS) * 1000;
+const ARCHIVE_BEHIND = (MAX_FUNCTION_SECONDS + ARCHIVE_BUFFER_SECONDS) * 1000;
 
 export interface ArchiveSearched {
   /** `early`: a record may not be readable yet. `none`: the stage has no archive. `refused`: permission missing. */

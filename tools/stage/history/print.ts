@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import stringWidth from 'string-width';
-import { MAX_BUFFER_SECONDS } from '../../../lambda/limits.ts';
+import { ARCHIVE_BUFFER_SECONDS } from '../../../lambda/limits.ts';
 import { lines } from '../../terminal/layout.ts';
 import { lateProgress } from '../../terminal/progress.ts';
 import { shownId } from '../../terminal/terminal.ts';
@@ -246,7 +246,7 @@ function describeArchive({
   if (state === 'refused') return [`The archive could not be read: ${reason}.`];
   const late =
     state === 'early'
-      ? ` A record may be missing: Firehose collects for up to ${MAX_BUFFER_SECONDS / 60} minutes.`
+      ? ` A record may be missing: Firehose collects for up to ${ARCHIVE_BUFFER_SECONDS / 60} minutes.`
       : '';
   return [
     `Archive: ${counted(records, 'record')} read in ${counted(objects, 'object')}.${late}`,

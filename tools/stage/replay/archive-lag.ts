@@ -1,6 +1,5 @@
 import type { EventName } from '../../../lambda/events/catalogue.ts';
-import { MAX_BUFFER_SECONDS, MAX_FUNCTION_SECONDS, VISIBILITY_TIMEOUTS } from '../../../lambda/limits.ts';
-import { bufferSeconds } from '../archive/retention.ts';
+import { ARCHIVE_BUFFER_SECONDS, MAX_FUNCTION_SECONDS, VISIBILITY_TIMEOUTS } from '../../../lambda/limits.ts';
 import { queueState } from '../queues/queue.ts';
 import { recentMaxima } from '../recent-maxima.ts';
 import type { Stage } from '../stage.ts';
@@ -18,14 +17,13 @@ const WRITE_MARGIN = 5 * 60;
  */
 export async function archiveDelay(stack: Stage, events: readonly EventName[]): Promise<number> {
   if (stack.local) return LOCAL_DELAY;
-  const buffer = (await bufferSeconds(stack, events)) ?? MAX_BUFFER_SECONDS;
   const timeouts = await Promise.all(
     events.map(async (event) => {
       const { visibility } = await queueState(stack.sqs, stack.event(event).queueUrl);
       return Math.min(MAX_FUNCTION_SECONDS, visibility / VISIBILITY_TIMEOUTS);
     }),
   );
-  return (buffer + Math.max(...timeouts) + WRITE_MARGIN) * 1000;
+  return (ARCHIVE_BUFFER_SECONDS + Math.max(...timeouts) + WRITE_MARGIN) * 1000;
 }
 
 /**

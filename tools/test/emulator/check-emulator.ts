@@ -30,7 +30,7 @@ import { mustAnswer } from './queries.ts';
 /** Stages that are deployed and checked one after another. Features that the emulator lacks are off. */
 const STAGES: readonly Stage[] = [
   { name: 'dev' },
-  { name: 'prod', fields: { deployment: 'all-at-once', savedQueries: false } },
+  { name: 'prod', fields: { deployment: 'all-at-once' } },
   { name: 'rest', like: 'dev', fields: { gateway: 'rest', encryption: {} } },
 ];
 

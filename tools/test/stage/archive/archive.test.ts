@@ -81,7 +81,6 @@ describe('list', () => {
       replays: { 'fix-names': 1 },
       failedObjects: 0,
       damaged: [],
-      bufferSeconds: 900,
     });
   });
 
