@@ -25,8 +25,44 @@ export function errorText({ cause, ...error }: DescribedError): string {
 const summaryText = ({ call, error, errorMessage }: ErrorSummary) =>
   [call, error, errorMessage].filter((text) => text !== undefined).join(': ');
 
-/** Names of errors whose message may quote the payload. */
-const QUOTES_ITS_INPUT = /invalid|serialization|syntax/i;
+/** Names of errors whose message may quote the payload. Those about a KMS key quote only its ARN. */
+const QUOTES_ITS_INPUT = /^(?!.*KMS).*(?:invalid|serialization|syntax|validation)/i;
+
+/** Parameters of our calls, as AWS' messages write them. */
+const PARAMETERS = [
+  'Subject',
+  'Message Structure',
+  'Message too long',
+  'Message',
+  'TopicArn',
+  'QueueUrl',
+  'MessageBody',
+  'MessageGroupId',
+  'ReceiptHandle',
+  'VisibilityTimeout',
+  'tableName',
+  'key',
+  'item',
+  'expressionAttributeValues',
+  'deliveryStreamName',
+  'records',
+].join('|');
+
+/**
+ * The part of AWS' message that is shown of an error that may quote the payload: the parameter, or which limit was
+ * exceeded. It has only words of this pattern.
+ */
+const SHOWN_OF_QUOTING = new RegExp(
+  [
+    `Invalid parameter: (?:${PARAMETERS})\\b`,
+    `parameter (?:${PARAMETERS}) is invalid`,
+    `(?<=at ')(?:${PARAMETERS})\\b`,
+    'message (?:user )?attribute\\b',
+    'Message must be shorter',
+    'Item size (?:to update )?has exceeded the maximum allowed size',
+    'Size of hashkey has exceeded the maximum size limit',
+  ].join('|'),
+);
 
 /** The log fields of an error: enough for an operator, and nothing of the payload. No key is reserved by the logger. */
 export async function describeError(error: unknown): Promise<DescribedError & Record<string, unknown>> {
@@ -51,9 +87,12 @@ function summary(error: Error & { [FAILED_CALL]?: string }): ErrorSummary {
   return {
     call,
     error: failure ?? name,
-    ...(failure === undefined && !QUOTES_ITS_INPUT.test(name) && { errorMessage: message }),
+    ...(failure === undefined && { errorMessage: shownMessage(name, message) }),
   };
 }
+
+const shownMessage = (name: string, message: string): string | undefined =>
+  QUOTES_ITS_INPUT.test(name) ? SHOWN_OF_QUOTING.exec(message)?.[0] : message;
 
 /** The source positions of an error. If the stack cannot be read, the error must still be logged. */
 async function stackOf(error: Error): Promise<{ stack?: string[] }> {

@@ -59,13 +59,101 @@ test('the cause of an error is described, too', async () => {
   );
 });
 
-test.each(['InvalidParameterValue', 'SyntaxError', 'SerializationException'])(
-  'the text of %s, which may quote what was sent, is left out',
-  async (name) => {
-    expect(await describeError(named(name, 'Sora'))).toEqual({ error: name });
-    expect(errorText(await describeError(named(name, 'Sora')))).toBe(name);
-  },
-);
+describe('of an error that may quote what was sent', () => {
+  // Messages of AWS, most from issues of boto3 and the AWS SDKs, with `Sora` for what was sent.
+  test.each([
+    ['InvalidParameterException', 'Invalid parameter: Subject', 'Invalid parameter: Subject'],
+    [
+      'InvalidParameterException',
+      'Invalid parameter: Message too long',
+      'Invalid parameter: Message too long',
+    ],
+    [
+      'InvalidParameterException',
+      'Invalid parameter: Message Structure - No default entry in JSON message body',
+      'Invalid parameter: Message Structure',
+    ],
+    [
+      'InvalidParameterException',
+      'Invalid parameter: TopicArn Reason: An ARN must have at least 6 elements, not 1',
+      'Invalid parameter: TopicArn',
+    ],
+    ['InvalidParameterException', 'Invalid parameter: Sora Reason: Sora is not valid', undefined],
+    [
+      'InvalidParameterValue',
+      'Value Sora for parameter MessageGroupId is invalid. Reason: MessageGroupId can only include alphanumeric and punctuation characters. 1 to 128 in length.',
+      'parameter MessageGroupId is invalid',
+    ],
+    ['InvalidParameterValue', 'Value Sora for parameter Sora is invalid. Reason: Sora.', undefined],
+    [
+      'InvalidParameterValue',
+      'One or more parameters are invalid. Reason: Message must be shorter than 262144 bytes.',
+      'Message must be shorter',
+    ],
+    [
+      'InvalidParameterValueException',
+      "The message attribute 'Sora' has an invalid message attribute type, the set of supported type prefixes is Binary, Number, and String.",
+      'message attribute',
+    ],
+    ['InvalidMessageContents', 'Invalid characters found: Sora', undefined],
+    [
+      'ValidationException',
+      "1 validation error detected: Value 'Sora' at 'tableName' failed to satisfy constraint: Member must have length greater than or equal to 1",
+      'tableName',
+    ],
+    [
+      'InvalidArgumentException',
+      "1 validation error detected: Value 'Sora' at 'records.1.member.data' failed to satisfy constraint: Member must have length less than or equal to 1024000",
+      'records',
+    ],
+    [
+      'ValidationException',
+      'Item size has exceeded the maximum allowed size',
+      'Item size has exceeded the maximum allowed size',
+    ],
+    [
+      'ValidationException',
+      'One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of2048 bytes',
+      'Size of hashkey has exceeded the maximum size limit',
+    ],
+    [
+      'ValidationException',
+      'One or more parameter values were invalid: Missing the key Sora in the item',
+      undefined,
+    ],
+    ['SerializationException', 'NUMBER_VALUE cannot be converted to String', undefined],
+    ['SyntaxError', 'Unexpected token S in JSON at position 0: Sora', undefined],
+  ])('%s, only the parameter or the limit is shown of “%s”', async (name, message, shown) => {
+    expect((await describeError(named(name, message))).errorMessage).toBe(shown);
+  });
+
+  test('no text but AWS’ own words is shown, whatever the message is', () => {
+    const words = [
+      'Invalid parameter: ',
+      'Value ',
+      ' for parameter ',
+      ' is invalid',
+      "at '",
+      'Subject',
+      'Message',
+      'message attribute ',
+      'Message must be shorter than ',
+    ];
+    const part = fc.oneof(fc.constantFrom(...words), fc.constantFrom('Sora', '09012345678', '\n', "'"));
+    return fc.assert(
+      fc.asyncProperty(fc.array(part), async (parts) => {
+        const described = await describeError(named('InvalidParameterValue', parts.join('')));
+        expect(errorText(described)).not.toMatch(/Sora|09012345678/);
+      }),
+    );
+  });
+
+  test('a name that is about a KMS key is no such error', async () => {
+    const message = 'arn:aws:kms:eu-west-1:111122223333:key/1 is pending deletion.';
+    const error = named('KMSInvalidStateException', message);
+    expect(await describeError(error)).toMatchObject({ errorMessage: message });
+  });
+});
 
 test('a thrown value that is not an error is described by its type', async () => {
   expect(await describeError('Sora')).toEqual({ error: 'string' });
