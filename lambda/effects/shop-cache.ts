@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
@@ -13,8 +14,8 @@ export interface ShopUpdate extends VersionedChange {
 }
 
 /**
- * The cached shops, one item per shop. A reader stores a shop under `shop` only if `version` is unchanged since before
- * its read. So a shop that was read before an update cannot be cached after it.
+ * The cached shops, one item per shop. A reader stores a shop under `shop` only if `invalidation` is unchanged since
+ * before its read (decision 22). So a shop that was read before an update cannot be cached after it.
  */
 export class ShopCache {
   readonly #client: DynamoDBClient;
@@ -28,22 +29,29 @@ export class ShopCache {
     this.#table = table;
   }
 
-  /** Removes the cached shop and stores the version of the update. */
+  /**
+   * Removes the cached shop, and stores the update if it is the newest one. A stale update removes the shop, too: by the
+   * order of timestamps it is older, but the shop may have been cached before it happened.
+   */
   async invalidate(update: ShopUpdate): Promise<EffectOutcome> {
     const { shopId, updatedFields, receivedAt, version } = update;
     const names = updatedFields && (await storableText('updated_fields', JSON.stringify(updatedFields)));
     const fields = names === undefined ? undefined : updatedFields;
-    return await versionedWrite(version, () =>
+    const item = { TableName: this.#table, Key: { shop_id: { S: tableKey(shopId) } } };
+    // No reader has seen it yet.
+    const invalidation = { ':invalidation': { S: randomUUID() } };
+    const set = 'SET invalidation = :invalidation, version = :version, invalidated_at = :at';
+    const outcome = await versionedWrite(version, () =>
       this.#client.send(
         new UpdateItemCommand({
-          TableName: this.#table,
-          Key: { shop_id: { S: tableKey(shopId) } },
+          ...item,
           UpdateExpression: fields
-            ? 'SET version = :version, invalidated_at = :at, updated_fields = :fields REMOVE shop'
-            : 'SET version = :version, invalidated_at = :at REMOVE shop, updated_fields',
+            ? `${set}, updated_fields = :fields REMOVE shop`
+            : `${set} REMOVE shop, updated_fields`,
           ConditionExpression: mayWrite(update),
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
           ExpressionAttributeValues: {
+            ...invalidation,
             ':version': { S: version },
             ':at': { S: receivedAt },
             ...(fields && { ':fields': { L: fields.map((field) => ({ S: field })) } }),
@@ -51,6 +59,16 @@ export class ShopCache {
         }),
       ),
     );
+    if (outcome === 'Stale') {
+      await this.#client.send(
+        new UpdateItemCommand({
+          ...item,
+          UpdateExpression: 'SET invalidation = :invalidation REMOVE shop',
+          ExpressionAttributeValues: invalidation,
+        }),
+      );
+    }
+    return outcome;
   }
 }
 

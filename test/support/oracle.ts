@@ -78,8 +78,8 @@ function apply({ shops, cast, contacts }: ExpectedState, { event, data }: Payloa
   }
 }
 
-/** Columns with times, which differ between histories with the same final state. */
-const INCIDENTAL = /^(updated_at|invalidated_at|expires_at)$/;
+/** Columns that differ between histories with the same final state: times, and what readers of the cache compare. */
+const INCIDENTAL = /^(updated_at|invalidated_at|expires_at|invalidation)$/;
 
 /** The item without absent and {@link INCIDENTAL} columns, for comparison. */
 export function essence(row: Row | undefined): Row | undefined {

@@ -181,7 +181,7 @@ test('a fill does not overwrite an equal version, right or wrong', () =>
     await damage(consumers.tables, await consumers.rows(deliveries), harm.filter(underRightVersions));
     const before = await consumers.rows(deliveries);
     await deliver(some(deliveries, numbers), fill);
-    expect(await consumers.rows(deliveries)).toEqual(before);
+    expect((await consumers.rows(deliveries)).map(withoutCache)).toEqual(before.map(withoutCache));
   }));
 
 test('a fill restores missing items like the deliveries would', () =>
@@ -190,6 +190,9 @@ test('a fill restores missing items like the deliveries would', () =>
     await deliver(deliveries, fill);
     await consumers.expectState(deliveries);
   }));
+
+/** The item without a cached shop, which any event may remove. */
+const withoutCache = ({ row }: StoredRow) => essence({ ...row, shop: undefined });
 
 /** About half of the deliveries, in another order, some of them twice. */
 function some(deliveries: readonly ReceivedDelivery[], numbers: readonly number[]): ReceivedDelivery[] {

@@ -68,40 +68,56 @@ describe('the shop cache', () => {
   const invalidate = (change: VersionedChange, updatedFields?: readonly string[]) =>
     cache.invalidate({ ...change, shopId: id, updatedFields });
 
-  /** A reader that caches what it has read, on condition that the version has not changed. */
-  const store = (seen: string | undefined) =>
-    tables.client.send(
-      new UpdateItemCommand({
-        TableName: aws.outputs.ShopCacheTable,
-        Key: { shop_id: { S: id } },
-        UpdateExpression: 'SET shop = :shop',
-        ConditionExpression: seen === undefined ? 'attribute_not_exists(version)' : 'version = :seen',
-        ExpressionAttributeValues: { ':shop': { S: 'as read' }, ...(seen && { ':seen': { S: seen } }) },
-      }),
-    );
+  /** A reader of decision 22: looks at the item, reads the shop elsewhere, then caches it. */
+  async function reader() {
+    const seen = (await read())?.invalidation;
+    const condition = seen === undefined ? 'attribute_not_exists(invalidation)' : 'invalidation = :seen';
+    const values = marshall({ ':shop': 'as read', ':seen': seen }, { removeUndefinedValues: true });
+    return {
+      cache: () =>
+        tables.client.send(
+          new UpdateItemCommand({
+            TableName: aws.outputs.ShopCacheTable,
+            Key: { shop_id: { S: id } },
+            UpdateExpression: 'SET shop = :shop',
+            ConditionExpression: condition,
+            ExpressionAttributeValues: values,
+          }),
+        ),
+    };
+  }
 
   test('deletes a shop, and stores when, why and with which version', async () => {
-    await store(undefined);
+    await (await reader()).cache();
     expect(await invalidate(by('1'), ['name'])).toBe('Processed');
-    expect(await read()).toEqual({ shop_id: id, version: '1', invalidated_at: AT, updated_fields: ['name'] });
-  });
-
-  test('rejects a shop that was read before the event', async () => {
-    await invalidate(by('2'));
-    await expect(store(undefined)).rejects.toThrow(/conditional/);
-    await expect(store('1')).rejects.toThrow(/conditional/);
-    await store('2');
-    expect(await read()).toMatchObject({ shop: 'as read' });
+    expect(await read()).toEqual({
+      ...{ shop_id: id, version: '1', invalidated_at: AT, updated_fields: ['name'] },
+      invalidation: expect.any(String),
+    });
   });
 
   test.each([
-    { event: 'an older event', change: by('1'), expected: 'Stale' },
-    { event: 'the same event again', change: by('2'), expected: 'Duplicate' },
-    { event: 'a repair by an older event', change: by('1', REPAIR), expected: 'Stale' },
-  ])('keeps a shop after $event: $expected', async ({ change, expected }) => {
+    { event: 'the first event', change: by('1'), expected: 'Processed' },
+    { event: 'a newer event', before: '1', change: by('2'), expected: 'Processed' },
+    { event: 'an event that by its timestamp is older', before: '2', change: by('1'), expected: 'Stale' },
+    { event: 'a repair', before: '2', change: by('2', REPAIR), expected: 'Processed' },
+    { event: 'a repair by an older event', before: '2', change: by('1', REPAIR), expected: 'Stale' },
+  ])('has no shop that was read or cached before $event', async ({ before, change, expected }) => {
+    if (before) await invalidate(by(before));
+    const late = await reader();
+    await (await reader()).cache();
+    expect(await invalidate(change)).toBe(expected);
+    expect(await read()).not.toHaveProperty('shop');
+    await expect(late.cache()).rejects.toThrow(/conditional/);
+    await (await reader()).cache();
+    expect(await read()).toMatchObject({ shop: 'as read' });
+  });
+
+  test('stays as it is after a stale event, apart from the shop, and keeps the shop after a repeat', async () => {
     await invalidate(by('2'), ['name']);
-    await store('2');
-    expect(await invalidate(change, [])).toBe(expected);
+    expect(await invalidate(by('1'), [])).toBe('Stale');
+    await (await reader()).cache();
+    expect(await invalidate(by('2'), [])).toBe('Duplicate');
     expect(await read()).toMatchObject({ shop: 'as read', version: '2', updated_fields: ['name'] });
   });
 
@@ -131,7 +147,10 @@ describe('the shop cache', () => {
   ])('has no field names after an event with $kind', async ({ fields }) => {
     await invalidate(by('1'), ['name']);
     expect(await invalidate(by('2'), fields)).toBe('Processed');
-    expect(await read()).toEqual({ shop_id: id, version: '2', invalidated_at: AT });
+    expect(await read()).toEqual({
+      ...{ shop_id: id, version: '2', invalidated_at: AT },
+      invalidation: expect.any(String),
+    });
     expect(leftOut()).toHaveLength(fields === undefined ? 0 : 1);
   });
 
