@@ -17,7 +17,7 @@ const SKIPPED: readonly (readonly [text: RegExp, reason: string])[] = [
     'needs an AWS service that the local stack does not have',
   ],
   [
-    /aws (lambda (get-account|get-alias|list-versions|update-alias)|s3api put-bucket-versioning|sns (add-permission|subscribe)|sqs start-message-move)/,
+    /aws (lambda (get-account|get-alias|list-versions|update-alias)|s3api put-bucket-versioning|sns (add-permission|subscribe))/,
     'needs AWS: the local stack does not have this operation, or has no such resource',
   ],
   [/(?<!\.local\/)\boutputs\.json\b/, 'needs the outputs of a deployed stage'],

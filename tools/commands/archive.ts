@@ -5,11 +5,11 @@ import {
   outcomeOption,
   type RecordFilter,
   requireWindow,
-  shopOption,
   sinceOption,
   untilOption,
 } from '../stage/archive/record-filter.ts';
 import { outputsOption, runOperation, stageOption } from '../stage/operation.ts';
+import { shopOption } from '../stage/payload-filter.ts';
 import { hookctlGroup } from '../terminal/command.ts';
 import { UsageError } from '../terminal/command-error.ts';
 import { ExportDestination } from '../terminal/files.ts';

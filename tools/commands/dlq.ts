@@ -1,3 +1,4 @@
+import { idOption } from '../stage/archive/record-filter.ts';
 import {
   outputsOption,
   type RunOperation,
@@ -5,18 +6,19 @@ import {
   runOperation,
   stageOption,
 } from '../stage/operation.ts';
+import { searchOption, shopOption } from '../stage/payload-filter.ts';
 import { hookctlGroup } from '../terminal/command.ts';
-import { CommandError, UsageError } from '../terminal/command-error.ts';
 import { ExportDestination } from '../terminal/files.ts';
 import { jsonOption, wholeNumber } from '../terminal/options.ts';
 import { typedPath } from '../terminal/project-folder.ts';
 
-/** Maximum messages a second of a redrive. Source: SQS API reference, `StartMessageMoveTask`. */
-const MAX_MOVE_RATE = 500;
+/** Maximum messages a second of a redrive: as many as SQS' own redrive has at most. */
+const MAX_RATE = 500;
+
+/** Messages a second, unless somebody chooses: consumers and their dependencies also work for new deliveries. */
+const DEFAULT_RATE = 100;
 
 const QUEUE = 'event such as shop.updated, quarantine, unrouted, or a name from dlq list';
-
-const collect = (text: string, before: string[] = []) => [...before, text];
 
 export function dlqCommand(runOperation: RunOperation) {
   const command = hookctlGroup(
@@ -27,6 +29,15 @@ export function dlqCommand(runOperation: RunOperation) {
   const on = (name: string, description: string) =>
     command.command(name).description(description).addOption(stageOption()).addOption(outputsOption());
 
+  /** A command on the messages of a queue, which its options can select. */
+  const onMessages = (name: string, description: string) =>
+    on(name, description)
+      .argument('<queue>', QUEUE)
+      .addOption(idOption('message, event or request, with copies'))
+      .option('--event <event>', 'only this kind of event')
+      .addOption(shopOption())
+      .addOption(searchOption());
+
   on('list', 'Counts the messages of each queue, and shows pauses')
     .addOption(jsonOption())
     .action(({ json, ...where }) =>
@@ -36,58 +47,34 @@ export function dlqCommand(runOperation: RunOperation) {
       }),
     );
 
-  on('show', 'Shows the messages of a queue, and why each was set aside')
-    .argument('<queue>', QUEUE)
+  onMessages('show', 'Shows the messages of a queue, and why each was set aside')
     .option('--limit <n>', 'maximum number of messages; copies count once', wholeNumber(1, 10_000), 20)
     .option('--payload', 'also show payloads, which are personal data')
     .addOption(jsonOption())
-    .action((name, { limit, payload = false, json = false, ...where }) =>
+    .action((name, { id: ids, event, shop, search, limit, payload = false, json = false, ...where }) =>
       runOperation(where, async (operation) => {
         const { findQueue } = await import('../stage/queues/queue.ts');
         const { dlqShow } = await import('../stage/queues/dlq-show.ts');
-        return dlqShow(operation, await findQueue(operation.stack, name), { limit, payload, json });
+        const queue = await findQueue(operation.stack, name);
+        return dlqShow(operation, queue, { limit, payload, json, filter: { ids, event, shop, search } });
       }),
     );
 
-  on('redrive', 'Processes the messages of a queue again')
-    .argument('<queue>', QUEUE)
-    .option(
-      '--id <id>',
-      'only this message, event or request, with copies: at least 8 characters of its id; repeatable',
-      collect,
-    )
-    .option(
-      '--rate <n>',
-      `messages per second, 1 to ${MAX_MOVE_RATE}; only for all dead letters of an event`,
-      wholeNumber(1, MAX_MOVE_RATE),
-    )
+  onMessages('redrive', 'Processes the messages of a queue again')
+    .option('--rate <n>', `messages per second, 1 to ${MAX_RATE}`, wholeNumber(1, MAX_RATE), DEFAULT_RATE)
     .addOption(jsonOption())
-    .action((name, { id, rate, json, ...where }) =>
+    .action((name, { id: ids, event, shop, search, rate, json, ...where }) =>
       runOperation(where, async (given) => {
         const operation = reporting(given, json);
         const { findQueue } = await import('../stage/queues/queue.ts');
-        const queue = await findQueue(operation.stack, name);
-        if (queue.kind === 'removed') {
-          throw new CommandError(
-            `Not redriven: ${queue.title} has no consumer. Keep a copy: ${operation.stack.command(`export ${name}`)}`,
-          );
-        }
-        if (queue.kind === 'dead-letter' && id === undefined) {
-          const { redriveAll } = await import('../stage/queues/redrive-all.ts');
-          return redriveAll(operation, queue, rate);
-        }
-        if (rate !== undefined) {
-          throw new UsageError('--rate is only for a redrive of all dead letters of an event');
-        }
-        const { redriveEach } = await import('../stage/queues/redrive-each.ts');
-        return redriveEach(operation, queue, id);
+        const { redrive } = await import('../stage/queues/redrive.ts');
+        return redrive(operation, await findQueue(operation.stack, name), { ids, event, shop, search }, rate);
       }),
     );
 
-  on('export', 'Writes the messages of a queue with payloads, which are personal data, as JSON lines')
-    .argument('<queue>', QUEUE)
+  onMessages('export', 'Writes the messages of a queue with payloads, which are personal data, as JSON lines')
     .option('--output <file>', 'new file to write to (default: standard output)', typedPath)
-    .action((name, { output, ...where }) =>
+    .action((name, { id: ids, event, shop, search, output, ...where }) =>
       runOperation(where, async (operation) => {
         const { findQueue } = await import('../stage/queues/queue.ts');
         const { dlqExport } = await import('../stage/queues/dlq-export.ts');
@@ -95,7 +82,8 @@ export function dlqCommand(runOperation: RunOperation) {
         await using destination = new ExportDestination(output);
         // Messages go to standard error, because standard output is for the exported lines.
         const aside = { ...operation, printLine: console.error };
-        return await dlqExport(aside, queue, (line) => destination.write(line));
+        const filter = { ids, event, shop, search };
+        return await dlqExport(aside, queue, filter, (line) => destination.write(line));
       }),
     );
   return command;

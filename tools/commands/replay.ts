@@ -4,7 +4,6 @@ import {
   eventsArgument,
   idOption,
   outcomeOption,
-  shopOption,
   sinceOption,
   untilOption,
 } from '../stage/archive/record-filter.ts';
@@ -15,6 +14,7 @@ import {
   runOperation,
   stageOption,
 } from '../stage/operation.ts';
+import { shopOption } from '../stage/payload-filter.ts';
 import { DEFAULT_RATE, MAX_RATE, NAME_RULE } from '../stage/replay/limits.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { jsonOption, time, wholeNumber } from '../terminal/options.ts';

@@ -6,6 +6,7 @@ import { lateProgress, type ProgressDisplay } from '../terminal/progress.ts';
 import { typedPath } from '../terminal/project-folder.ts';
 import { INTERRUPTED, interruption, screenWidth } from '../terminal/terminal.ts';
 import { NOT_RUNNING } from './local-folder.ts';
+import type { ReceivedMessage } from './queues/received-message.ts';
 import type { RepeatableRequest, SentAnswer } from './signed-post.ts';
 import type { Stage } from './stage.ts';
 
@@ -26,6 +27,8 @@ export interface Operation {
   readonly recorded?: (id: string) => Promise<RecordedDelivery | undefined>;
   /** Called with the result of the command, as data. */
   readonly report?: (result: object) => void;
+  /** Called with each message that a redrive has moved to another queue, and the time before, in epoch milliseconds. */
+  readonly onRedriven?: (message: Pick<ReceivedMessage, 'attributes'>, at: number) => void;
   /** Called with each answer, and the id of its request if known. */
   readonly onPosted?: (answer: SentAnswer, requestId: string | undefined) => void;
   /**

@@ -1,19 +1,18 @@
 import type { InspectedMessage } from '../../local/observation.ts';
-import { eventAndShop } from '../../stage/history/local-feed.ts';
 import { payloadPreview } from '../../stage/history/payload-preview.ts';
 import { refusalOf } from '../../stage/operation.ts';
+import { eventAndShop } from '../../stage/payload-filter.ts';
 import { copyKey, groupCopies, type ListedMessage } from '../../stage/queues/copies.ts';
+import { forEachMessage, MAX_SEARCHED } from '../../stage/queues/for-each-message.ts';
 import { sourceQueueUrl, type WaitingQueue, waitingQueues } from '../../stage/queues/queue.ts';
 import {
   attributeText,
-  forEachMessage,
   payloadInMessage,
   type ReceivedMessage,
   readPayload,
   reasonOf,
   UnreadablePayloadError,
 } from '../../stage/queues/received-message.ts';
-import { MAX_SEARCHED } from '../../stage/queues/waiting-messages.ts';
 import type { Stage } from '../../stage/stage.ts';
 import type { DeadLetters, QueueMessage, QueueMessages } from '../api.ts';
 import { ApiProblem, forbidden, notFound } from './api-problem.ts';

@@ -1,7 +1,8 @@
 import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import * as z from 'zod/mini';
-import type { RunOperation } from '../../stage/operation.ts';
+import type { Operation, RunOperation } from '../../stage/operation.ts';
 import { eventOf, waitingQueue } from '../../stage/queues/queue.ts';
+import { attributesOf } from '../../stage/queues/received-message.ts';
 import { inOneLine } from '../../terminal/command.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { STANDARD_INPUT } from '../../terminal/files.ts';
@@ -80,7 +81,7 @@ const COMMANDS: Readonly<Record<keyof PageCommands, AllowedCommand>> = {
   },
   dlq: {
     subcommand: 'redrive',
-    options: ['--id', '--rate'],
+    options: ['--id', '--event', '--shop', '--search', '--rate'],
     subject: ({ args: [queue] }, { source }) => waitingQueue(source.stage, String(queue)).title,
     around: redriven,
   },
@@ -211,25 +212,14 @@ function withConsole(task: CommandTask, { input }: ParsedCommand, { source }: Co
 /** Blocks reads of the queue during a redrive, and records which deliveries were redriven. */
 function redriven(
   { args: [name] }: ParsedCommand,
-  { source, local, queueLocks }: CommandContext,
+  { source, queueLocks }: CommandContext,
   task: CommandTask,
 ): CommandTask {
-  const { kind, url } = waitingQueue(source.stage, String(name));
-  const inspect = async () => local?.stack.inspectQueue(url);
-  return (operation) =>
-    queueLocks.redrive(url, async () => {
-      const before = kind === 'quarantine' ? undefined : await inspect();
-      // The time is taken before the redrive, because a message may fail again before the redrive ends.
-      const at = Date.now();
-      const done = await task(operation);
-      if (before === undefined) return done;
-      const left = new Set((await inspect())?.map(({ id }) => id));
-      const gone = before.filter(({ id }) => !left.has(id));
-      // No log line reports a redrive; the first one is of the next attempt. So the redrive is recorded here.
-      for (const { attributes } of gone) {
-        const { requestId, eventId, event } = attributes;
-        if (requestId !== undefined) source.store.add({ kind: 'redrive', at, requestId, eventId, event });
-      }
-      return done;
-    });
+  const { url } = waitingQueue(source.stage, String(name));
+  // No log line reports a redrive; the first one is of the next attempt. So the redrive is recorded here.
+  const onRedriven: Operation['onRedriven'] = (message, at) => {
+    const { requestId, eventId, event } = attributesOf(message);
+    if (requestId !== undefined) source.store.add({ kind: 'redrive', at, requestId, eventId, event });
+  };
+  return (operation) => queueLocks.redrive(url, () => task({ ...operation, onRedriven }));
 }

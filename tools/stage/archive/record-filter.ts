@@ -91,17 +91,16 @@ export const sinceOption = () =>
 export const untilOption = () =>
   new Option('--until <time>', 'only records settled before this time').argParser(time);
 
-export const shopOption = () => new Option('--shop <id>', 'only this shop');
-
 export const outcomeOption = () =>
   new Option('--outcome <outcome>', `only this outcome: ${settledOutcomes.join(', ')}; repeatable`).argParser<
     readonly SettledOutcome[]
   >(eachOf(settledOutcomes));
 
-export const idOption = () =>
+/** @param what the ids name */
+export const idOption = (what = 'event or request') =>
   new Option(
     '--id <id>',
-    `only this event or request: at least ${SHORT_ID_LENGTH} characters of its id; repeatable`,
+    `only this ${what}: at least ${SHORT_ID_LENGTH} characters of its id; repeatable`,
   ).argParser<readonly string[]>((text, before = []) => {
     if (text.length >= SHORT_ID_LENGTH) return [...before, text];
     throw new InvalidArgumentError(`At least ${SHORT_ID_LENGTH} characters: a shorter id is ambiguous.`);

@@ -1,10 +1,10 @@
-import { tableKey } from '../../../lambda/effects/table-key.ts';
 import { pascalCase } from '../../../lambda/events/event-names.ts';
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
 import { attribute } from '../../../lambda/queue/message.ts';
 import type { FunctionLogLine } from '../../local/functions/invocation.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import type { Exchange, ItemChange, PublishedNotification, StackObserver } from '../../local/observation.ts';
+import { eventAndShop } from '../payload-filter.ts';
 import { plainItem } from './effects.ts';
 import type { CrashFact, ExchangeFact, ItemEffect } from './facts.ts';
 import { isObject, jsonOf, textOf } from './json.ts';
@@ -128,7 +128,8 @@ const subjectOf = (attributes: Readonly<Record<string, string>>) => ({
 export function exchangeFact(exchange: Exchange): ExchangeFact | undefined {
   const { requestId, receivedAt, method, path, query, headers, sourceIp, status, body } = exchange;
   if ((method === 'GET' || method === 'HEAD') && path !== WEBHOOK_PATH) return undefined;
-  const answer = objectOf(exchange.responseBody);
+  const parsed = jsonOf(exchange.responseBody.toString());
+  const answer = isObject(parsed) ? parsed : undefined;
   const isRead = body !== undefined && (status === 200 || status === 400);
   return {
     kind: 'exchange',
@@ -171,22 +172,4 @@ function writersOf({ before = {}, after = {} }: ItemChange): Set<string> {
     return isNew ? (WRITTEN_BY.exec(text)?.[1] ?? []) : [];
   });
   return new Set(writers);
-}
-
-/** Kind and shop of a payload, if they can be found. */
-export function eventAndShop(body: Buffer) {
-  const payload = objectOf(body);
-  const data = payload?.data;
-  return { event: textOf(payload?.event), shopId: isObject(data) ? shopOf(data.shop_id) : undefined };
-}
-
-function objectOf(bytes: Buffer): Record<string, unknown> | undefined {
-  const value = jsonOf(bytes.toString());
-  return isObject(value) ? value : undefined;
-}
-
-/** The shop's id in the form that archive and tables use. */
-function shopOf(value: unknown): string | undefined {
-  if (typeof value !== 'number' && textOf(value) === undefined) return undefined;
-  return tableKey(String(value));
 }

@@ -1,45 +1,78 @@
 import { messages } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
-import { copyKey, eventsAndCopies } from './copies.ts';
-import { type AnyQueue, emptiness, queueState } from './queue.ts';
-import { attributesOf, forEachMessage, payloadFields } from './received-message.ts';
+import { eventsAndCopies } from './copies.ts';
+import type { AnyQueue } from './queue.ts';
+import { attributesOf, bytesAsFields, payloadOrReason } from './received-message.ts';
+import {
+  forEachSelected,
+  gaps,
+  type MessageFilter,
+  nothingTo,
+  type Selection,
+  selectMessages,
+} from './selected-messages.ts';
+
+type WriteLine = (line: string) => Promise<void>;
 
 /**
- * Writes every message of a queue as a line of JSON, each copy too, with the partner's data. Removes nothing.
+ * Writes messages of a queue as lines of JSON, each copy too, with the partner's data. Removes nothing.
  * @param write called with one line at a time
  * @returns whether every message was written with its payload
  */
 export async function dlqExport(
   operation: Operation,
   queue: AnyQueue,
-  write: (line: string) => Promise<void>,
+  filter: MessageFilter,
+  write: WriteLine,
 ): Promise<boolean> {
   const { stack, signal, printLine } = operation;
-  const state = await queueState(stack.sqs, queue.url);
-  let unreadable = 0;
-  const events = new Set<string>();
-  const { seen, limited } = await forEachMessage(stack, queue.url, { signal }, async (message) => {
-    events.add(copyKey(queue, message));
-    const payload = await payloadFields(stack, queue, message);
-    if (payload.unreadable !== undefined) unreadable += 1;
-    const { id: messageId, sentAt } = message;
-    const exported = { queue: queue.name, messageId, sentAt, attributes: attributesOf(message), ...payload };
-    await write(`${JSON.stringify(exported)}\n`);
-    return 'stays';
-  });
+  const selection = await selectMessages(operation, queue, filter, () => undefined);
+  if (selection.selected.length === 0 && !signal.aborted) {
+    printLine((await nothingTo('export', stack, queue, selection)).message);
+    return true;
+  }
+  const { keys, whole, unseen } = await exportSelected(operation, queue, selection, write);
+  const count = keys.length;
   if (signal.aborted) {
     printLine(
-      `Interrupted after ${messages(seen)}: the export is incomplete. Nothing was removed from ${queue.title}.`,
+      `Interrupted after ${messages(count)}: the export is incomplete. Nothing was removed from ${queue.title}.`,
     );
     return false;
   }
-  if (seen === 0) {
-    printLine(`Nothing to export: ${emptiness(queue, state)}`);
-    return true;
-  }
-  printLine(`Exported ${eventsAndCopies(events.size, seen)} from ${queue.title}. Nothing was removed.`);
+  printLine(
+    `Exported ${eventsAndCopies(new Set(keys).size, count)} from ${queue.title}. Nothing was removed.`,
+  );
+  const unreadable = count - whole.size;
   if (unreadable > 0) printLine(`${messages(unreadable)} without payload. The field "unreadable" says why.`);
-  if (limited || seen < state.visible)
-    printLine(`There may be more: SQS counted ${state.visible} at the start.`);
-  return unreadable === 0;
+  for (const line of gaps(queue, selection)) printLine(line);
+  if (unseen > 0) printLine(`${messages(unseen)} left out: another command reads or moves them.`);
+  if (selection.limited) printLine('There may be more.');
+  return unreadable + unseen === 0 && !selection.limited;
+}
+
+/**
+ * Writes the messages of a selection.
+ * @returns `keys`: those of the written messages; `whole`: ids of those that were written with their payload
+ */
+export async function exportSelected(
+  operation: Operation,
+  queue: AnyQueue,
+  selection: Selection,
+  write: WriteLine,
+) {
+  const keys: string[] = [];
+  const whole = new Set<string>();
+  // One page at once, because each payload may have 6 MB.
+  const options = { doing: 'Exporting', atOnce: 1 };
+  const { unseen } = await forEachSelected(operation, queue, selection, options, async (message, key) => {
+    const { bytes, unreadable } = await payloadOrReason(operation.stack, queue, message);
+    const payload = bytes ? bytesAsFields(bytes) : { unreadable };
+    const { id: messageId, sentAt } = message;
+    const exported = { queue: queue.name, messageId, sentAt, attributes: attributesOf(message), ...payload };
+    await write(`${JSON.stringify(exported)}\n`);
+    keys.push(key);
+    if (bytes) whole.add(messageId);
+    return 'stays';
+  });
+  return { keys, whole, unseen };
 }

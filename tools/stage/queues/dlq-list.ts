@@ -9,9 +9,9 @@ import type { Operation } from '../operation.ts';
 import { refusalOf } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { copyKey } from './copies.ts';
+import { forEachMessage } from './for-each-message.ts';
 import { type Pause, pausesOf } from './pause-state.ts';
 import { type AnyQueue, type QueueState, queueState, removedQueues, waitingQueues } from './queue.ts';
-import { forEachMessage } from './received-message.ts';
 import { retriesOf } from './retries.ts';
 
 /**

@@ -1,32 +1,27 @@
 import { fieldLines } from '../../terminal/layout.ts';
 import { duration, messages, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
+import { eventAndShop } from '../payload-filter.ts';
 import type { Stage } from '../stage.ts';
-import {
-  copyKey,
-  countLine,
-  eventCount,
-  eventsAndCopies,
-  groupCopies,
-  type ListedMessage,
-} from './copies.ts';
-import { type AnyQueue, emptiness, queueState, sourceQueueUrl } from './queue.ts';
+import { copyKey, countLine, eventCount, eventsAndCopies, groupCopies } from './copies.ts';
+import { MAX_SEARCHED } from './for-each-message.ts';
+import { type AnyQueue, queueState, sourceQueueUrl } from './queue.ts';
 import {
   attributeText,
+  bytesAsFields,
   failureAttribute,
-  forEachMessage,
-  payloadFields,
+  payloadOrReason,
   type ReceivedMessage,
   reasonOf,
 } from './received-message.ts';
-import { MAX_SEARCHED } from './waiting-messages.ts';
+import { filterWords, gaps, type MessageFilter, nothingTo, selectMessages } from './selected-messages.ts';
 
 /** Words before the next command, by kind of queue. */
 const BEFORE_NEXT: Readonly<Record<AnyQueue['kind'], string>> = {
   'dead-letter': 'After you fix the cause',
   quarantine: 'After the partner or you fix the cause (docs/operations.md, "Quarantine")',
   unrouted: 'After you add the event (npx hookctl new-event) and deploy',
-  removed: 'They have no consumer. Keep a copy',
+  removed: 'If the event may come back',
 };
 
 /**
@@ -37,25 +32,32 @@ const BEFORE_NEXT: Readonly<Record<AnyQueue['kind'], string>> = {
 export async function dlqShow(
   operation: Operation,
   queue: AnyQueue,
-  { limit, payload, json }: { limit: number; payload: boolean; json: boolean },
+  {
+    limit,
+    payload,
+    json,
+    filter = {},
+  }: { limit: number; payload: boolean; json: boolean; filter?: MessageFilter },
 ): Promise<void> {
-  const { stack, signal, printLine } = operation;
+  const { stack, printLine } = operation;
   const state = await queueState(stack.sqs, queue.url);
-  const listed: ListedMessage<ReturnType<typeof shownMessage>>[] = [];
-  const payloads = new Map<string, Awaited<ReturnType<typeof payloadFields>>>();
-  const options = { signal, limit: Math.max(limit, MAX_SEARCHED) };
-  const { seen, limited } = await forEachMessage(stack, queue.url, options, async (message) => {
+  /** The first messages, of which alone the payload is read, by the key of their copies. */
+  const payloads = new Map<string, object>();
+  const describe = async (message: ReceivedMessage) => {
     const key = copyKey(queue, message);
-    const shown = shownMessage(queue, state.retention, message);
-    listed.push({ key, at: shown.sentAt, shown });
-    if (payload && !payloads.has(key) && payloads.size < limit) {
+    if (!payloads.has(key) && payloads.size < limit) {
       payloads.set(key, {});
-      payloads.set(key, await payloadFields(stack, queue, message));
+      const { bytes, unreadable } = await payloadOrReason(stack, queue, message);
+      const { shopId } = bytes ? eventAndShop(bytes) : {};
+      payloads.set(key, { shopId, ...(payload && (bytes ? bytesAsFields(bytes) : { unreadable })) });
     }
-    return 'stays';
-  });
-  const entries = groupCopies(listed);
-  const shown: ShownMessage[] = entries.slice(0, limit).map(({ shown, key, copies, firstAt }) => ({
+    return shownMessage(queue, state.retention, message);
+  };
+  const read = Math.max(limit, MAX_SEARCHED);
+  const selection = await selectMessages(operation, queue, filter, describe, read);
+  const { selected, seen, limited } = selection;
+  const entries = groupCopies(selected);
+  const shown = entries.slice(0, limit).map(({ shown, key, copies, firstAt }) => ({
     ...shown,
     copies,
     firstSentAt: firstAt,
@@ -63,44 +65,44 @@ export async function dlqShow(
   }));
   const isCut = entries.length > limit;
   if (json) {
-    const { inFlight } = state;
-    const found = {
-      stack: stack.title,
-      queue: queue.name,
-      messages: shown,
-      more: limited || isCut,
-      inFlight,
-    };
+    const more = limited || isCut;
+    const found = { stack: stack.title, queue: queue.name, messages: shown, more, inFlight: state.inFlight };
     printLine(JSON.stringify(found, undefined, 2));
     return;
   }
-  if (seen === 0) {
-    printLine(`Nothing to show: ${emptiness(queue, state)}`);
+  if (selected.length === 0) {
+    printLine((await nothingTo('show', stack, queue, selection)).message);
     return;
   }
   const total = limited ? ` (the queue has about ${messages(Math.max(seen, state.visible))})` : '';
-  printLine(`${eventsAndCopies(entries.length, seen)} on ${queue.title} in ${stack.title}${total}`);
+  printLine(
+    `${eventsAndCopies(entries.length, selected.length)} on ${queue.title} in ${stack.title}${total}`,
+  );
   printLine('');
-  const groups = [...Map.groupBy(listed, ({ shown }) => shown.reason)];
+  const groups = [...Map.groupBy(selected, ({ shown }) => shown.reason)];
   for (const [reason, own] of groups.sort(([, a], [, b]) => eventCount(b) - eventCount(a))) {
     printLine(countLine(own, reason));
   }
-  for (const message of shown) for (const line of ['', ...describe(stack, queue, message)]) printLine(line);
+  for (const message of shown)
+    for (const line of ['', ...describeMessage(stack, queue, message)]) printLine(line);
   printLine('');
+  for (const line of gaps(queue, selection)) printLine(line);
   if (isCut) printLine(`Only ${limit} are shown. To see more, raise --limit or export them.`);
   else if (limited) printLine(`There may be more: only ${messages(seen)} were read. An export has all.`);
   if (state.inFlight > 0) {
     printLine(`${messages(state.inFlight)} more in flight: another command reads or moves them.`);
   }
-  const next =
-    queue.kind === 'removed'
-      ? stack.command(`export ${queue.name}`)
-      : `${stack.command(`redrive ${queue.name}`)}   (only some: --id <message>)`;
-  printLine(`${BEFORE_NEXT[queue.kind]}: ${next}`);
+  const words = `${queue.name}${filterWords(filter)}`;
+  printLine(`${BEFORE_NEXT[queue.kind]}: ${stack.command(`redrive ${words}`)}`);
 }
 
 type ShownMessage = ReturnType<typeof shownMessage> &
-  Awaited<ReturnType<typeof payloadFields>> & { readonly copies: number; readonly firstSentAt: string };
+  ReturnType<typeof bytesAsFields> & {
+    readonly copies: number;
+    readonly firstSentAt: string;
+    readonly shopId?: string | undefined;
+    readonly unreadable?: string | undefined;
+  };
 
 /** A message, for programs. Times are in ISO 8601. */
 function shownMessage(queue: AnyQueue, retention: number, message: ReceivedMessage) {
@@ -118,7 +120,7 @@ function shownMessage(queue: AnyQueue, retention: number, message: ReceivedMessa
   };
 }
 
-function describe(stack: Stage, { kind }: AnyQueue, message: ShownMessage): string[] {
+function describeMessage(stack: Stage, { kind }: AnyQueue, message: ShownMessage): string[] {
   const { event = '', body, bodyBase64, unreadable } = message;
   const isUnrouted = kind === 'unrouted';
   const isCopied = message.copies > 1;
@@ -126,6 +128,7 @@ function describe(stack: Stage, { kind }: AnyQueue, message: ShownMessage): stri
     ['why', message.reason],
     ['event', isUnrouted && event],
     ['', isUnrouted && sourceQueueUrl(stack, event) && 'has a consumer now'],
+    ['shop', message.shopId],
     ['failed', moment(message.failedAt)],
     ['delivered', moment(message.receivedAt)],
     ['queued', moment(message.sentAt)],

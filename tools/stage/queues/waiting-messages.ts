@@ -1,16 +1,13 @@
 import { sha256Hex } from '../../../lambda/hash.ts';
 import type { Stage } from '../stage.ts';
+import { forEachMessage, MAX_SEARCHED } from './for-each-message.ts';
 import { queueState, type WaitingQueue, waitingQueues } from './queue.ts';
 import {
   attributeText,
   failureAttribute,
-  forEachMessage,
   payloadInMessage,
   type ReceivedMessage,
 } from './received-message.ts';
-
-/** Messages that a search inspects on each queue: 100 calls of 10 messages, some seconds in AWS. */
-export const MAX_SEARCHED = 1_000;
 
 /** A message that waits for a person: a dead letter, or a quarantined or parked message. */
 export type WaitingMessage = Awaited<ReturnType<typeof waitingMessage>>;

@@ -17,7 +17,7 @@ import { printTrace } from '../../../stage/history/print.ts';
 import { printSearch } from '../../../stage/history/search.ts';
 import { type Trace, traceDelivery } from '../../../stage/history/trace.ts';
 import { awaitDeliveries } from '../../../stage/history/wait.ts';
-import { redriveAll } from '../../../stage/queues/redrive-all.ts';
+import { redrive } from '../../../stage/queues/redrive.ts';
 import { Project } from '../../commands/project.ts';
 import { archived, objectKey, putObject, putRecords } from '../archive/support.ts';
 import { Operator, refusalOf, replied } from '../queues/support.ts';
@@ -249,7 +249,7 @@ describe('while a table is throttled', () => {
       idIs: 'messageId',
       history: dead.history,
     });
-    await redriveAll(operator.operation(), operator.queue('shop.updated'));
+    await redrive(operator.operation(), operator.queue('shop.updated'));
     const trace = await traced(eventId);
     expect(kinds(trace)).toEqual([...kinds(dead), 'processed', 'archived']);
     expect(step(trace, 'processed')).toMatchObject({ attempt: 1, origin: { kind: 'redriven' } });
@@ -277,7 +277,7 @@ test('a dead letter of a consumer that crashes shows the crashes, also after its
   expect(now[0].error).toBe('The function crashed (Runtime.ExitError)');
 
   await restore();
-  await redriveAll(operator.operation(), operator.queue('girl.deleted'));
+  await redrive(operator.operation(), operator.queue('girl.deleted'));
   const trace = await traced(eventId);
   const redriven: StepKind[] = [...kinds(dead), 'processed', 'archived'];
   // If processing takes longer than the short visibility timeout, the message arrives again and is skipped.

@@ -13,12 +13,13 @@ import type { TestAws } from '../../../../test/support/test-aws.ts';
 import { dlqExport } from '../../../stage/queues/dlq-export.ts';
 import { dlqList } from '../../../stage/queues/dlq-list.ts';
 import { dlqShow } from '../../../stage/queues/dlq-show.ts';
+import { forEachMessage } from '../../../stage/queues/for-each-message.ts';
 import { findQueue } from '../../../stage/queues/queue.ts';
-import { forEachMessage, reasonOf } from '../../../stage/queues/received-message.ts';
+import { reasonOf } from '../../../stage/queues/received-message.ts';
 import { type WaitingMessage, waitingMessages } from '../../../stage/queues/waiting-messages.ts';
 import { ExportDestination } from '../../../terminal/files.ts';
 import { Project } from '../../commands/project.ts';
-import { DEAD, type Operator, replied, shopUpdated, startedOperator } from './support.ts';
+import { DEAD, type Operator, quarantined, replied, shopUpdated, startedOperator } from './support.ts';
 
 /** Retention of a dead-letter queue, in milliseconds. */
 const KEPT = DEAD_LETTER_RETENTION_SECONDS * 1000;
@@ -48,9 +49,6 @@ async function putMany(count: number, url: string | undefined = dead, attributes
     await operator.put(url, `message ${number}`, { ...attributes });
   }
 }
-
-const quarantined = (bytes: Uint8Array) =>
-  JSON.stringify({ problems: [], bodyBase64: Buffer.from(bytes).toString('base64') });
 
 async function listed({ json = false, width = Number.POSITIVE_INFINITY, stack = operator.stack } = {}) {
   const operation = { ...operator.operation(), stack, width };
@@ -234,7 +232,7 @@ describe('the queues of a removed event', () => {
     expect(await shown(Queue)).toContain('it waited when its consumer was removed');
     const text = await shown(DeadLetterQueue);
     expect(text).toContain(DEAD.failureReason);
-    expect(text).toContain(`They have no consumer. Keep a copy: npx hookctl dlq export ${DeadLetterQueue}`);
+    expect(text).toContain(`If the event may come back: npx hookctl dlq redrive ${DeadLetterQueue}`);
   });
 
   test('are unknown if they cannot be listed, with the reason', async () => {
@@ -248,15 +246,6 @@ describe('the queues of a removed event', () => {
     expect(await listed({ stack })).toContain(
       '\nWhich queues removed events have left is unknown: RequestThrottled',
     );
-  });
-
-  test('are not redriven', async () => {
-    const where = ['--outputs', operator.outputsFile];
-    expect(await project.run(['dlq', 'redrive', Queue, ...where])).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: `Not redriven: the queue ${Queue} has no consumer. Keep a copy: npx hookctl dlq export ${Queue} ${where.join(' ')}\n`,
-    });
   });
 });
 
@@ -282,7 +271,7 @@ describe('show', () => {
     const { failureReason: reason, ...attributes } = DEAD;
     const [sentAt, receives] = [expect.any(String), expect.any(Number)];
     const times = { sentAt, keptUntil: expect.any(String), firstSentAt: expect.any(String) };
-    const message = { messageId, reason, ...attributes, ...times, receives, copies: 1 };
+    const message = { messageId, reason, ...attributes, ...times, receives, copies: 1, shopId: 'shop-1' };
     const expected = { stack: operator.stack.title, queue: 'shop.updated', more: false, inFlight: 0 };
     expect(JSON.parse(await shown('shop.updated', { json: true }))).toEqual({
       ...expected,
@@ -369,7 +358,7 @@ describe('export', () => {
   async function exported(name: string) {
     const operation = operator.operation();
     const lines: object[] = [];
-    const complete = await dlqExport(operation, operator.queue(name), async (line) => {
+    const complete = await dlqExport(operation, operator.queue(name), {}, async (line) => {
       lines.push(JSON.parse(line));
     });
     return { complete, said: operation.said, lines };

@@ -167,3 +167,7 @@ export const shopUpdated = (shopId: string) =>
     data: { shop_id: shopId, name: 'Personal name' },
     timestamp: '2026-01-31T09:00:00Z',
   });
+
+/** The body of a message in quarantine. */
+export const quarantined = (bytes: string | Uint8Array) =>
+  JSON.stringify({ problems: [], bodyBase64: Buffer.from(bytes).toString('base64') });

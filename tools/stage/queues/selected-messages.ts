@@ -1,0 +1,191 @@
+import { CommandError } from '../../terminal/command-error.ts';
+import { messages, shellWord } from '../../terminal/text.ts';
+import { severalIds } from '../archive/record-filter.ts';
+import type { Operation } from '../operation.ts';
+import { eventAndShop, matchesPayload, type PayloadFilter } from '../payload-filter.ts';
+import type { Stage } from '../stage.ts';
+import { copyKey, type ListedMessage } from './copies.ts';
+import { forEachMessage, MAX_PAGES_AT_ONCE } from './for-each-message.ts';
+import { type AnyQueue, emptiness, queueState } from './queue.ts';
+import {
+  attributeText,
+  type ReceivedMessage,
+  readPayload,
+  UnreadablePayloadError,
+} from './received-message.ts';
+
+/** Selects messages of a queue. An absent property matches all. */
+export interface MessageFilter extends PayloadFilter {
+  /** Ids of messages, events or requests, or the beginnings of such ids. Copies of a named message match, too. */
+  readonly ids?: readonly string[] | undefined;
+  readonly event?: string | undefined;
+}
+
+interface SelectedMessage<Shown> extends ListedMessage<Shown> {
+  readonly id: string;
+}
+
+export type Selection<Shown = unknown> = Awaited<ReturnType<typeof selectMessages<Shown>>>;
+
+/**
+ * Lists messages of a queue, and removes none. A command that sends or deletes messages first makes this list, and then
+ * touches only its messages. Whatever is sent later, by this command or another one, is not in it. So no command takes
+ * for a copy what another one has sent instead of it, and none processes again what has just failed again.
+ * @param describe called with each message that the filter matches, apart from its ids
+ * @param limit maximum number of messages read. @default all
+ * @returns `missing`: given ids that no message has; `unreadable`: messages that were left out, because their payload
+ * is gone; `limited`: there may be more
+ * @throws CommandError if a given id is the beginning of several
+ */
+export async function selectMessages<Shown>(
+  { stack, signal }: Pick<Operation, 'stack' | 'signal'>,
+  queue: AnyQueue,
+  filter: MessageFilter,
+  describe: (message: ReceivedMessage) => Shown | Promise<Shown>,
+  limit?: number,
+) {
+  const matching: SelectedMessage<Shown>[] = [];
+  const ids = new IdMatches(filter.ids);
+  let unreadable = 0;
+  // With a limit, one page at once, to keep to it; with payloads, too, because each may have 6 MB.
+  const isSlow = limit !== undefined || (filter.shop ?? filter.search ?? filter.event) !== undefined;
+  const options = { signal, limit, atOnce: isSlow ? 1 : MAX_PAGES_AT_ONCE };
+  const { seen, limited } = await forEachMessage(stack, queue.url, options, async (message) => {
+    const matches = await isMatch(stack, queue, filter, message);
+    if (matches === undefined) unreadable += 1;
+    if (!matches) return 'stays';
+    const key = copyKey(queue, message);
+    ids.add(key, message);
+    const { id, sentAt } = message;
+    matching.push({ id, key, at: sentAt.toISOString(), shown: await describe(message) });
+    return 'stays';
+  });
+  ids.requireUnique();
+  const selected = filter.ids === undefined ? matching : matching.filter(({ key }) => ids.keys.has(key));
+  return { selected, seen, limited, unreadable, missing: ids.missing() };
+}
+
+/** Ids that a person gave, and the messages that have them. */
+class IdMatches {
+  /** Keys of the named messages and their copies. */
+  readonly keys = new Set<string>();
+  readonly #found: ReadonlyMap<string, Set<string>>;
+
+  constructor(given: readonly string[] = []) {
+    this.#found = new Map(given.map((id) => [id, new Set()]));
+  }
+
+  add(key: string, message: ReceivedMessage): void {
+    const own = [attributeText(message, 'eventId'), message.id, attributeText(message, 'requestId')];
+    for (const [given, whole] of this.#found) {
+      const id = own.find((one) => one?.startsWith(given));
+      if (id === undefined) continue;
+      this.keys.add(key);
+      whole.add(id);
+    }
+  }
+
+  requireUnique(): void {
+    for (const [given, whole] of this.#found) if (whole.size > 1) throw severalIds(given, [...whole]);
+  }
+
+  missing(): string[] {
+    return [...this.#found].flatMap(([given, whole]) => (whole.size === 0 ? given : []));
+  }
+}
+
+/** @returns undefined if the payload would decide, and is gone */
+async function isMatch(
+  stack: Stage,
+  queue: AnyQueue,
+  { event, shop, search }: MessageFilter,
+  message: ReceivedMessage,
+): Promise<boolean | undefined> {
+  const known = knownEvent(queue, message);
+  if (event !== undefined && known !== undefined && known !== event) return false;
+  if (shop === undefined && search === undefined && (event === undefined || known !== undefined)) return true;
+  try {
+    const payload = await readPayload(stack, queue, message);
+    const isOfEvent = event === undefined || event === (known ?? eventAndShop(payload).event);
+    return isOfEvent && matchesPayload({ shop, search }, payload);
+  } catch (error) {
+    if (error instanceof UnreadablePayloadError) return undefined;
+    throw error;
+  }
+}
+
+/** The event of a message. Undefined in quarantine, where only the payload may name it. */
+export function knownEvent(
+  { kind, name }: Pick<AnyQueue, 'kind' | 'name'>,
+  message: Pick<ReceivedMessage, 'attributes'>,
+): string | undefined {
+  if (kind === 'quarantine') return undefined;
+  return kind === 'dead-letter' ? name : attributeText(message, 'event');
+}
+
+/** Options that select the same messages, as words of a command: ` --shop shop-1`. */
+export function filterWords({ ids = [], event, shop, search }: MessageFilter): string {
+  const options = [...ids.map((id) => ['id', id]), ['event', event], ['shop', shop], ['search', search]];
+  return options
+    .map(([name, value]) => (value === undefined ? '' : ` --${name} ${shellWord(value)}`))
+    .join('');
+}
+
+/** Lines about what a selection lacks. */
+export function gaps({ title }: AnyQueue, { missing, unreadable }: Selection): string[] {
+  return [
+    ...(missing.length === 0
+      ? []
+      : [
+          `Not on ${title}: ${missing.join(', ')}. A redriven message gets a new id. If it is in flight, try again in a minute`,
+        ]),
+    ...(unreadable === 0
+      ? []
+      : [`${messages(unreadable)} left out: their payload is gone, so --shop and --search cannot match it`]),
+  ];
+}
+
+/**
+ * Why a selection has no messages.
+ * @param task such as `redrive`
+ */
+export async function nothingTo(
+  task: string,
+  { sqs }: Pick<Stage, 'sqs'>,
+  queue: AnyQueue,
+  selection: Selection,
+): Promise<CommandError> {
+  const [gap] = gaps(queue, selection);
+  if (selection.seen === 0) {
+    return new CommandError(`Nothing to ${task}: ${emptiness(queue, await queueState(sqs, queue.url))}`);
+  }
+  return new CommandError(gap ?? `Nothing to ${task}: no message on ${queue.title} matches`);
+}
+
+/**
+ * Visits the messages of a selection that are still on their queue, and shows the progress.
+ * @param visit as in `forEachMessage`
+ * @returns `unseen`: number of messages that were not found, because another command has them
+ */
+export async function forEachSelected(
+  { stack, signal, progress }: Pick<Operation, 'stack' | 'signal' | 'progress'>,
+  queue: AnyQueue,
+  { selected }: Pick<Selection, 'selected'>,
+  { doing, atOnce, signal: end = signal }: { doing: string; atOnce: number; signal?: AbortSignal },
+  visit: (message: ReceivedMessage, key: string) => Promise<'settled' | 'stays'>,
+) {
+  const left = new Map(selected.map(({ id, key }) => [id, key]));
+  const total = left.size;
+  const complete = new AbortController();
+  const ended = AbortSignal.any([end, complete.signal]);
+  const { undeleted } = await forEachMessage(stack, queue.url, { signal: ended, atOnce }, async (message) => {
+    const key = left.get(message.id);
+    if (key === undefined || end.aborted) return 'stays';
+    left.delete(message.id);
+    if (left.size === 0) complete.abort();
+    const fate = await visit(message, key);
+    progress.show({ doing, done: total - left.size, total, unit: 'messages' });
+    return fate;
+  }).finally(() => progress.end());
+  return { undeleted, unseen: left.size };
+}

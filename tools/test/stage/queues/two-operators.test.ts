@@ -1,0 +1,106 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ChangeMessageVisibilityCommand, type Message, SQSClient } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { sha256Hex } from '../../../../lambda/hash.ts';
+import { eventually } from '../../../../test/support/eventually.ts';
+import { type SharedStack, sharedStack } from '../../../../test/support/shared-stack.ts';
+import { Tables } from '../../../../test/support/tables.ts';
+import { redrive } from '../../../stage/queues/redrive.ts';
+import { DEAD, Operator, quarantined, shopUpdated } from './support.ts';
+
+/** Rounds of each test. Each has other moments at which the two commands meet, and at which one is killed. */
+const ROUNDS = 8;
+
+let stack: SharedStack;
+let operator: Operator;
+let tables: Tables;
+
+beforeAll(async () => {
+  stack = await sharedStack();
+  operator = await Operator.create(stack);
+  tables = new Tables(stack.operator);
+});
+afterAll(() => operator.close());
+beforeEach(() => operator.empty());
+
+/**
+ * A command of one of the operators: each call takes a random time, and half of the commands are killed after a random
+ * number of calls. A killed command makes no further call.
+ * @returns when it has ended, and the visibility timeout of what it held, too
+ */
+async function carriedOut(queue: string): Promise<void> {
+  const held: string[] = [];
+  const sqs = new SQSClient(stack.operator);
+  let calls = randomInt(2) === 0 ? randomInt(1, 40) : Number.POSITIVE_INFINITY;
+  sqs.middlewareStack.add((next) => async (args) => {
+    await sleep(randomInt(5));
+    calls -= 1;
+    if (calls < 0) throw new Error('killed');
+    const result = await next(args);
+    const { Messages = [] } = result.output as { Messages?: Message[] };
+    held.push(...Messages.map(({ ReceiptHandle = '' }) => ReceiptHandle));
+    return result;
+  });
+  const own = { ...operator.operation(), stack: operator.stack.with({ sqs }) };
+  await redrive(own, operator.queue(queue)).catch(() => {});
+  sqs.destroy();
+  const { url: QueueUrl } = operator.queue(queue);
+  for (const ReceiptHandle of held) {
+    const visible = { QueueUrl, ReceiptHandle, VisibilityTimeout: 0 };
+    await operator.queues.client.send(new ChangeMessageVisibilityCommand(visible)).catch(() => {});
+  }
+}
+
+/** Puts copies of deliveries on a queue, lets two operators redrive it at once, and returns what is on it then. */
+async function bodiesLeft(
+  queue: string,
+  bodies: readonly string[],
+  attributes: Readonly<Record<string, string>>,
+) {
+  const isQuarantine = queue === 'quarantine';
+  const { url } = operator.queue(queue);
+  for (const body of bodies) {
+    const eventId = sha256Hex(body);
+    for (let copies = randomInt(1, 6); copies > 0; copies -= 1) {
+      const facts = { ...attributes, eventId, requestId: randomUUID() };
+      await operator.put(url, isQuarantine ? quarantined(body) : body, facts);
+    }
+  }
+  await Promise.all([carriedOut(queue), sleep(randomInt(30)).then(() => carriedOut(queue))]);
+  const left = await operator.queues.takeAll(url);
+  return left.map(({ Body = '' }) =>
+    isQuarantine ? Buffer.from(JSON.parse(Body).bodyBase64, 'base64').toString() : Body,
+  );
+}
+
+const { failureReason: _reason, failedAt: _at, ...PARKED } = DEAD;
+
+test.each([
+  ['quarantine', { event: 'unusable', reason: 'x' }],
+  ['shop.updated', DEAD],
+  ['unrouted', PARKED],
+])(
+  'two redrives of %s at once, also killed ones: each body is processed, or still there',
+  async (queue, attributes) => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const shops = Array.from({ length: 4 }, () => randomUUID());
+      const left = await bodiesLeft(queue, shops.map(shopUpdated), attributes);
+      const gone = shops.filter((shop) => !left.includes(shopUpdated(shop)));
+      for (const shop_id of gone) {
+        await eventually(() => tables.get(stack.outputs.ShopCacheTable, { shop_id }));
+      }
+    }
+  },
+);
+
+test('two redrives of deliveries that stay unusable, also killed ones: each body is still there', async () => {
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const unusable = Array.from(
+      { length: 5 },
+      () => `{"event":"shop.updated","data":{},"n":"${randomUUID()}"}`,
+    );
+    const left = await bodiesLeft('quarantine', unusable, { event: 'unusable', reason: 'x' });
+    expect([...new Set(left)].toSorted()).toEqual(unusable.toSorted());
+  }
+});
