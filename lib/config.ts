@@ -287,9 +287,6 @@ export function configSchema(target: DeploymentTarget = {}) {
         ),
 
       secretArn: secret.optional().describe('Complete ARN of an existing secret. Default: a new secret.'),
-      previousSecretArn: secret
-        .optional()
-        .describe('ARN of the secret before. Only for the deployment that changes secretArn.'),
       secretKmsKeyArn: key
         .optional()
         .describe('ARN of the key of that secret. Default: Secrets Manager’s own key.'),

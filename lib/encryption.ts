@@ -1,9 +1,10 @@
 import { ArnFormat, Aws, type RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { Policy, PolicyStatement, type Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { PolicyStatement, type Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { RegionInfo } from 'aws-cdk-lib/region-info';
 import { type Construct, DependencyGroup } from 'constructs';
 import type { StageConfig } from './config.ts';
+import { UnchangingPolicy } from './pipeline/permissions.ts';
 
 /** Domain of the partition `aws`, for a stage without a region. */
 const URL_SUFFIX = 'amazonaws.com';
@@ -111,7 +112,7 @@ export class Encryption {
   grant(role: Role, permissions: readonly PolicyStatement[]): void {
     const statements = this.keyPermissions(permissions);
     if (statements.length === 0) return;
-    this.#granted.add(new Policy(role, 'KeyPolicy', { statements, roles: [role] }));
+    this.#granted.add(new UnchangingPolicy(role, 'KeyPolicy', statements));
   }
 
   /**

@@ -53,7 +53,6 @@ export class PartnerWebhooksStack extends Stack {
     const secret = new WebhookSecret(this, 'WebhookSecret', {
       arn: config.secretArn,
       kmsKeyArn: config.secretKmsKeyArn,
-      previousArn: config.previousSecretArn,
       removalPolicy,
     });
     const encryption = new Encryption(this, { settings: config.encryption, removalPolicy });

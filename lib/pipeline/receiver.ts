@@ -62,7 +62,7 @@ export class Receiver extends ReleasedFunction {
           [...queues].map(([event, { queueUrl }]) => [queueUrlVariable(event), queueUrl]),
         ),
       },
-      permissions: [send, ...secret.readBothPermissions, payloads.putPermission()],
+      permissions: [send, ...secret.readPermissions, payloads.putPermission()],
     });
 
     payloads.acknowledgeWildcard(this, '*');

@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { type Duration, type RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   type Alias,
   Architecture,
@@ -16,6 +15,7 @@ import type { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
 import type { Encryption } from '../encryption.ts';
+import { permissionsDigest, UnchangingPolicy } from './permissions.ts';
 import { ProtectedLog } from './protected-storage.ts';
 
 /** Settings that all functions of a stage share. */
@@ -66,8 +66,13 @@ export class WebhookFunction extends Construct {
     });
     // The role has no managed policy: AWS's policy for logging would allow writing to every log group of the account.
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
-    this.logGroup.grantWrite(role);
-    for (const statement of props.permissions) role.addToPolicy(statement);
+    new UnchangingPolicy(role, 'Policy', [
+      new PolicyStatement({
+        actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+        resources: [this.logGroup.logGroupArn],
+      }),
+      ...props.permissions,
+    ]);
     props.encryption.grant(role, props.permissions);
 
     this.function = new LambdaFunction(this, 'Function', {
@@ -123,20 +128,15 @@ export class ReleasedFunction extends WebhookFunction {
   readonly alias: Alias;
 
   constructor(scope: Construct, id: string, props: WebhookFunctionProps) {
-    const permissions = Stack.of(scope).resolve(
-      [...props.permissions, ...props.encryption.keyPermissions(props.permissions)].map((statement) =>
-        statement.toStatementJson(),
-      ),
-    );
     super(scope, id, {
       ...props,
       environment: {
         ...props.environment,
-        // Makes a change of permissions alone publish a new version, which is tested and gets traffic step by step.
-        PERMISSIONS_DIGEST: createHash('sha256')
-          .update(JSON.stringify(permissions))
-          .digest('hex')
-          .slice(0, 16),
+        // Makes a change of permissions alone publish a new version, which is tested before it gets traffic.
+        PERMISSIONS_DIGEST: permissionsDigest(scope, [
+          ...props.permissions,
+          ...props.encryption.keyPermissions(props.permissions),
+        ]),
       },
     });
     this.alias = this.function.addAlias(LIVE);

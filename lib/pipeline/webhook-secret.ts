@@ -10,11 +10,6 @@ interface WebhookSecretProps {
   readonly arn?: string | undefined;
   /** Key under which the existing secret is encrypted. @default Secrets Manager's own, which needs no permission */
   readonly kmsKeyArn?: string | undefined;
-  /**
-   * Secret that the deployed version reads. During a canary deployment to a version that reads another one, both
-   * versions verify deliveries under one role. @default none
-   */
-  readonly previousArn?: string | undefined;
   readonly removalPolicy: RemovalPolicy;
 }
 
@@ -25,14 +20,12 @@ const LENGTH = 64;
 export class WebhookSecret extends Construct {
   readonly arn: string;
   readonly readPermissions: readonly PolicyStatement[];
-  /** Permissions to read the secret, and also the secret that the deployed version reads. */
-  readonly readBothPermissions: readonly PolicyStatement[];
   /** Undefined for an existing secret. */
   readonly #generated: Secret | undefined;
 
   constructor(scope: Construct, id: string, props: WebhookSecretProps) {
     super(scope, id);
-    const { arn, kmsKeyArn, previousArn, removalPolicy } = props;
+    const { arn, kmsKeyArn, removalPolicy } = props;
     const secret =
       arn === undefined
         ? new Secret(this, 'Secret', {
@@ -51,17 +44,12 @@ export class WebhookSecret extends Construct {
       'The partner signs with it: a rotation is agreed with them (docs/secret-rotation.md) and cannot run on a schedule.',
     );
     this.arn = secret.secretArn;
-    const permissionsFor = (...resources: string[]) => [
-      new PolicyStatement({ actions: ['secretsmanager:GetSecretValue'], resources }),
+    this.readPermissions = [
+      new PolicyStatement({ actions: ['secretsmanager:GetSecretValue'], resources: [secret.secretArn] }),
       ...(kmsKeyArn === undefined
         ? []
         : [new PolicyStatement({ actions: ['kms:Decrypt'], resources: [kmsKeyArn] })]),
     ];
-    this.readPermissions = permissionsFor(secret.secretArn);
-    this.readBothPermissions = permissionsFor(
-      secret.secretArn,
-      ...(previousArn === undefined ? [] : [previousArn]),
-    );
   }
 
   /** Encrypts a generated secret with the key of the setting `encryption`, if that is set. */

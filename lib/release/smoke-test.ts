@@ -34,15 +34,15 @@ export class SmokeTest extends Construct {
       timeout: TIMEOUT,
       memory: MEMORY_MEGABYTES,
       environment: { WEBHOOK_SECRET_ARN: secret.arn },
-      permissions: [
-        // The test signs a probe as the partner does.
-        ...secret.readPermissions,
-        new PolicyStatement({
-          actions: ['lambda:InvokeFunction'],
-          resources: tested.map(({ newVersionArn }) => newVersionArn),
-        }),
-      ],
+      // The test signs a probe as the partner does.
+      permissions: secret.readPermissions,
     });
+    tester.function.addToRolePolicy(
+      new PolicyStatement({
+        actions: ['lambda:InvokeFunction'],
+        resources: tested.map(({ newVersionArn }) => newVersionArn),
+      }),
+    );
     const passed = new CustomResource(this, 'Passed', {
       resourceType: 'Custom::SmokeTest',
       serviceToken: tester.function.functionArn,

@@ -148,7 +148,7 @@ describe('is refused', () => {
     );
   });
 
-  test.each(['secretArn', 'previousSecretArn', 'secretKmsKeyArn'])(
+  test.each(['secretArn', 'secretKmsKeyArn'])(
     'a wrong %s without showing it, as it may be the secret itself',
     (field) => {
       expect(refusals({ [field]: 'hunter2' }).join()).toContain(`${field}: must be an ARN`);

@@ -136,15 +136,12 @@ describe('a setting has its effect', () => {
     expect(everySetting.environment).toBe(`aws://${settings.account}/${settings.region}`);
   });
 
-  test('secretArn: an existing secret is read, and none is created', () => {
+  test('secretArn: an existing secret is read by the receiver and the smoke test, and none is created', () => {
     const { Variables } = functionAt('Receiver/Function').Environment;
     expect(Variables.WEBHOOK_SECRET_ARN).toBe(settings.secretArn);
     expect(Variables.SECRET_GRACE_SECONDS).toBe(String(settings.rotationGraceHours * 60 * 60));
     expect(everySetting.outputs.WebhookSecretArn?.Value).toBe(settings.secretArn);
     expect(everySetting.has('AWS::SecretsManager::Secret')).toBe(false);
-  });
-
-  test('previousSecretArn: the receiver may also read the secret of the deployed version, and nobody else', () => {
     const readers = everySetting.ofType('AWS::IAM::Role').flatMap((role) =>
       everySetting
         .permissionsOf(role)
@@ -154,7 +151,6 @@ describe('a setting has its effect', () => {
     expect(new Set(readers)).toEqual(
       new Set([
         { role: 'Receiver/Role', resource: settings.secretArn },
-        { role: 'Receiver/Role', resource: settings.previousSecretArn },
         { role: 'SmokeTest/Tester/Role', resource: settings.secretArn },
       ]),
     );

@@ -28,7 +28,7 @@ import { ListSubscriptionsCommand, ListTopicsCommand, SNSClient } from '@aws-sdk
 import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { Partner } from '../../../test/acceptance/partner.ts';
-import { type Outputs, readTarget, readWebhookSecret } from '../../../test/acceptance/target.ts';
+import { readTarget, readWebhookSecret } from '../../../test/acceptance/target.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import type {
   DeadLetters,
@@ -251,15 +251,10 @@ export async function mustBeProtected(settings: ClientSettings, tables: readonly
 }
 
 /** Options of `cdk deploy` for a receiver that fails, because its secret does not exist. */
-function badDeployment({ WebhookSecretArn }: Outputs): readonly string[] {
-  return optionsOf({
-    name: 'dev',
-    fields: {
-      secretArn: 'arn:aws:secretsmanager:us-east-1:000000000000:secret:nobody-has-it-AbCdEf',
-      previousSecretArn: WebhookSecretArn,
-    },
-  });
-}
+const BAD_DEPLOYMENT = optionsOf({
+  name: 'dev',
+  fields: { secretArn: 'arn:aws:secretsmanager:us-east-1:000000000000:secret:nobody-has-it-AbCdEf' },
+});
 
 /**
  * Deploys a receiver that cannot work. The deployment must fail and be rolled back, and meanwhile every delivery must
@@ -278,7 +273,7 @@ export async function mustRollBack(
     await readWebhookSecret(outputs.WebhookSecretArn, settings),
   );
   let ended: Ended | undefined;
-  const deployment = deploy(badDeployment(outputs)).then((result) => {
+  const deployment = deploy(BAD_DEPLOYMENT).then((result) => {
     ended = result;
     return result;
   });
