@@ -17,7 +17,7 @@ export const COMMAND_GROUPS = {
   'Look at a stage': ['trace', 'tail', 'console'],
   'Operate a stage': ['doctor', 'dlq', 'archive', 'replay', 'pause', 'resume'],
   'Help the partner': ['check-sender'],
-  'Plan capacity and cost': ['cost', 'bench'],
+  'Measure the receiver': ['bench'],
   'Change this project': ['new-event', 'generate', 'api', 'check', 'test'],
   'Test this project further': ['test-console', 'test-emulator', 'soak', 'fuzz', 'mutate'],
 } as const;

@@ -28,7 +28,7 @@ export interface Measured {
   readonly made: string;
 }
 
-/** A single value, such as a price. */
+/** A single value, such as a size. */
 export const exactly = (value: number) => ({
   median: value,
   firstQuartile: value,

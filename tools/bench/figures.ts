@@ -2,8 +2,6 @@ import { statSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type MonthlyCost, monthlyCost, totalOf } from '../cost/cost-model.ts';
-import { deploymentOf } from '../cost/deployment.ts';
 import { makeCertificate } from '../local/certificate.ts';
 import { startFakeAws } from './fake-aws.ts';
 import {
@@ -125,12 +123,6 @@ async function measureIndex(): Promise<Measured> {
   return { ...exactly(sizes[0] ?? 0), made: `the bare receiver has ${sizes[1]?.toFixed(0)} KB` };
 }
 
-/** @param of charges: for deliveries, or the monthly ones that do not depend on them */
-async function measureDollars(of: keyof MonthlyCost): Promise<Measured> {
-  const bill = monthlyCost(await deploymentOf('prod'))[of];
-  return { ...exactly(totalOf(bill)), made: 'npx hookctl cost has the services' };
-}
-
 export const FIGURES: readonly Figure[] = [
   {
     name: 'module-load',
@@ -156,19 +148,5 @@ export const FIGURES: readonly Figure[] = [
     atMost: 225,
     unit: 'KB',
     measure: measureIndex,
-  },
-  {
-    name: 'cost-million',
-    title: 'a million deliveries, prod with default settings and archive',
-    atMost: 5.9,
-    unit: '$',
-    measure: () => measureDollars('deliveries'),
-  },
-  {
-    name: 'cost-idle',
-    title: 'a month of prod without deliveries',
-    atMost: 12.55,
-    unit: '$',
-    measure: () => measureDollars('standing'),
   },
 ];

@@ -6,10 +6,7 @@ import { jsonOption } from '../terminal/options.ts';
 import { Progress } from '../terminal/progress.ts';
 import { INTERRUPTED, interruption, screenWidth } from '../terminal/terminal.ts';
 
-export const command = hookctlCommand(
-  'bench',
-  'Measures speed, size and cost, and compares them with their goals.',
-)
+export const command = hookctlCommand('bench', 'Measures speed and size, and compares them with their goals.')
   .addArgument(new Argument('[figure]', 'only this figure').default('all'))
   .addOption(jsonOption())
   .action(async (name, { json }) => {

@@ -1,11 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { parseConfig } from '../../lib/config.ts';
 import { apiFiles } from '../api/files.ts';
-import { costTable } from '../cost/cost-model.ts';
-import { deployed } from '../cost/deployment.ts';
-import { PRICES_DATE } from '../cost/prices.ts';
-import { defaultWorkload } from '../cost/workload.ts';
-import { type Assemblies, stages } from '../local/template/stages.ts';
+import type { Assemblies } from '../local/template/stages.ts';
 import { alarmsTable } from './alarms-table.ts';
 
 import { checkSenderFile } from './check-sender-file.ts';
@@ -17,7 +12,6 @@ import { eventsTable, partnerEventsTable } from './events-table.ts';
 import { lambdaEvents } from './lambda-events.ts';
 import { limitsTable } from './limits-table.ts';
 import { logicalIds, statefulResources } from './logical-ids.ts';
-import { markdownTable } from './markdown-table.ts';
 import { permissionsDocument } from './permissions-document.ts';
 
 const COMMANDS_DOCUMENT = 'docs/commands.md';
@@ -30,7 +24,6 @@ const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
   'docs/configuration.md': configurationDocument,
   'docs/alarms.md': () =>
     filled('docs/alarms.md', { alarms: alarmsTable(readFileSync('docs/operations.md', 'utf8')) }),
-  'docs/scale-and-cost.md': ({ prod }) => filled('docs/scale-and-cost.md', { cost: costOf(prod) }),
   'docs/partner.md': () => filled('docs/partner.md', { 'partner-events': partnerEventsTable() }),
   'docs/how-it-works.md': () =>
     filled('docs/how-it-works.md', { events: eventsTable(), limits: limitsTable() }),
@@ -44,17 +37,6 @@ export function derivedFiles(assemblies: Assemblies, commands: string): DerivedF
   const ofStack = Object.entries(OF_STACK).map(([file, make]) => ({ file, text: make(assemblies) }));
   const ofCommands = { file: COMMANDS_DOCUMENT, text: commands };
   return [eventIndex(), ...lambdaEvents(), ...apiFiles(), checkSenderFile(), ofCommands, ...ofStack];
-}
-
-/** The charges of `prod` for the default workload. */
-function costOf(assembly: string): string {
-  const [head = [], ...rows] = costTable(
-    deployed(parseConfig('prod', stages.prod), assembly),
-    defaultWorkload,
-  );
-  return `US dollars a month in us-east-1, list prices of ${PRICES_DATE} without free tiers:
-
-${markdownTable(head, rows)}`;
 }
 
 const filled = (file: string, texts: Readonly<Record<string, string>>) =>

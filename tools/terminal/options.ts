@@ -16,18 +16,6 @@ export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER) 
   };
 }
 
-/**
- * Parser of an option whose value is a number in a range, with or without a fraction.
- * @throws InvalidArgumentError
- */
-export function decimal(minimum: number, maximum: number) {
-  return (text: string): number => {
-    const value = Number(text);
-    if (/^\d+(\.\d+)?$/.test(text) && value >= minimum && value <= maximum) return value;
-    throw new InvalidArgumentError(`It must be a number from ${minimum} to ${maximum}.`);
-  };
-}
-
 const MILLISECONDS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 const LENGTH = /^([1-9]\d{0,5})([mhd])$/;

@@ -30,6 +30,7 @@ import {
   SECRET_MAX_AGE,
   SECRET_REFRESH_INTERVAL,
 } from '../../../lambda/limits.ts';
+import { stageTemplate } from '../../../test/lib/stage-assembly.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { Partner, TEST_SECRET } from '../../../test/support/partner.ts';
 import { type SharedStack, sharedStack } from '../../../test/support/shared-stack.ts';
@@ -438,6 +439,14 @@ test('no document says that the partner repeats answers other than 401 and 500',
     .filter((clause) => /the partner repeats/i.test(clause) && !/unless|not|only/.test(clause));
   const repeated = clauses.flatMap((clause) => clause.match(/\b[345]\d\d\b/g) ?? []);
   expect(new Set(repeated)).toEqual(new Set(['500']));
+});
+
+test('the price of a month counts the alarms of prod', async () => {
+  const alarms = (await stageTemplate('prod')).ofType('AWS::CloudWatch::Alarm').length;
+  const [, counted, dollars] =
+    /per alarm.*?\| (\d+), 1, 3 \| ([\d.]+) \|/.exec(readFileSync('docs/scale-and-cost.md', 'utf8')) ?? [];
+  const total = 0.1 * alarms + 3 + 3 * 0.3;
+  expect({ counted, dollars }).toEqual({ counted: String(alarms), dollars: total.toFixed(2) });
 });
 
 describe('the contract', () => {

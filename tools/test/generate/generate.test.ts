@@ -26,8 +26,8 @@ test('every generated file is up to date', async () => {
 });
 
 test('a document must have a place for a generated part', () => {
-  expect(() => fillSection('<!-- cost -->\n<!-- /cost -->', 'scale', '')).toThrow(
-    'The document has no <!-- scale -->',
+  expect(() => fillSection('<!-- alarms -->\n<!-- /alarms -->', 'limits', '')).toThrow(
+    'The document has no <!-- limits -->',
   );
 });
 
