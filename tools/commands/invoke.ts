@@ -7,7 +7,7 @@ import type { FunctionDefinition } from '../local/functions/function-definition.
 import type { FunctionLogLine } from '../local/functions/invocation.ts';
 import { LocalFunction } from '../local/functions/local-function.ts';
 import { FUNCTIONS_FILE, NOT_RUNNING } from '../stage/local-folder.ts';
-import { LogFormat } from '../stage/logs/log-format.ts';
+import { LogFormat } from '../start/log-format.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError, UsageError } from '../terminal/command-error.ts';
 import { readJson } from '../terminal/files.ts';

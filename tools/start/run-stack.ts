@@ -5,7 +5,6 @@ import type { PageCommands } from '../console/server/console-context.ts';
 import type { LocalStack } from '../local/local-stack.ts';
 import { stageOverrides, synthesise } from '../local/template/synthesise.ts';
 import { describeStack, SYNTHESISED_FOLDER, Workspace } from '../stage/local-folder.ts';
-import { asJson, LogFormat } from '../stage/logs/log-format.ts';
 import type { GatewayKind } from '../terminal/options.ts';
 import { interruption, LineWriter } from '../terminal/terminal.ts';
 import { changedText, restartedText } from '../watch/notice-text.ts';
@@ -19,6 +18,7 @@ import {
   openInspectors,
   type withPorts,
 } from './inspected-functions.ts';
+import { asJson, LogFormat } from './log-format.ts';
 import { type WantedPort, withPortErrors } from './ports.ts';
 import { completeRestart, type Restart } from './restart.ts';
 import { welcome } from './welcome.ts';

@@ -28,7 +28,7 @@ export const receivingChecks: readonly StageCheck[] = [
     needs: ['logs:StartQuery', 'logs:GetQueryResults', 'logs:StopQuery'],
     why: 'The partner does not send, sends to another address, or is rejected.',
     fix: ({ stage, isLocalStack }) =>
-      isLocalStack ? 'npx hookctl send shop.updated' : `npx hookctl tail${stage.commandSuffix} --since 1h`,
+      isLocalStack ? 'npx hookctl send shop.updated' : `aws logs tail ${stage.receiverLogGroup} --since 1h`,
     async run(inspection) {
       const last = await inspection.lastDeliveries();
       const { events } = inspection.stage;
@@ -40,7 +40,7 @@ export const receivingChecks: readonly StageCheck[] = [
     name: 'refused, last hour',
     needs: ['logs:FilterLogEvents'],
     why: 'If the address is the partner’s, these events are missing: see "Rejections jump" in docs/operations.md. If not, nothing got in.',
-    fix: ({ stage }) => `npx hookctl tail${stage.commandSuffix} --since 1h`,
+    fix: ({ stage }) => `aws logs tail ${stage.receiverLogGroup} --since 1h`,
     async run(inspection) {
       const lines = await inspection.logLines(inspection.stage.receiverLogGroup, REFUSALS, 1);
       const refused = lines

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
-import { type FunctionName, followLogs } from '../logs/follow-logs.ts';
 import type { Stage } from '../stage.ts';
 import type { Fact } from './facts.ts';
+import { type FunctionName, followLogs } from './follow-logs.ts';
 import { lineFact } from './log-line.ts';
 import { readNewestRecords } from './records.ts';
 

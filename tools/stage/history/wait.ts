@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandError } from '../../terminal/command-error.ts';
 import { printable } from '../../terminal/text.ts';
-import { type FunctionName, followLogs } from '../logs/follow-logs.ts';
 import type { Operation } from '../operation.ts';
 import { deadLettersOf } from './dead-letters.ts';
 import { deriveHistory, hasSettled } from './derive-history.ts';
 import type { Fact } from './facts.ts';
+import { type FunctionName, followLogs } from './follow-logs.ts';
 import type { History } from './history.ts';
 import { localEffects } from './local-effects.ts';
 import { lineFact } from './log-line.ts';

@@ -1,23 +1,19 @@
-import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { pascalCase } from '../../../../lambda/events/event-names.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
-import { Partner } from '../../../../test/support/partner.ts';
-import { sharedStack } from '../../../../test/support/shared-stack.ts';
 import { type AwsEndpoint, startAwsEndpoint } from '../../../local/aws/endpoint.ts';
 import {
   type FollowedLine,
   type FunctionName,
   followLogs,
   functionNames,
-} from '../../../stage/logs/follow-logs.ts';
-import { deliveryFilter } from '../../../stage/logs/tail.ts';
+} from '../../../stage/history/follow-logs.ts';
 import { findStackOfFile, type Stage } from '../../../stage/stage.ts';
 import { Project } from '../../commands/project.ts';
-import { Operator, replied, shopUpdated } from '../queues/support.ts';
+import { replied } from '../queues/support.ts';
 
 let project: Project;
 beforeAll(async () => {
@@ -235,87 +231,4 @@ describe('following logs', () => {
     expect(performance.now() - begun).toBeLessThan(20 * SECOND);
     expect(throttled.problems).toEqual([]);
   });
-});
-
-describe('lines of deliveries', () => {
-  const ids = { eventId: 'abcdef0123456789'.repeat(4), requestId: 'Request-1=', messageId: 'message-1' };
-  type Filter = Parameters<typeof deliveryFilter>[0];
-  const passes = (filter: Filter, line: object | string, name: FunctionName = 'shop.updated') =>
-    deliveryFilter(filter)({
-      function: name,
-      at: 0,
-      text: typeof line === 'string' ? line : JSON.stringify(line),
-    });
-  const report = (status: string) => ({ type: 'platform.report', record: { requestId: '1', status } });
-
-  test.each([
-    { line: { message: 'Processed', ...ids }, passed: true },
-    { line: 'Error: Missing variable', passed: true },
-    { line: { _aws: {}, Processed: 1 }, passed: false },
-    { line: 'START RequestId: 1 Version: 1', passed: false },
-    { line: 'REPORT RequestId: 1 Duration: 1 ms', passed: false },
-    { line: '2026-01-31T09:00:00Z 1 Task timed out after 30.00 seconds', passed: true },
-    { line: report('timeout'), passed: true },
-    { line: report('success'), passed: false },
-    // The report line has the same information.
-    { line: { ...report('timeout'), type: 'platform.runtimeDone' }, passed: false },
-    { line: { level: 'ERROR', requestId: '1', message: { errorType: 'Error' } }, passed: true },
-    { line: '{"message":', passed: true },
-  ])('show the work and the end of a function: $line', ({ line, passed }) => {
-    expect(passes({}, line)).toBe(passed);
-  });
-
-  test.each<{ line: object | string; name: FunctionName; passed: boolean }>([
-    { line: { event: 'shop.updated' }, name: 'receiver', passed: true },
-    { line: { event: 'user.updated' }, name: 'receiver', passed: false },
-    { line: { message: { errorType: 'Error' } }, name: 'shop.updated', passed: true },
-    { line: { message: { errorType: 'Error' } }, name: 'receiver', passed: false },
-    { line: { message: 'Rejected' }, name: 'receiver', passed: false },
-    // The line may be about any event.
-    { line: 'Error', name: 'receiver', passed: false },
-    { line: 'Task timed out', name: 'shop.updated', passed: true },
-  ])('can be filtered by the event: $name, $line', ({ line, name, passed }) => {
-    expect(passes({ events: ['shop.updated'] }, line, name)).toBe(passed);
-  });
-
-  test.each([
-    { id: ids.eventId, passed: true },
-    { id: 'ABCDEF01', passed: true },
-    { id: 'Request-', passed: true },
-    { id: 'request-1=', passed: false },
-    { id: 'message-1', passed: true },
-    { id: 'abcdef02', passed: false },
-    { id: '0123456789', passed: false },
-  ])('can be filtered by an id or its prefix: $id', ({ id, passed }) => {
-    expect(passes({ id }, { message: 'Processed', ...ids })).toBe(passed);
-  });
-
-  test('can be filtered by an id in a line that is not JSON', () => {
-    expect(passes({ id: 'Request-1=' }, 'RequestId: Request-1= Task timed out')).toBe(true);
-    expect(passes({ id: 'Request-1=' }, 'RequestId: Request-2= Task timed out')).toBe(false);
-    expect(() => deliveryFilter({ id: 'abc' })).toThrow(/^No log line can have the id 'abc'/);
-  });
-});
-
-test('npx hookctl tail prints the lines of deliveries as they are written, until Ctrl-C', async () => {
-  const stack = await sharedStack();
-  const operator = await Operator.create(stack);
-  const partner = new Partner(stack.outputs.WebhookUrl);
-  const first = await partner.post(shopUpdated(randomUUID()));
-  const eventId = String(first.body.eventId);
-  const args = ['--since', '5m', '--id', eventId.slice(0, 8), '--outputs', operator.outputsFile];
-  const tail = project.start(['tail', '--event', 'shop.updated', ...args]);
-  const isComplete = () => ['Accepted', 'Processed'].every((message) => tail.stdout().includes(message));
-  await eventually(async () => isComplete() || undefined);
-  tail.interrupt();
-  const { code, stdout, stderr } = await tail.ended;
-  await operator.close();
-  expect({ code, stderr }).toEqual({
-    code: 0,
-    stderr: `Following the stack of ${operator.outputsFile}. Ctrl-C ends it.\n`,
-  });
-  const lines = stdout.trimEnd().split('\n');
-  const found = lines.map((line) => /^\d\d:\d\d:\d\d (\S+) +INFO +(\S+)/.exec(line)?.slice(1).join(' '));
-  // A consumer may write its line before the receiver does.
-  expect(found.sort()).toEqual(['receiver Accepted', 'shop-updated Processed']);
 });

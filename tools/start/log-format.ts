@@ -1,12 +1,12 @@
 import { styleText } from 'node:util';
-import { eventNames } from '../../../lambda/events/catalogue.ts';
-import { kebabCase } from '../../../lambda/events/event-names.ts';
-import { DEAD_LETTERED } from '../../../lambda/log-messages.ts';
-import type { FunctionLogLine } from '../../local/functions/invocation.ts';
-import type { RequestSummary } from '../../local/gateway/server.ts';
-import { lines } from '../../terminal/layout.ts';
-import { screenWidth, shownId } from '../../terminal/terminal.ts';
-import { jsonObject, printable } from '../../terminal/text.ts';
+import { eventNames } from '../../lambda/events/catalogue.ts';
+import { kebabCase } from '../../lambda/events/event-names.ts';
+import { DEAD_LETTERED } from '../../lambda/log-messages.ts';
+import type { FunctionLogLine } from '../local/functions/invocation.ts';
+import type { RequestSummary } from '../local/gateway/server.ts';
+import { lines } from '../terminal/layout.ts';
+import { screenWidth, shownId } from '../terminal/terminal.ts';
+import { jsonObject, printable } from '../terminal/text.ts';
 
 /** Keys that a line shows elsewhere, or does not need: the event id also finds the request. */
 const OMITTED = new Set([

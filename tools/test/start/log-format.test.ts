@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { LogFormat } from '../../../stage/logs/log-format.ts';
+import { LogFormat } from '../../start/log-format.ts';
 
 /** Ignores the exact width of columns, which depends on the longest names. */
 const format = (text: string, width = Number.POSITIVE_INFINITY) =>
