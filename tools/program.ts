@@ -19,7 +19,7 @@ export const COMMAND_GROUPS = {
   'Help the partner': ['check-sender'],
   'Measure the receiver': ['bench'],
   'Change this project': ['new-event', 'generate', 'api', 'check', 'test'],
-  'Test this project further': ['test-console', 'test-emulator', 'soak', 'fuzz', 'mutate'],
+  'Test this project further': ['test-console', 'test-emulator', 'soak', 'mutate'],
 } as const;
 
 const GROUPS = Object.entries<readonly string[]>(COMMAND_GROUPS);

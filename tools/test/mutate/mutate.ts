@@ -11,7 +11,7 @@ const SCRATCH = '.local/mutate';
 const COMPILED = '.local/compiled';
 
 /** Folders with the tests that must detect mutants. */
-const TESTS = ['test/lambda', 'tools/test/fuzz'];
+const TESTS = ['test/lambda'];
 
 /**
  * A mutant counts as detected if the tests take this many times longer than without it. Machines vary in
