@@ -45,8 +45,7 @@ const usable: fc.Arbitrary<Delivery> = fc
   .map(({ sample: { event, payload }, id, more, spaces }) => {
     const known = payload.data as Record<string, unknown>;
     const data = { ...more, ...known };
-    for (const field of Object.keys(known))
-      if (field.endsWith('_id')) Object.assign(data, { [field]: id });
+    for (const field of Object.keys(known)) if (field.endsWith('_id')) Object.assign(data, { [field]: id });
     const bytes = Buffer.from(JSON.stringify({ ...more, ...payload, data }, null, spaces));
     return { bytes, due: queueUrlVariable(event) };
   });
