@@ -187,15 +187,22 @@ describe('a delivery is logged with its ids, and problems are counted:', () => {
     expect(published()).toEqual([{ name: 'Rejected', service, reason }]);
   });
 
-  test('that could not be stored because of an outage, for which no version is rolled back', async () => {
-    const answer = await start();
-    faults.inject({ service: 'sqs', kind: 'throttled', callers: 'everyone' });
-    expect(await answer()).toBe(500);
-    expect(lines.logged).toEqual([
-      expect.objectContaining({ message: 'ServerError', level: 'ERROR', call: 'SQS SendMessage' }),
-    ]);
-    expect(published()).toEqual([{ name: 'ServerError', service }]);
-  });
+  test.each([
+    { kind: 'an event', payload: event },
+    { kind: 'of an unknown kind', payload: { ...event, event: 'example.unknown' } },
+    { kind: 'unusable', payload: { ...event, data: {} } },
+  ])(
+    '$kind that could not be stored because of an outage, for which no version is rolled back',
+    async ({ payload }) => {
+      const answer = await start();
+      faults.inject({ service: 'sqs', kind: 'throttled', callers: 'everyone' });
+      expect(await answer({ payload })).toBe(500);
+      expect(lines.logged).toEqual([
+        expect.objectContaining({ message: 'ServerError', level: 'ERROR', call: 'SQS SendMessage' }),
+      ]);
+      expect(published()).toEqual([{ name: 'ServerError', service }]);
+    },
+  );
 
   test('that cannot be verified because the stored secret is unusable, for which no version is rolled back', async () => {
     await rotate(' ');
@@ -235,6 +242,18 @@ test('a probe of the smoke test is logged without an event id and not counted; t
 });
 
 describe('a secret', () => {
+  // Decision D12: for 24 hours after a rotation.
+  test.each([
+    { hours: 23.9, status: 200 },
+    { hours: 24.1, status: 401 },
+  ])('that was replaced $hours hours ago gets $status', async ({ hours, status }) => {
+    await rotate('next');
+    jest.spyOn(Date, 'now').mockReturnValue(Date.now() + hours * 3_600_000);
+    const answer = await start();
+    expect(await answer({ secret: 'next' })).toBe(200);
+    expect(await answer({ secret: TEST_SECRET })).toBe(status);
+  });
+
   test('that cannot be read is counted once per read, also if one is cached', async () => {
     const answer = await start();
     breakSecrets('down');
