@@ -13,6 +13,12 @@ import { Queues } from '../support/queues.ts';
 import { startTestStack } from '../support/test-stack.ts';
 import { stageTemplate } from './stage-assembly.ts';
 
+/**
+ * Milliseconds until a function must have written a line. On a busy machine, a run can exceed its timeout, and its
+ * message returns after the queue's visibility timeout, which is three minutes.
+ */
+const LINE_LIMIT = 600_000;
+
 const template = await stageTemplate('every-setting');
 /** What the receiver and the consumers wrote. */
 const lines: string[] = [];
@@ -25,7 +31,9 @@ beforeAll(async () => {
   const partner = new Partner(stack.outputs.WebhookUrl);
   const samples = readSamples();
   const logged = (message: string, times = 1) =>
-    eventually(async () => parsed().filter((line) => line.message === message).length >= times || undefined);
+    eventually(async () => parsed().filter((line) => line.message === message).length >= times || undefined, {
+      limit: LINE_LIMIT,
+    });
   const older = { timestamp: '2026-01-01T00:00:00Z' };
 
   for (const { payload } of samples) await partner.post(payload);
@@ -50,7 +58,7 @@ beforeAll(async () => {
   stack.faults.inject({ service: 'sqs', kind: 'throttled', operation: 'SendMessage' });
   await partner.post(user?.payload);
   await logged(logMessages.SERVER_ERROR);
-});
+}, 2 * LINE_LIMIT);
 afterAll(() => stack.close());
 
 /** The text of a property in which CloudFormation inserts names. */

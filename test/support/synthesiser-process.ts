@@ -47,7 +47,8 @@ async function synthesise({
 }
 
 const { port } = await listen(
-  {},
+  // A synthesis blocks the process. If that takes a minute, Node.js' defaults answer waiting requests with 408.
+  { headersTimeout: 0, requestTimeout: 0 },
   async (request, response) => {
     const asked: SynthesisRequest = JSON.parse(await text(request));
     const overrides = JSON.stringify(asked.overrides);
