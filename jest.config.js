@@ -45,6 +45,12 @@ export default {
     {
       ...project,
       ...synthesis,
+      displayName: 'local-aws',
+      roots: ['<rootDir>/local-aws/test'],
+    },
+    {
+      ...project,
+      ...synthesis,
       displayName: 'tools',
       roots: ['<rootDir>/tools/test'],
       // It needs a browser.
@@ -54,7 +60,7 @@ export default {
   testTimeout,
   // For `--coverage`, so that files without a test count, too.
   coverageProvider: 'v8',
-  collectCoverageFrom: ['{lambda,lib}/**/*.ts', 'tools/**/*.ts', '!**/test/**'],
+  collectCoverageFrom: ['{lambda,lib}/**/*.ts', '{local-aws,tools}/**/*.ts', '!**/test/**'],
   // Many tests wait: for queues, for retries, for a process to start.
   maxWorkers: Math.min(availableParallelism() * 3, MAX_WORKERS),
   // In milliseconds. On a busy machine a worker takes longer to end than Jest's default of 500 allows.

@@ -18,9 +18,10 @@ interface Locked {
 
 const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
 const { dependencies, devDependencies, allowScripts, workspaces } = read('package.json');
+const localAws = read('local-aws/package.json');
 const tools = read('tools/package.json');
 /** Our own packages are not from a registry. */
-const OWN = ['', ...workspaces, `node_modules/${tools.name}`];
+const OWN = ['', ...workspaces, `node_modules/${localAws.name}`, `node_modules/${tools.name}`];
 const locked = Object.entries(read('package-lock.json').packages as Record<string, Locked>).filter(
   ([path]) => !OWN.includes(path),
 );
@@ -28,7 +29,12 @@ const pathsOf = (fits: (item: Locked) => boolean) =>
   locked.filter(([, item]) => fits(item)).map(([path]) => path);
 
 test('every dependency has one exact version', () => {
-  const versions = Object.entries({ ...dependencies, ...devDependencies, ...tools.devDependencies });
+  const versions = Object.entries({
+    ...dependencies,
+    ...devDependencies,
+    ...localAws.dependencies,
+    ...tools.devDependencies,
+  });
   expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(String(version)))).toEqual([]);
 });
 
@@ -39,7 +45,7 @@ test('every package of the lock file has a SHA-512 that npm checks, and none is 
 
 test('what only tools need is declared by them, and nothing of it is deployed', () => {
   expect(tools.dependencies).toBeUndefined();
-  const names = Object.keys({ ...dependencies, ...devDependencies });
+  const names = Object.keys({ ...dependencies, ...devDependencies, ...localAws.dependencies });
   expect(Object.keys(tools.devDependencies).filter((name) => names.includes(name))).toEqual([]);
 });
 
@@ -51,8 +57,8 @@ test('only the install script of `node` may run, and each of the others is refus
   expect(Object.keys(allowScripts).filter((name) => allowScripts[name] !== false)).toEqual(['node']);
 });
 
-test('deployed code has a licence that asks only for its notice', () => {
-  const free = new Set(['MIT', 'MIT-0', 'Apache-2.0', '0BSD']);
+test('deployed code, and local-aws, have a licence that asks only for its notice', () => {
+  const free = new Set(['MIT', 'MIT-0', 'Apache-2.0', '0BSD', 'ISC', 'BSD-3-Clause']);
   expect(pathsOf(({ dev, license }) => !dev && !free.has(license ?? ''))).toEqual([]);
 });
 
@@ -124,9 +130,12 @@ describe('the lint', () => {
 
   test('rejects imports in the wrong direction and cycles, also of types', async () => {
     const files = {
-      'lambda/one.ts': "export const load = () => import('../local/three.ts');\n",
+      'lambda/one.ts': "export const load = () => import('local-aws/functions');\n",
       'lib/two.ts': "export { three } from '../tools/stage/three.ts';\n",
-      'tools/local/three.ts': 'export const three = 3;\n',
+      'local-aws/five.ts': "export { three } from '../lambda/three.ts';\n",
+      'local-aws/six.ts': 'export const six = 6;\n',
+      'test/six.test.ts': "export { six } from '../local-aws/six.ts';\n",
+      'tools/start/six.ts': "export { six } from '../../local-aws/six.ts';\n",
       'tools/stage/three.ts': 'export const three = 3;\n',
       'tools/generate/four.ts': "export { three } from '../../stage/three.ts';\n",
       'lambda/a.ts': "import type { B } from './b.ts';\nexport interface A {\n  b: B;\n}\n",
@@ -137,6 +146,9 @@ describe('the lint', () => {
       'lambda/b.ts lint/suspicious/noImportCycles',
       'lambda/one.ts lint/style/noRestrictedImports',
       'lib/two.ts lint/style/noRestrictedImports',
+      'local-aws/five.ts lint/style/noRestrictedImports',
+      'test/six.test.ts lint/style/noRestrictedImports',
+      'tools/start/six.ts lint/style/noRestrictedImports',
     ]);
   });
 

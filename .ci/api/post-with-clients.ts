@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startLocalStack } from '../../tools/local/local-stack.ts';
-import { synthesise } from '../../tools/local/template/synthesise.ts';
+import { startLocalStack } from 'local-aws';
+import { synthesise } from '../../bin/synthesise.ts';
 
 const SECRET = 'secret of a generated client';
 const FOLDER = '.ci/api/client';

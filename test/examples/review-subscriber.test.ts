@@ -8,13 +8,12 @@ import { GetQueueAttributesCommand, SetQueueAttributesCommand } from '@aws-sdk/c
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { type DeployedStack, deployStack, type LocalStack } from 'local-aws';
 import * as z from 'zod/mini';
+import { runSynthesis } from '../../bin/synthesise.ts';
 import { readSamples } from '../../events/samples.ts';
 import { sqsEvent } from '../../events/sqs-event.ts';
 import { DATA_FIELDS, parseReviewPosted } from '../../examples/review-subscriber/notification.ts';
-import { type DeployedStack, deployStack } from '../../tools/local/deployed-stack.ts';
-import type { LocalStack } from '../../tools/local/local-stack.ts';
-import { runSynthesis } from '../../tools/local/template/synthesise.ts';
 import { eventually } from '../support/eventually.ts';
 import { Partner, TEST_SECRET } from '../support/partner.ts';
 import { Queues } from '../support/queues.ts';

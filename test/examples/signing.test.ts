@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { LocalStack } from 'local-aws';
 import { sha256Hex } from '../../lambda/hash.ts';
-import type { LocalStack } from '../../tools/local/local-stack.ts';
 import { bodyOf, type SigningVector, signingVectors } from '../support/signing-vectors.ts';
 import { startTestStack } from '../support/test-stack.ts';
 

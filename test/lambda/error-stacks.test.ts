@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { DeleteTableCommand, DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { LocalStack } from 'local-aws';
+import { LocalFunction } from 'local-aws/functions';
 import type { EventName } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
-import { LocalFunction } from '../../tools/local/functions/local-function.ts';
-import type { LocalStack } from '../../tools/local/local-stack.ts';
 import { Partner } from '../support/partner.ts';
 import { startTestStack } from '../support/test-stack.ts';
 import { FunctionLines } from './function-lines.ts';

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import type { FunctionLogLine } from '../../tools/local/functions/invocation.ts';
+import type { FunctionLogLine } from 'local-aws/functions';
 
 type FunctionLine = Readonly<Record<string, unknown>>;
 

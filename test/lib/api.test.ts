@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { logFilter } from '../../tools/local/aws/logs/log-filter.ts';
-import type { SynthesisedTemplate } from '../../tools/local/template/synthesised-template.ts';
+import { logFilter } from 'local-aws/endpoint';
+import type { SynthesisedTemplate } from 'local-aws/template';
 import { fires } from '../support/alarm-evaluation.ts';
 import { only, stageTemplate } from './stage-assembly.ts';
 
-const settings = JSON.parse(readFileSync('tools/local/template/every-setting.json', 'utf8'));
+const settings = JSON.parse(readFileSync('bin/every-setting.json', 'utf8'));
 const templates = { http: await stageTemplate('dev'), rest: await stageTemplate('every-setting') };
 const { http, rest } = templates;
 type Gateway = keyof typeof templates;

@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { App, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
+import { SynthesisedTemplate } from 'local-aws/template';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import {
@@ -13,7 +14,6 @@ import {
 } from '../../lib/archive/archive-queries.ts';
 import { stackNameOf } from '../../lib/config.ts';
 import { Encryption } from '../../lib/encryption.ts';
-import { SynthesisedTemplate } from '../../tools/local/template/synthesised-template.ts';
 import { sharedAssembly } from '../support/test-assembly.ts';
 import { only, stageTemplate } from './stage-assembly.ts';
 

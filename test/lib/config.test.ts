@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { App, Stack } from 'aws-cdk-lib';
 import * as z from 'zod';
+import { stages } from '../../bin/stages.ts';
 import { configSchema, findStage, parseConfig, warningIds } from '../../lib/config.ts';
 import { warn } from '../../lib/warnings.ts';
 import { unknownContextKeys, webhookApp } from '../../lib/webhook-app.ts';
-import { stages } from '../../tools/local/template/stages.ts';
 
-const everySetting = JSON.parse(readFileSync('tools/local/template/every-setting.json', 'utf8'));
+const everySetting = JSON.parse(readFileSync('bin/every-setting.json', 'utf8'));
 const secretArn = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:partner-AbCdEf';
 const home = { account: '111122223333', region: 'eu-central-1' };
 

@@ -1,13 +1,11 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { App, Stack } from 'aws-cdk-lib';
+import { readCloudAssembly, resolveIntrinsics, SynthesisedTemplate } from 'local-aws/template';
 import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
 import { formerNames, metrics as reportedMetrics } from '../../lambda/metric-names.ts';
 import { logMetrics } from '../../lib/alarms/log-metrics.ts';
-import { readCloudAssembly } from '../../tools/local/template/cloud-assembly.ts';
-import { resolveIntrinsics } from '../../tools/local/template/intrinsics.ts';
-import { SynthesisedTemplate } from '../../tools/local/template/synthesised-template.ts';
 import { testAssembly } from '../support/test-assembly.ts';
 import { stageTemplate } from './stage-assembly.ts';
 

@@ -1,12 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { SynthesisedTemplate, type TemplateResource } from 'local-aws/template';
+import { stages } from '../../bin/stages.ts';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
-import { stages } from '../../tools/local/template/stages.ts';
-import {
-  SynthesisedTemplate,
-  type TemplateResource,
-} from '../../tools/local/template/synthesised-template.ts';
 import { sharedAssembly, testAssembly } from '../support/test-assembly.ts';
 import { stageAssembly } from './stage-assembly.ts';
 

@@ -4,11 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
+import { readCloudAssembly, SynthesisedTemplate } from 'local-aws/template';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { BUNDLE_LIST, type BundleList, bundleFunctions } from '../../lib/release/function-bundles.ts';
-import { readCloudAssembly } from '../../tools/local/template/cloud-assembly.ts';
-import { SynthesisedTemplate } from '../../tools/local/template/synthesised-template.ts';
 import { testAssembly } from '../support/test-assembly.ts';
 
 /** 16 KB: a fortieth of a bundle. Source maps are read only when an error is logged. */

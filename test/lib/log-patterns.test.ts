@@ -1,12 +1,12 @@
 import { globSync, readFileSync } from 'node:fs';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { LocalStack } from 'local-aws';
+import { logFilter } from 'local-aws/endpoint';
 import { readSamples } from '../../events/samples.ts';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import * as logMessages from '../../lambda/log-messages.ts';
 import { INVOCATION_FAILED } from '../../lib/alarms/log-patterns.ts';
-import { logFilter } from '../../tools/local/aws/logs/log-filter.ts';
-import type { LocalStack } from '../../tools/local/local-stack.ts';
 import { eventually } from '../support/eventually.ts';
 import { Partner } from '../support/partner.ts';
 import { Queues } from '../support/queues.ts';

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { listOf } from 'local-aws/template';
+import { stages } from '../../bin/stages.ts';
 import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
 import { stackNameOf, warningIds } from '../../lib/config.ts';
-import { stages } from '../../tools/local/template/stages.ts';
-import { listOf } from '../../tools/local/template/synthesised-template.ts';
 import { resourcesOfEveryStage, type StageResource, stageAssembly, stageTemplate } from './stage-assembly.ts';
 
 // Rules for the resources of all stages. The details of each resource are in the tests of its part.

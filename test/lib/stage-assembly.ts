@@ -1,9 +1,6 @@
 import { expect } from '@jest/globals';
-import { stages } from '../../tools/local/template/stages.ts';
-import {
-  SynthesisedTemplate,
-  type TemplateResource,
-} from '../../tools/local/template/synthesised-template.ts';
+import { SynthesisedTemplate, type TemplateResource } from 'local-aws/template';
+import { stages } from '../../bin/stages.ts';
 import { sharedAssembly } from '../support/test-assembly.ts';
 
 /**

@@ -2,13 +2,10 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
+import { SynthesisedTemplate, type TemplateResource } from 'local-aws/template';
 import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { MAX_PATHS_BYTES } from '../../lib/config.ts';
-import {
-  SynthesisedTemplate,
-  type TemplateResource,
-} from '../../tools/local/template/synthesised-template.ts';
 import { sharedAssembly } from '../support/test-assembly.ts';
 import { only, stageTemplate } from './stage-assembly.ts';
 
@@ -129,7 +126,7 @@ test('a synthesis is refused in one message: for a secret of another account tha
 });
 
 describe('a setting has its effect', () => {
-  const settings = JSON.parse(readFileSync('tools/local/template/every-setting.json', 'utf8'));
+  const settings = JSON.parse(readFileSync('bin/every-setting.json', 'utf8'));
   const functionAt = (path: string) => everySetting.at('AWS::Lambda::Function', path).properties;
 
   test('account and region: the stack can be deployed only there', () => {

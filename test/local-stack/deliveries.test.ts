@@ -6,9 +6,9 @@ import {
 } from '@aws-sdk/client-secrets-manager';
 import { DeleteQueueCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { LocalStack } from 'local-aws';
 import { LOCAL_SECRET } from '../../events/signing.ts';
 import type { StageConfig } from '../../lib/config.ts';
-import type { LocalStack } from '../../tools/local/local-stack.ts';
 import { stageAssembly } from '../lib/stage-assembly.ts';
 import { ArchiveBucket } from '../support/archive.ts';
 import { eventually } from '../support/eventually.ts';

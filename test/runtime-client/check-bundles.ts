@@ -6,12 +6,12 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
+import { startLocalStack } from 'local-aws';
+import { synthesise } from '../../bin/synthesise.ts';
 import { readSamples, type Sample } from '../../events/samples.ts';
 import { LOCAL_SECRET } from '../../events/signing.ts';
 import { sqsEvent } from '../../events/sqs-event.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
-import { startLocalStack } from '../../tools/local/local-stack.ts';
-import { synthesise } from '../../tools/local/template/synthesise.ts';
 import { type Invoke, runBundle } from './run-bundle.ts';
 
 const SETTLED = { batchItemFailures: [] };

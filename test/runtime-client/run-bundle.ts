@@ -2,9 +2,8 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { arnOf } from '../../tools/local/aws/services.ts';
-import type { FunctionDefinition } from '../../tools/local/functions/function-definition.ts';
-import { environmentVariables } from '../../tools/local/functions/start-worker.ts';
+import { arnOf } from 'local-aws/endpoint';
+import { environmentVariables, type FunctionDefinition } from 'local-aws/functions';
 import { RuntimeApi } from './runtime-api.ts';
 
 /** Timeout for all invocations of a function, in milliseconds. They usually take about 2 s. */

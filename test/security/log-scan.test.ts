@@ -4,14 +4,13 @@ import { DeleteSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secre
 import { DeleteTopicCommand, SNSClient } from '@aws-sdk/client-sns';
 import { DeleteQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { LocalStack } from 'local-aws';
+import { type FunctionLogLine, LocalFunction } from 'local-aws/functions';
 import { readSamples } from '../../events/samples.ts';
 import { sqsEvent } from '../../events/sqs-event.ts';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { metrics } from '../../lambda/metric-names.ts';
-import type { FunctionLogLine } from '../../tools/local/functions/invocation.ts';
-import { LocalFunction } from '../../tools/local/functions/local-function.ts';
-import type { LocalStack } from '../../tools/local/local-stack.ts';
 import { FunctionLines } from '../lambda/function-lines.ts';
 import { startHttpRecorder } from '../lambda/http-recorder.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,9 +1,8 @@
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { accessKeyOf } from 'local-aws/endpoint';
+import { Resources, readCloudAssembly } from 'local-aws/template';
 import { attribute, stringAttribute } from '../../lambda/queue/message.ts';
 import type { Replay } from '../../lambda/queue/replay.ts';
-import { accessKeyOf } from '../../tools/local/client-settings.ts';
-import { readCloudAssembly } from '../../tools/local/template/cloud-assembly.ts';
-import { Resources } from '../../tools/local/template/resources.ts';
 import { testAssembly } from './test-assembly.ts';
 import type { TestAws } from './test-aws.ts';
 

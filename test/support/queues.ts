@@ -8,7 +8,7 @@ import {
   ReceiveMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import type { ClientSettings } from '../../tools/local/client-settings.ts';
+import type { ClientSettings } from 'local-aws/endpoint';
 import { eventually } from './eventually.ts';
 
 /** Reads queues, and topics through a queue. */

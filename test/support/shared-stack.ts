@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { LocalStack } from '../../tools/local/local-stack.ts';
+import type { LocalStack } from 'local-aws';
 import { testAssembly } from './test-assembly.ts';
 
 /** The parts of a local stack that another process can use. */

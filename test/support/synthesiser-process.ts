@@ -2,10 +2,10 @@ import { copyFile } from 'node:fs/promises';
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { listen } from 'local-aws/listen';
+import { readContext } from '../../bin/synthesise.ts';
 import { BUNDLE_LIST } from '../../lib/release/function-bundles.ts';
 import { webhookApp } from '../../lib/webhook-app.ts';
-import { listen } from '../../tools/local/listen.ts';
-import { readContext } from '../../tools/local/template/synthesise.ts';
 import type { SynthesisRequest } from './synthesiser.ts';
 
 /** The first bundles, which are the same for every stage, and the assembly that they were made for. */

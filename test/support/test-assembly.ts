@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
+import { stageOverrides } from '../../bin/synthesise.ts';
 import type { StageConfig } from '../../lib/config.ts';
-import { stageOverrides } from '../../tools/local/template/synthesise.ts';
 import { synthesiseOnce } from './synthesiser.ts';
 
 /** The folder with the global set-up's synthesised stack. */

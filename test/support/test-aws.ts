@@ -1,10 +1,12 @@
-import { type AwsEndpoint, startAwsEndpoint } from '../../tools/local/aws/endpoint.ts';
-import type { InjectedFaults } from '../../tools/local/aws/faults.ts';
-import { type ClientSettings, clientSettings } from '../../tools/local/client-settings.ts';
-import { deploy } from '../../tools/local/deploy.ts';
-import type { StackObserver } from '../../tools/local/observation.ts';
-import { readCloudAssembly } from '../../tools/local/template/cloud-assembly.ts';
-import { Resources } from '../../tools/local/template/resources.ts';
+import { deploy, type StackObserver } from 'local-aws';
+import {
+  type AwsEndpoint,
+  type ClientSettings,
+  clientSettings,
+  type InjectedFaults,
+  startAwsEndpoint,
+} from 'local-aws/endpoint';
+import { Resources, readCloudAssembly } from 'local-aws/template';
 import { TEST_SECRET } from './partner.ts';
 import { testAssembly } from './test-assembly.ts';
 

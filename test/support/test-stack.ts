@@ -1,4 +1,4 @@
-import { type LocalStack, type LocalStackOptions, startLocalStack } from '../../tools/local/local-stack.ts';
+import { type LocalStack, type LocalStackOptions, startLocalStack } from 'local-aws';
 import { ACTIVE_MUTANT } from './active-mutant.ts';
 import { TEST_SECRET } from './partner.ts';
 import { testAssembly } from './test-assembly.ts';

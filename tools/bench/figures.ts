@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeCertificate } from '../local/certificate.ts';
+import { makeCertificate } from 'local-aws/certificate';
 import { startFakeAws } from './fake-aws.ts';
 import {
   compare,

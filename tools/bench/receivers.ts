@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Plugin } from 'esbuild';
+import { httpApiEvent } from 'local-aws/gateway';
 import { signatureOf } from '../../events/signing.ts';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { queueUrlVariable } from '../../lambda/events/event-names.ts';
 import { writeBundle } from '../../lib/release/function-bundles.ts';
-import { httpApiEvent } from '../local/gateway/gateway-events.ts';
 
 const RECEIVER = 'lambda/receiver/handler.ts';
 const BARE = 'tools/bench/bare-receiver.ts';

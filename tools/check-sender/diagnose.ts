@@ -1,9 +1,9 @@
+import { valuesOf } from 'local-aws/gateway';
 import type { EventName } from '../../lambda/events/catalogue.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import { sha256Hex } from '../../lambda/hash.ts';
 import { ACCEPTED, PARKED } from '../../lambda/log-messages.ts';
 import { decodeSignature, verify } from '../../lambda/receiver/signature.ts';
-import { valuesOf } from '../local/gateway/http-message.ts';
 import { compressionOf } from './encodings.ts';
 import { type Finding, finding, type Grade } from './finding.ts';
 import { addressFindings, transportFindings } from './http-findings.ts';

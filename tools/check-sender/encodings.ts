@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
-import { type Header, valuesOf } from '../local/gateway/http-message.ts';
-import { BODY_LIMIT_BYTES } from '../local/gateway/server.ts';
+import { BODY_LIMIT_BYTES, type Header, valuesOf } from 'local-aws/gateway';
 
 /** Swaps the bytes of each pair. A single last byte is dropped. */
 const swapped = (bytes: Buffer) => Buffer.from(bytes.subarray(0, bytes.length & ~1)).swap16();

@@ -1,6 +1,6 @@
+import { valuesOf } from 'local-aws/gateway';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import { nearest } from '../../lib/did-you-mean.ts';
-import { valuesOf } from '../local/gateway/http-message.ts';
 import { REDIRECT_PATH } from './answer-steps.ts';
 import { type Finding, finding } from './finding.ts';
 import { containsSecret } from './readings.ts';

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { BODY_LIMIT_BYTES, type HttpResponse, requestOf } from 'local-aws/gateway';
 import { parsePayload } from '../../lambda/events/envelope.ts';
-import { type HttpResponse, requestOf } from '../local/gateway/http-message.ts';
-import { BODY_LIMIT_BYTES } from '../local/gateway/server.ts';
 import type { AnswerStep } from './answer-steps.ts';
 import type { AttemptEnding } from './sent-deliveries.ts';
 import type { SentRequest } from './signed-messages.ts';

@@ -1,6 +1,6 @@
+import { valuesOf } from 'local-aws/gateway';
 import type { EventName } from '../../lambda/events/catalogue.ts';
 import { sha256Hex } from '../../lambda/hash.ts';
-import { valuesOf } from '../local/gateway/http-message.ts';
 import { compressionOf, textsInUtf16 } from './encodings.ts';
 import { canonicalForm, type JsonNode, memberOf, nodesIn, parseJson, writeJson } from './json-node.ts';
 import { knownEvent } from './payload-findings.ts';

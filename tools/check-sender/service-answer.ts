@@ -1,8 +1,7 @@
 import { STATUS_CODES } from 'node:http';
+import { type HttpResponse, httpApi, shortId } from 'local-aws/gateway';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import { createReceiver, type DeliveryOutcome } from '../../lambda/receiver/receive.ts';
-import { httpApi } from '../local/gateway/http-api.ts';
-import { type HttpResponse, shortId } from '../local/gateway/http-message.ts';
 import type { SentRequest } from './signed-messages.ts';
 
 /**

@@ -1,5 +1,5 @@
+import { valuesOf } from 'local-aws/gateway';
 import { decodeSignature } from '../../lambda/receiver/signature.ts';
-import { valuesOf } from '../local/gateway/http-message.ts';
 import { type Finding, finding } from './finding.ts';
 import { isSecret, NO_VALUE, PLACEHOLDER, readings, timestampsIn } from './readings.ts';
 import { type SentRequest, signedMessages } from './signed-messages.ts';

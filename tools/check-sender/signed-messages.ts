@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
+import { type HttpRequest, valuesOf } from 'local-aws/gateway';
 import { eventNames } from '../../lambda/events/catalogue.ts';
-import { type HttpRequest, valuesOf } from '../local/gateway/http-message.ts';
 import { cesu8, compressionOf, textsInUtf16, utf16Of } from './encodings.ts';
 import { type Finding, finding } from './finding.ts';
 import { type JsonNode, jsonForms, memberOf, parseJson, pythonForm, writeJson } from './json-node.ts';

@@ -23,7 +23,7 @@ export const command = hookctlCommand(
     const outdated = [eventIndex()].filter((file) => !isUpToDate(file));
     refuse(outdated.map(({ file }) => file));
     outdated.forEach(bringUpToDate);
-    const { withAssemblies } = await import('../local/template/stages.ts');
+    const { withAssemblies } = await import('../generate/assemblies.ts');
     const derived = await withAssemblies(async (assemblies) => {
       // Loaded now, because it takes a second, and the synthesis may refuse a new event.
       const { derivedFiles } = await import('../generate/derived-files.ts');

@@ -1,11 +1,9 @@
 import { existsSync } from 'node:fs';
+import { type FunctionDefinition, type FunctionLogLine, LocalFunction } from 'local-aws/functions';
 import { eventNames, isEventName } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { DUPLICATE, RETRY_NOT_DELAYED, STALE } from '../../lambda/log-messages.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
-import type { FunctionDefinition } from '../local/functions/function-definition.ts';
-import type { FunctionLogLine } from '../local/functions/invocation.ts';
-import { LocalFunction } from '../local/functions/local-function.ts';
 import { FUNCTIONS_FILE, NOT_RUNNING } from '../stage/local-folder.ts';
 import { LogFormat } from '../start/log-format.ts';
 import { hookctlCommand } from '../terminal/command.ts';

@@ -1,5 +1,5 @@
 import { Option } from '@commander-js/extra-typings';
-import { stageOverrides, synthesise } from '../local/template/synthesise.ts';
+import { stageOverrides, synthesise } from '../../bin/synthesise.ts';
 import { Workspace } from '../stage/local-folder.ts';
 import type { ProgressStep } from '../terminal/block.ts';
 import { hookctlCommand } from '../terminal/command.ts';

@@ -19,7 +19,7 @@ export const command = hookctlCommand('test', 'Runs every test that needs only N
 
 /** @throws UsageError if a path matches no file. Jest's own message for that has eight lines */
 function requireTestFiles(args: readonly string[]): void {
-  const files = ['test', 'tools/test'].flatMap((folder) =>
+  const files = ['test', 'local-aws/test', 'tools/test'].flatMap((folder) =>
     readdirSync(folder, { recursive: true }).map((file) => `${folder}/${file}`),
   );
   const paths = args.filter((arg, index) => PATH.test(arg) && !/^-[^=]*$/.test(args[index - 1] ?? ''));

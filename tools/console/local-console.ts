@@ -1,4 +1,4 @@
-import type { LocalStack } from '../local/local-stack.ts';
+import type { LocalStack } from 'local-aws';
 import type { LocalFeed } from '../stage/history/local-feed.ts';
 import { Stage } from '../stage/stage.ts';
 import type { PageCommands } from './server/console-context.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { apiFiles } from '../api/files.ts';
-import type { Assemblies } from '../local/template/stages.ts';
 import { alarmsTable } from './alarms-table.ts';
+import type { Assemblies } from './assemblies.ts';
 
 import { checkSenderFile } from './check-sender-file.ts';
 

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
 import type { APIGatewayProxyEvent, APIGatewayProxyEventV2 } from 'aws-lambda';
+import { httpApiEvent, restApiEvent } from 'local-aws/gateway';
 import { readSamples, type Sample } from '../../events/samples.ts';
 import { LOCAL_SECRET, signatureOf } from '../../events/signing.ts';
 import { SAMPLE_REQUEST_ID, sqsEvent } from '../../events/sqs-event.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
-import { httpApiEvent, restApiEvent } from '../local/gateway/gateway-events.ts';
 import type { DerivedFile } from './derived-file.ts';
 
 const API = { accountId: '000000000000', apiId: 'local', domainName: 'localhost' };

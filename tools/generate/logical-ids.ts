@@ -1,5 +1,5 @@
-import { type Assemblies, derivedFrom } from '../local/template/stages.ts';
-import { SynthesisedTemplate } from '../local/template/synthesised-template.ts';
+import { SynthesisedTemplate } from 'local-aws/template';
+import { type Assemblies, derivedFrom } from './assemblies.ts';
 
 /** The part of a version's logical id that changes with the function's code. */
 const CODE_HASH = /(?<=CurrentVersion[0-9A-F]{8})[0-9a-f]{32}$/;

@@ -1,6 +1,6 @@
+import { SynthesisedTemplate } from 'local-aws/template';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
-import { SynthesisedTemplate } from '../local/template/synthesised-template.ts';
 import { DOCTOR_ACTIONS } from '../stage/doctor/doctor.ts';
 import { markdownTable } from './markdown-table.ts';
 

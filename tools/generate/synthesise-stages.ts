@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { stages } from '../../bin/stages.ts';
 import { functionEntries } from '../../lib/release/function-bundles.ts';
 import { webhookApp } from '../../lib/webhook-app.ts';
-import { stages } from '../local/template/stages.ts';
 
 /** Output folders of the cloud assemblies, by stage. */
 const folders: Record<string, string> = JSON.parse(process.env.ASSEMBLIES ?? '');

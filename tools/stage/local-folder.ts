@@ -1,7 +1,7 @@
 import { chmod, copyFile, mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FunctionDefinition } from '../local/functions/function-definition.ts';
-import type { LocalStack } from '../local/local-stack.ts';
+import type { LocalStack } from 'local-aws';
+import type { FunctionDefinition } from 'local-aws/functions';
 
 /** Folder in which the stacks that run in this clone publish their details. */
 const FOLDER = '.local';

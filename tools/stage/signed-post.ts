@@ -1,9 +1,9 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager';
+import { isOfProxy } from 'local-aws/gateway';
 import { signatureOf } from '../../events/signing.ts';
 import { readSecretValue, UnusableSecretError } from '../../lambda/receiver/webhook-secrets.ts';
-import { isOfProxy } from '../local/gateway/admitted-host.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { shownId } from '../terminal/terminal.ts';
 import { printable } from '../terminal/text.ts';

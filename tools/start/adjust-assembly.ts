@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readCloudAssembly } from 'local-aws/template';
 import * as z from 'zod/mini';
-import { readCloudAssembly } from '../local/template/cloud-assembly.ts';
 
 /**
  * First delay of retries, in seconds. Consumers double this delay: the nine delays take 10 s in total, each from 0 to 5

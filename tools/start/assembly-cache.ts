@@ -72,7 +72,6 @@ export const SYNTHESIS_INPUTS = [
   'check-node.js',
   'lambda',
   'lib',
-  'tools/local/template/synthesise.ts',
   'node_modules/.package-lock.json',
   'package-lock.json',
   'package.json',

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { InvalidArgumentError } from '@commander-js/extra-typings';
+import { InspectorPort } from 'local-aws/functions';
 import * as z from 'zod/mini';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
-import { InspectorPort } from '../local/functions/inspector-port.ts';
 import { readJson } from '../terminal/files.ts';
 import { inspectedCode } from './adjust-assembly.ts';
 

@@ -1,9 +1,9 @@
 import { styleText } from 'node:util';
+import type { FunctionLogLine } from 'local-aws/functions';
+import type { RequestSummary } from 'local-aws/gateway';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { DEAD_LETTERED } from '../../lambda/log-messages.ts';
-import type { FunctionLogLine } from '../local/functions/invocation.ts';
-import type { RequestSummary } from '../local/gateway/server.ts';
 import { lines } from '../terminal/layout.ts';
 import { screenWidth, shownId } from '../terminal/terminal.ts';
 import { jsonObject, printable } from '../terminal/text.ts';

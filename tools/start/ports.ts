@@ -1,4 +1,4 @@
-import { listen } from '../local/listen.ts';
+import { listen } from 'local-aws/listen';
 import { CommandError, UsageError } from '../terminal/command-error.ts';
 
 export interface WantedPort {

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
+import type { LocalStack } from 'local-aws';
+import { stageOverrides, synthesise } from '../../bin/synthesise.ts';
 import type { Notice } from '../console/api.ts';
 import type { LocalConsole } from '../console/local-console.ts';
 import type { PageCommands } from '../console/server/console-context.ts';
-import type { LocalStack } from '../local/local-stack.ts';
-import { stageOverrides, synthesise } from '../local/template/synthesise.ts';
 import { describeStack, SYNTHESISED_FOLDER, Workspace } from '../stage/local-folder.ts';
 import type { GatewayKind } from '../terminal/options.ts';
 import { interruption, LineWriter } from '../terminal/terminal.ts';
@@ -89,7 +89,7 @@ export async function runStack(settings: StackRun): Promise<NextStack | undefine
   const synthesiseTo = synthesiser(settings);
   // These modules load while another process synthesises the stack.
   const [{ startLocalStack }, { LocalFeed }, { startLocalConsole }] = await Promise.all([
-    import('../local/local-stack.ts'),
+    import('local-aws'),
     import('../stage/history/local-feed.ts'),
     import('../console/local-console.ts'),
     synthesiseTo(workspace.assembly),
@@ -189,7 +189,7 @@ async function untilEnd(
   // These modules load after the stack is ready, so that the start does not wait for them.
   const [{ Watch }, { startLocalStack }] = await Promise.all([
     import('../watch/watch.ts'),
-    import('../local/local-stack.ts'),
+    import('local-aws'),
   ]);
   await using _watch =
     sources &&

@@ -1,5 +1,5 @@
+import type { LocalStack } from 'local-aws';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
-import type { LocalStack } from '../local/local-stack.ts';
 import { OUTPUTS_FILE } from '../stage/local-folder.ts';
 
 const RETRIES_ARE_FAST = `Retries are fast: ten attempts take about ten seconds, and a message whose function crashes returns after 5 s.

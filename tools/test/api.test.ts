@@ -5,6 +5,8 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import * as formats from 'ajv-formats';
 import type { APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import fc from 'fast-check';
+import { type InvocationResult, TooManyRequestsError } from 'local-aws/functions';
+import { type HttpResponse, httpApi, httpApiEvent } from 'local-aws/gateway';
 import * as v from 'valibot';
 import { readSamples } from '../../events/samples.ts';
 import { signatureOf } from '../../events/signing.ts';
@@ -24,10 +26,6 @@ import { apiFiles, asyncApiText, openApiText } from '../api/files.ts';
 import { dataSchema, jsonSchema } from '../api/json-schema.ts';
 import { SIGNATURE_PATTERN } from '../api/openapi.ts';
 import { fillDocument } from '../api/page.ts';
-import { type InvocationResult, TooManyRequestsError } from '../local/functions/invocation.ts';
-import { httpApiEvent } from '../local/gateway/gateway-events.ts';
-import { httpApi } from '../local/gateway/http-api.ts';
-import type { HttpResponse } from '../local/gateway/http-message.ts';
 
 type Part = { readonly [key: string]: unknown };
 

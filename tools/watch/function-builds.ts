@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { BuildFailure, Message } from 'esbuild';
+import type { LocalStack } from 'local-aws';
+import type { FunctionError } from 'local-aws/functions';
 import { BUNDLE_LIST, type Bundle, type BundleList, mistakesIn } from '../../lib/release/function-bundles.ts';
-import type { FunctionError } from '../local/functions/invocation.ts';
-import type { LocalStack } from '../local/local-stack.ts';
 import { describeStack, type Workspace } from '../stage/local-folder.ts';
 import type { Bundler, WatchedTarget } from './bundler.ts';
 

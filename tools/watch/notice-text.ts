@@ -1,6 +1,6 @@
+import type { FunctionError } from 'local-aws/functions';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
-import type { FunctionError } from '../local/functions/invocation.ts';
 
 /** Maximum number of functions to name in one line. For more, only the number is shown. */
 const MAX_NAMED = 3;

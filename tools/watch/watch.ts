@@ -1,8 +1,7 @@
 import { rm } from 'node:fs/promises';
+import { Resources, readCloudAssembly } from 'local-aws/template';
 import { messageText } from '../../lib/release/function-bundles.ts';
 import type { Notice } from '../console/api.ts';
-import { readCloudAssembly } from '../local/template/cloud-assembly.ts';
-import { Resources } from '../local/template/resources.ts';
 import { Bundler } from './bundler.ts';
 import { FunctionBuilds, type FunctionBuildsOptions, type Rebuilt } from './function-builds.ts';
 import {

@@ -1,9 +1,9 @@
 import { FirehoseClient } from '@aws-sdk/client-firehose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { InjectedFaults } from 'local-aws/endpoint';
 import { Archive, NotArchivedError, TooLargeToArchiveError } from '../../../lambda/archive/archive.ts';
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import { MAX_RECORD_BYTES } from '../../../lambda/limits.ts';
-import { InjectedFaults } from '../../../tools/local/aws/faults.ts';
 import { ArchiveBucket } from '../../support/archive.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { InjectedFaults } from 'local-aws/endpoint';
 import type { Replay } from '../../../lambda/queue/replay.ts';
-import { InjectedFaults } from '../../../tools/local/aws/faults.ts';
 import { essence, type ReceivedDelivery, versionOf } from '../../support/oracle.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 import {

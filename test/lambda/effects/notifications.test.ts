@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
+import type { PublishedNotification } from 'local-aws';
+import { type Fault, InjectedFaults } from 'local-aws/endpoint';
 import { sqsEvent } from '../../../events/sqs-event.ts';
 import {
   type Notification,
@@ -13,8 +15,6 @@ import { kebabCase, pascalCase } from '../../../lambda/events/event-names.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { MAX_ATTRIBUTE_LENGTH } from '../../../lambda/limits.ts';
 import type { Replay } from '../../../lambda/queue/replay.ts';
-import { type Fault, InjectedFaults } from '../../../tools/local/aws/faults.ts';
-import type { PublishedNotification } from '../../../tools/local/observation.ts';
 import { anyCharacter } from '../../support/any-character.ts';
 import {
   type ConsumerHandler,

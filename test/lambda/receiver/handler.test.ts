@@ -1,14 +1,14 @@
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
+import { InjectedFaults } from 'local-aws/endpoint';
+import { httpApiEvent } from 'local-aws/gateway';
 import { signatureOf } from '../../../events/signing.ts';
 import { queueUrlVariable } from '../../../lambda/events/event-names.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { SECRET_FIRST_READ_INTERVAL, WARM_UP_LIMIT } from '../../../lambda/limits.ts';
 import { CACHED_SECRET_USED } from '../../../lambda/log-messages.ts';
 import { SMOKE_TEST_PREFIX } from '../../../lambda/receiver/request.ts';
-import { InjectedFaults } from '../../../tools/local/aws/faults.ts';
-import { httpApiEvent } from '../../../tools/local/gateway/gateway-events.ts';
 import { functionEnvironment } from '../../support/function-environment.ts';
 import { TEST_SECRET } from '../../support/partner.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';

@@ -1,10 +1,10 @@
 import { ListQueuesCommand } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { APIGatewayProxyEventV2, CloudFormationCustomResourceEvent, Context } from 'aws-lambda';
+import type { LocalStack } from 'local-aws';
 import { signatureOf } from '../../../events/signing.ts';
 import { eventNames, isEventName } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
-import type { LocalStack } from '../../../tools/local/local-stack.ts';
 import { TEST_SECRET } from '../../support/partner.ts';
 import { Queues } from '../../support/queues.ts';
 import { startTestStack } from '../../support/test-stack.ts';

@@ -1,11 +1,11 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
+import type { LocalStack } from 'local-aws';
+import { readBody } from 'local-aws/endpoint';
 import * as z from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
 import { GATEWAY_BODY_MEGABYTES } from '../../../lambda/limits.ts';
-import { readBody } from '../../local/aws/http-server.ts';
-import type { LocalStack } from '../../local/local-stack.ts';
 import type { RunOperation } from '../../stage/operation.ts';
 import type { PageUpdates } from '../page-updates.ts';
 import type { Source } from '../source.ts';

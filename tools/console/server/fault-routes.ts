@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
+import type { LocalStack } from 'local-aws';
 import * as z from 'zod/mini';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import { MAX_FUNCTION_SECONDS } from '../../../lambda/limits.ts';
-import type { LocalStack } from '../../local/local-stack.ts';
 import type { FaultsInfo } from '../api.ts';
 import { ApiProblem, badRequest, notFound } from './api-problem.ts';
 import { type ConsoleContext, type ConsoleEnv, readJson, readQuery } from './console-context.ts';

@@ -1,4 +1,4 @@
-import type { InspectedMessage } from '../../local/observation.ts';
+import type { InspectedMessage } from 'local-aws';
 import { payloadPreview } from '../../stage/history/payload-preview.ts';
 import { refusalOf } from '../../stage/operation.ts';
 import { eventAndShop } from '../../stage/payload-filter.ts';

@@ -1,5 +1,5 @@
 import { type Context, Hono } from 'hono';
-import type { LocalStack } from '../../local/local-stack.ts';
+import type { LocalStack } from 'local-aws';
 import { pausedQueue } from '../../stage/history/trace.ts';
 import { pausesOf } from '../../stage/queues/pause-state.ts';
 import { oldestMessage, type QueueState, queueState, waitingQueues } from '../../stage/queues/queue.ts';

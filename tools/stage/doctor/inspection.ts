@@ -8,10 +8,10 @@ import {
 } from '@aws-sdk/client-cloudformation';
 import { paginateDescribeAlarms } from '@aws-sdk/client-cloudwatch';
 import { paginateFilterLogEvents, StartQueryCommand } from '@aws-sdk/client-cloudwatch-logs';
+import { readCloudAssembly } from 'local-aws/template';
+import { synthesise } from '../../../bin/synthesise.ts';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { ACCEPTED } from '../../../lambda/log-messages.ts';
-import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
-import { synthesise } from '../../local/template/synthesise.ts';
 import { duration, jsonObject } from '../../terminal/text.ts';
 import { queryResult } from '../history/log-search.ts';
 import type { Stage } from '../stage.ts';

@@ -1,9 +1,8 @@
+import type { Exchange, ItemChange, LocalStack, PublishedNotification, StackObserver } from 'local-aws';
+import type { FunctionLogLine } from 'local-aws/functions';
 import { pascalCase } from '../../../lambda/events/event-names.ts';
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
 import { attribute } from '../../../lambda/queue/message.ts';
-import type { FunctionLogLine } from '../../local/functions/invocation.ts';
-import type { LocalStack } from '../../local/local-stack.ts';
-import type { Exchange, ItemChange, PublishedNotification, StackObserver } from '../../local/observation.ts';
 import { eventAndShop } from '../payload-filter.ts';
 import { plainItem } from './effects.ts';
 import type { CrashFact, ExchangeFact, ItemEffect } from './facts.ts';

@@ -1,9 +1,9 @@
+import type { LocalStack, LocalStackOptions } from 'local-aws';
 import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { Partner, TEST_SECRET } from '../../../test/support/partner.ts';
 import { startTestStack } from '../../../test/support/test-stack.ts';
 import { pageCommands } from '../../commands/page-commands.ts';
 import { type LocalConsole, startLocalConsole } from '../../console/local-console.ts';
-import type { LocalStack, LocalStackOptions } from '../../local/local-stack.ts';
 import { LocalFeed } from '../../stage/history/local-feed.ts';
 import { launchBrowser } from './browser.ts';
 

@@ -8,11 +8,11 @@ import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { ListSubscriptionsCommand, SNSClient } from '@aws-sdk/client-sns';
 import { ListQueuesCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { LocalStack } from 'local-aws';
 import { variable } from '../../../test/acceptance/target.ts';
 import { Queues } from '../../../test/support/queues.ts';
 import { Tables } from '../../../test/support/tables.ts';
 import { startTestStack } from '../../../test/support/test-stack.ts';
-import type { LocalStack } from '../../local/local-stack.ts';
 import { JEST } from '../../terminal/run-program.ts';
 import { freePort, Project, refusal } from './project.ts';
 

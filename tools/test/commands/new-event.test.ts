@@ -8,7 +8,7 @@ let project: Project;
 beforeAll(async () => {
   // Copied, because imports through a symbolic link would load the original files.
   project = await Project.create({
-    copied: ['bin', 'events', 'lambda', 'lib', 'local', 'test', 'tools', 'docs'],
+    copied: ['bin', 'events', 'lambda', 'lib', 'test', 'tools', 'docs'],
   });
 });
 

@@ -4,12 +4,12 @@ import { SourceMap } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readCloudAssembly } from 'local-aws/template';
+import { stageOverrides } from '../../../bin/synthesise.ts';
 import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
 import type { EffectName } from '../../../lambda/events/definition.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { gatewayAssembly, testAssembly } from '../../../test/support/test-assembly.ts';
-import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
-import { stageOverrides } from '../../local/template/synthesise.ts';
 import { freePort, Project, type Running, refusal } from './project.ts';
 
 const SOURCE = 'lambda/events/shop-updated/consumer.ts';

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import type { FunctionDefinition } from 'local-aws/functions';
 import { LOCAL_SECRET } from '../../../events/signing.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { Partner } from '../../../test/support/partner.ts';
 import { Tables } from '../../../test/support/tables.ts';
-import type { FunctionDefinition } from '../../local/functions/function-definition.ts';
 import { Project, type Running } from './project.ts';
 
 const CONSUMER = 'lambda/events/shop-updated/consumer.ts';

@@ -5,10 +5,10 @@ import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { LocalStack } from 'local-aws';
 import { eventually } from '../../../test/support/eventually.ts';
 import { Partner } from '../../../test/support/partner.ts';
 import { startTestStack } from '../../../test/support/test-stack.ts';
-import type { LocalStack } from '../../local/local-stack.ts';
 import type { Stage } from '../../stage/stage.ts';
 import { type StageConsole, startStageConsole } from './support.ts';
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import type { Exchange, LocalStack, LocalStackOptions } from 'local-aws';
 import { eventually } from '../../../test/support/eventually.ts';
 import { TEST_SECRET } from '../../../test/support/partner.ts';
 import { startTestStack } from '../../../test/support/test-stack.ts';
@@ -9,8 +10,6 @@ import type { Task } from '../../console/api.ts';
 import { cookieName } from '../../console/server/guard.ts';
 import { type Console, type ConsoleOptions, startConsole } from '../../console/server/start-console.ts';
 import { Source } from '../../console/source.ts';
-import type { LocalStack, LocalStackOptions } from '../../local/local-stack.ts';
-import type { Exchange } from '../../local/observation.ts';
 import type { Delivery } from '../../stage/history/history.ts';
 import { LocalFeed } from '../../stage/history/local-feed.ts';
 import { HistoryStore } from '../../stage/history/store.ts';

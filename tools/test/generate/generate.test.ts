@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { stageAssembly, stageTemplate } from '../../../test/lib/stage-assembly.ts';
 import { documentOfCommands } from '../../commands/generate.ts';
+import { assembliesIn, derivedFrom } from '../../generate/assemblies.ts';
 import { isUpToDate } from '../../generate/derived-file.ts';
 import { derivedFiles, fillSection } from '../../generate/derived-files.ts';
 import { EVENT_INDEX, eventIndex, incompleteEvents } from '../../generate/event-index.ts';
-import { assembliesIn, derivedFrom } from '../../local/template/stages.ts';
 
 test('every generated file is up to date', async () => {
   const folders = new Map(

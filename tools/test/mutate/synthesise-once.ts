@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { stageOverrides } from '../../../bin/synthesise.ts';
 import { Synthesiser, synthesiseOnce } from '../../../test/support/synthesiser.ts';
-import { stageOverrides } from '../../local/template/synthesise.ts';
 
 /**
  * Global set-up of Jest: synthesises the stack once for all mutants, with either gateway. The functions' code

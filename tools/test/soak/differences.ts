@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Message } from '@aws-sdk/client-sqs';
+import type { LocalStack } from 'local-aws';
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import { MAX_RECEIVES } from '../../../lambda/limits.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { essence, expectedState, type ReceivedDelivery, versionOf } from '../../../test/support/oracle.ts';
 import type { Queues } from '../../../test/support/queues.ts';
 import { type Row, Tables } from '../../../test/support/tables.ts';
-import type { LocalStack } from '../../local/local-stack.ts';
 import { readArchive } from '../../stage/archive/read-archive.ts';
 import { storedPayload } from '../../stage/queues/received-message.ts';
 import { Stage } from '../../stage/stage.ts';

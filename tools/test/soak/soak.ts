@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SendMessageCommand, SetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { type LocalStack, type LocalStackOptions, startLocalStack } from 'local-aws';
+import { type Fault, InjectedFaults } from 'local-aws/endpoint';
 import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import { DUPLICATE, FAILED, POSSIBLY_REPEATED, PROCESSED } from '../../../lambda/log-messages.ts';
@@ -8,8 +10,6 @@ import { eventAttributes } from '../../../lambda/queue/message.ts';
 import { FIVE_MINUTES, type ReceivedDelivery } from '../../../test/support/oracle.ts';
 import { Queues } from '../../../test/support/queues.ts';
 import { Tables } from '../../../test/support/tables.ts';
-import { type Fault, InjectedFaults } from '../../local/aws/faults.ts';
-import { type LocalStack, type LocalStackOptions, startLocalStack } from '../../local/local-stack.ts';
 import type { ProgressStep } from '../../terminal/block.ts';
 import {
   type AcceptedBody,

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { pairs } from '../../local/gateway/http-message.ts';
+import { pairs } from 'local-aws/gateway';
 import { CONSOLE_FILE, FUNCTIONS_FILE, OUTPUTS_FILE, Workspace } from '../../stage/local-folder.ts';
 import { currentSecret, postRecorded, postSigned } from '../../stage/signed-post.ts';
 import { findStage, type Stage } from '../../stage/stage.ts';

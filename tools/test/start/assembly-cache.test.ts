@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { readContext } from '../../../bin/synthesise.ts';
 import { BUNDLE_LIST, type BundleList } from '../../../lib/release/function-bundles.ts';
-import { readContext } from '../../local/template/synthesise.ts';
 import { AssemblyCache, SYNTHESIS_INPUTS } from '../../start/assembly-cache.ts';
 
 /**

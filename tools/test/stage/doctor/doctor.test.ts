@@ -7,8 +7,8 @@ import { PutBucketLifecycleConfigurationCommand, PutObjectCommand } from '@aws-s
 import { PutSecretValueCommand } from '@aws-sdk/client-secrets-manager';
 import { CreateQueueCommand, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { describe, expect, test } from '@jest/globals';
+import { readCloudAssembly } from 'local-aws/template';
 import { testAssembly } from '../../../../test/support/test-assembly.ts';
-import { readCloudAssembly } from '../../../local/template/cloud-assembly.ts';
 import { diffCheck } from '../../../stage/doctor/deployment.ts';
 import { CHECKS, DOCTOR_ACTIONS, doctor } from '../../../stage/doctor/doctor.ts';
 import { Inspection } from '../../../stage/doctor/inspection.ts';

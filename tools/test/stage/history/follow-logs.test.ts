@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type AwsEndpoint, startAwsEndpoint } from 'local-aws/endpoint';
 import { pascalCase } from '../../../../lambda/events/event-names.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
-import { type AwsEndpoint, startAwsEndpoint } from '../../../local/aws/endpoint.ts';
 import {
   type FollowedLine,
   type FunctionName,

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GetQueueAttributesCommand, SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { expect } from '@jest/globals';
+import type { LocalStack } from 'local-aws';
 import type { ArchiveRecord } from '../../../../lambda/archive/record.ts';
 import type { EventName } from '../../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../../lambda/events/event-names.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
-import type { LocalStack } from '../../../local/local-stack.ts';
 import {
   type CrashFact,
   type DeadLetterFact,

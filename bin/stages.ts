@@ -1,0 +1,13 @@
+import { readFileSync } from 'node:fs';
+
+const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
+
+/**
+ * Stages with their fields: those of `cdk.json`, one with every setting, and one whose data is encrypted with
+ * a customer-managed key, which excludes one of the other settings. For tests and generated files.
+ */
+export const stages: Readonly<Record<string, object>> = {
+  ...context.stages,
+  'every-setting': JSON.parse(readFileSync('bin/every-setting.json', 'utf8')),
+  encrypted: { account: '111122223333', region: 'eu-central-1', encryption: {} },
+};

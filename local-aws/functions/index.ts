@@ -1,0 +1,10 @@
+export type { FunctionDefinition } from './function-definition.ts';
+export { InspectorPort } from './inspector-port.ts';
+export {
+  type FunctionError,
+  type FunctionLogLine,
+  type InvocationResult,
+  TooManyRequestsError,
+} from './invocation.ts';
+export { LocalFunction } from './local-function.ts';
+export { environmentVariables } from './start-worker.ts';

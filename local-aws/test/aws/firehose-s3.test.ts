@@ -1,0 +1,433 @@
+import { randomBytes } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
+import {
+  CreateDeliveryStreamCommand,
+  DescribeDeliveryStreamCommand,
+  FirehoseClient,
+  ListDeliveryStreamsCommand,
+  PutRecordBatchCommand,
+  PutRecordCommand,
+} from '@aws-sdk/client-firehose';
+import { CreateBucketCommand, GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.ts';
+import { type AwsEndpoint, startAwsEndpoint } from '../../aws/endpoint.ts';
+import { InjectedFaults } from '../../aws/faults.ts';
+import { evaluatedPrefix } from '../../aws/firehose/delivery-stream.ts';
+import { arnOf } from '../../aws/services.ts';
+import { type RawRequest, send, settingsOf, signedFor } from './support.ts';
+
+const KIB = 1024;
+const WRITER = 'arn:aws:iam::000000000000:role/writer';
+const KEY = arnOf('kms', 'key/one');
+const OTHER_KEY = arnOf('kms', 'key/other');
+
+const problems: string[] = [];
+const faults = new InjectedFaults();
+let endpoint: AwsEndpoint;
+let s3: S3Client;
+let firehose: FirehoseClient;
+/** A client with the permissions of a function. */
+let consumer: FirehoseClient;
+let buckets = 0;
+let bucket: string;
+
+beforeAll(async () => {
+  endpoint = await startAwsEndpoint({
+    port: 0,
+    faults,
+    onProblem: (problem) => problems.push(problem),
+  });
+  endpoint.addPrincipals([
+    {
+      name: 'Consumer',
+      accessKeyId: 'AKIACONSUMER',
+      statements: [
+        {
+          Effect: 'Allow',
+          Action: 'firehose:PutRecordBatch',
+          Resource: arnOf('firehose', 'deliverystream/bucket-*'),
+        },
+        { Effect: 'Allow', Action: ['kms:Decrypt', 'kms:GenerateDataKey'], Resource: KEY },
+        { Effect: 'Allow', Action: 'kms:GenerateDataKey', Resource: OTHER_KEY },
+      ],
+    },
+  ]);
+  allowWriter();
+  s3 = new S3Client({ ...settingsOf(endpoint), forcePathStyle: true });
+  firehose = new FirehoseClient(settingsOf(endpoint));
+  consumer = new FirehoseClient(settingsOf(endpoint, 'AKIACONSUMER'));
+});
+afterAll(() => endpoint.close());
+
+/** @param others names of further streams that the writer may use */
+function allowWriter(...others: string[]): void {
+  const Resource = ['arn:aws:s3:::*/event=*', ...others];
+  const statements = [{ Effect: 'Allow' as const, Action: 's3:PutObject', Resource }];
+  endpoint.addPrincipals([{ name: 'Writer', arn: WRITER, accessKeyId: 'AKIAWRITER', statements }]);
+}
+
+/** Each test has a bucket and a stream of its own, with the same names. */
+beforeEach(async () => {
+  buckets += 1;
+  bucket = `bucket-${buckets}`;
+  await s3.send(new CreateBucketCommand({ Bucket: bucket }));
+  await create();
+});
+afterEach(() => {
+  faults.clear();
+  problems.length = 0;
+});
+
+const create = (name = bucket, configuration: object = {}, key?: string) =>
+  firehose.send(
+    new CreateDeliveryStreamCommand({
+      DeliveryStreamName: name,
+      ...(key !== undefined && {
+        DeliveryStreamEncryptionConfigurationInput: { KeyType: 'CUSTOMER_MANAGED_CMK', KeyARN: key },
+      }),
+      DeliveryStreamType: 'DirectPut',
+      ExtendedS3DestinationConfiguration: {
+        RoleARN: WRITER,
+        BucketARN: `arn:aws:s3:::${bucket}`,
+        Prefix: 'event=x/date=!{timestamp:yyyy-MM-dd}/hour=!{timestamp:HH}/',
+        FileExtension: '.jsonl.gz',
+        CompressionFormat: 'GZIP',
+        ...configuration,
+      },
+    }),
+  );
+
+const put = (lines: readonly string[], client = firehose, name = bucket) =>
+  client.send(
+    new PutRecordBatchCommand({
+      DeliveryStreamName: name,
+      Records: lines.map((line) => ({ Data: Buffer.from(line) })),
+    }),
+  );
+
+async function keys(): Promise<string[]> {
+  const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: bucket }));
+  return Contents.map(({ Key = '' }) => Key);
+}
+
+/**
+ * Waits for the first object.
+ * @returns all records delivered so far
+ */
+const delivered = () =>
+  eventually(async () => {
+    const found = await keys();
+    if (found.length === 0) return undefined;
+    return Promise.all(
+      found.map(async (Key) => {
+        const object = await s3.send(new GetObjectCommand({ Bucket: bucket, Key }));
+        const body = await object.Body?.transformToByteArray();
+        return { key: Key, text: gunzipSync(body ?? Buffer.alloc(0)).toString(), object };
+      }),
+    );
+  });
+
+const texts = async () => (await delivered()).map(({ text }) => text);
+
+describe('records', () => {
+  test('put alone are delivered', async () => {
+    const Record = { Data: Buffer.from('{"c":3}\n') };
+    await firehose.send(new PutRecordCommand({ DeliveryStreamName: bucket, Record }));
+    expect(await texts()).toEqual(['{"c":3}\n']);
+  });
+
+  test('of a batch are one gzipped object of their bytes', async () => {
+    await put(['{"a":1}\n', '{"b":"é"}\n']);
+    const [first, ...others] = await delivered();
+    expect(others).toEqual([]);
+    expect(first?.text).toBe('{"a":1}\n{"b":"é"}\n');
+    expect(first?.object).toMatchObject({
+      ContentType: 'application/octet-stream',
+      ContentEncoding: 'gzip',
+    });
+  });
+
+  test('have the prefix and name that Firehose gives them', async () => {
+    const [hour, otherHour] = [new Date(), new Date(Date.now() + 1_000)].map((time) => time.toISOString());
+    await put(['x']);
+    const [object] = await delivered();
+    expect(object?.key).toMatch(
+      new RegExp(
+        `^event=x/date=\\d{4}-\\d{2}-\\d{2}/hour=\\d{2}/${bucket}-1-\\d{4}(-\\d{2}){5}-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\\.jsonl\\.gz$`,
+      ),
+    );
+    const partition = (time = '') => `event=x/date=${time.slice(0, 10)}/hour=${time.slice(11, 13)}/`;
+    expect([partition(hour), partition(otherHour)]).toContain(object?.key.replace(/[^/]+$/, ''));
+  });
+
+  test('that arrive later are in another object', async () => {
+    await put(['1\n']);
+    await delivered();
+    await put(['2\n']);
+    const found = await eventually(async () => ((await keys()).length === 2 ? texts() : undefined));
+    expect(found.sort()).toEqual(['1\n', '2\n']);
+  });
+
+  test('are unchanged if the stream does not compress', async () => {
+    await create(`${bucket}-plain`, { CompressionFormat: 'UNCOMPRESSED', FileExtension: undefined });
+    await put(['plain'], firehose, `${bucket}-plain`);
+    const [Key = ''] = await eventually(async () => ((await keys()).length > 0 ? await keys() : undefined));
+    const { Body, ContentEncoding } = await s3.send(new GetObjectCommand({ Bucket: bucket, Key }));
+    expect([await Body?.transformToString(), ContentEncoding]).toEqual(['plain', undefined]);
+  });
+
+  test('in the buffer are delivered when the endpoint closes', async () => {
+    const reported: string[] = [];
+    const onProblem = (problem: string) => reported.push(problem);
+    const other = await startAwsEndpoint({ port: 0, onProblem });
+    const client = new FirehoseClient(settingsOf(other));
+    await client.send(
+      new CreateDeliveryStreamCommand({
+        DeliveryStreamName: 'last',
+        ExtendedS3DestinationConfiguration: { RoleARN: WRITER, BucketARN: 'arn:aws:s3:::none' },
+      }),
+    );
+    await put(['x'], client, 'last');
+    await other.close();
+    // The bucket is gone, so only this report shows that the write was tried.
+    expect(reported).toEqual([
+      `Delivery stream last: Firehose is unable to assume role ${WRITER}`,
+      'Delivery stream last: 1 records were never delivered to none',
+    ]);
+  });
+});
+
+describe('the limits of Firehose', () => {
+  const lineOf = (bytes: number) => 'x'.repeat(bytes);
+
+  const mebibytes = [...Array.from({ length: 4 }, () => lineOf(1_000 * KIB)), lineOf(96 * KIB)];
+
+  test('accept a record of 1,000 KiB, a call of 4 MiB, and one of 500 records', async () => {
+    expect(await put(mebibytes)).toMatchObject({ FailedPutCount: 0 });
+    const { RequestResponses = [] } = await put(Array.from({ length: 500 }, () => 'x'));
+    expect(new Set(RequestResponses.map(({ RecordId }) => RecordId)).size).toBe(500);
+  });
+
+  test.each([
+    {
+      what: 'a larger record',
+      lines: [lineOf(10), lineOf(1_000 * KIB + 1)],
+      name: 'ValidationException',
+      message: 'records.2.member.data',
+    },
+    {
+      what: 'a larger call',
+      lines: [...mebibytes, 'x'],
+      name: 'InvalidArgumentException',
+      message: 'Records size exceeds 4 MB limit',
+    },
+    {
+      what: 'more than 500 records',
+      lines: Array.from({ length: 501 }, () => 'x'),
+      name: 'ValidationException',
+      message: 'length less than or equal to 500',
+    },
+    {
+      what: 'no record',
+      lines: [],
+      name: 'ValidationException',
+      message: 'length greater than or equal to 1',
+    },
+  ])('refuse $what completely', async ({ lines, name, message }) => {
+    await expect(put(lines)).rejects.toMatchObject({ name, message: expect.stringContaining(message) });
+    await put(['after']);
+    expect(await texts()).toEqual(['after']);
+  });
+
+  test('refuse a record without data', async () => {
+    const answer = await send(endpoint, {
+      headers: { authorization: signedFor('firehose'), 'x-amz-target': 'Firehose_20150804.PutRecord' },
+      body: JSON.stringify({ DeliveryStreamName: bucket, Record: {} }),
+    });
+    expect(answer.status).toBe(400);
+    expect(JSON.parse(answer.body.toString())).toMatchObject({ __type: 'ValidationException' });
+  });
+});
+
+describe('a stream', () => {
+  test('that does not exist is not found', async () => {
+    await expect(put(['x'], firehose, 'none')).rejects.toMatchObject({
+      name: 'ResourceNotFoundException',
+      message: 'Firehose none under account 000000000000 not found.',
+    });
+  });
+
+  test('reports how long it would buffer in AWS', async () => {
+    const BufferingHints = { IntervalInSeconds: 900, SizeInMBs: 64 };
+    await create(`${bucket}-hints`, { BufferingHints });
+    const described = await firehose.send(
+      new DescribeDeliveryStreamCommand({ DeliveryStreamName: `${bucket}-hints` }),
+    );
+    expect(described.DeliveryStreamDescription).toMatchObject({
+      DeliveryStreamARN: arnOf('firehose', `deliverystream/${bucket}-hints`),
+      DeliveryStreamStatus: 'ACTIVE',
+      CreateTimestamp: expect.any(Date),
+      Destinations: [{ ExtendedS3DestinationDescription: { BufferingHints, CompressionFormat: 'GZIP' } }],
+    });
+  });
+
+  test('is listed in pages', async () => {
+    const all: string[] = [];
+    for (;;) {
+      const { DeliveryStreamNames = [], HasMoreDeliveryStreams } = await firehose.send(
+        new ListDeliveryStreamsCommand({ Limit: 2, ExclusiveStartDeliveryStreamName: all.at(-1) }),
+      );
+      all.push(...DeliveryStreamNames);
+      if (!HasMoreDeliveryStreams) break;
+    }
+    expect(all).toContain(bucket);
+    expect(all).toEqual([...new Set(all)].sort());
+  });
+
+  test.each([
+    { what: 'exists', creation: () => create(), name: 'ResourceInUseException' },
+    { what: 'has no name', creation: () => create(''), name: 'InvalidArgumentException' },
+    { what: 'has a long name', creation: () => create('x'.repeat(65)), name: 'InvalidArgumentException' },
+    {
+      what: 'is compressed in another way',
+      creation: () => create('zip', { CompressionFormat: 'ZIP' }),
+      name: 'InvalidArgumentException',
+    },
+    {
+      what: 'has a prefix that is not understood here',
+      creation: () => create('prefix', { Prefix: '!{firehose:random-string}/' }),
+      name: 'InvalidArgumentException',
+    },
+  ])('that $what is not created', async ({ creation, name }) => {
+    await expect(creation()).rejects.toMatchObject({ name });
+  });
+});
+
+describe('permissions', () => {
+  test("include generating a data key and decrypting, for a stream with a customer's key", async () => {
+    await create(`${bucket}-under-key`, {}, KEY);
+    await put(['mine'], consumer, `${bucket}-under-key`);
+    await create(`${bucket}-under-other`, {}, OTHER_KEY);
+    await expect(put(['not mine'], consumer, `${bucket}-under-other`)).rejects.toMatchObject({
+      name: 'InvalidKMSResourceException',
+    });
+    expect(await texts()).toEqual(['mine']);
+  });
+
+  test("are checked for the stream's role: without them its records are kept and reported as late", async () => {
+    await create(`${bucket}-astray`, { Prefix: 'elsewhere/' });
+    await put(['late\n'], firehose, `${bucket}-astray`);
+    await eventually(async () => (problems.length > 0 ? true : undefined));
+    expect(problems).toEqual([
+      expect.stringMatching(`^Delivery stream ${bucket}-astray: User: .*Writer.* perform: s3:PutObject on`),
+    ]);
+    expect(await keys()).toEqual([]);
+    allowWriter(`arn:aws:s3:::${bucket}/elsewhere/*`);
+    expect(await texts()).toEqual(['late\n']);
+  });
+});
+
+describe('faults', () => {
+  test('reject some records of a call and accept the others', async () => {
+    faults.inject({ service: 'firehose', kind: 'records-refused', every: 3 });
+    const taken = { RecordId: expect.any(String) };
+    const refused = { ErrorCode: 'ServiceUnavailableException', ErrorMessage: 'Slow down.' };
+    expect(await put(['1', '2', '3', '4', '5', '6', '7'], consumer)).toMatchObject({
+      FailedPutCount: 2,
+      RequestResponses: [taken, taken, refused, taken, taken, refused, taken],
+    });
+    expect(faults.active).toMatchObject([{ hits: 1 }]);
+    expect(await texts()).toEqual(['12457']);
+  });
+
+  test('reject all records of a call', async () => {
+    faults.inject({ service: 'firehose', kind: 'records-refused' });
+    expect(await put(['1', '2'], consumer)).toMatchObject({ FailedPutCount: 2 });
+  });
+
+  test('of single records do not affect other calls', async () => {
+    faults.inject({ service: 'firehose', kind: 'records-refused', callers: 'everyone' });
+    const Record = { Data: Buffer.from('x') };
+    await firehose.send(new PutRecordCommand({ DeliveryStreamName: bucket, Record }));
+    expect(await texts()).toEqual(['x']);
+  });
+});
+
+describe('an object of S3', () => {
+  const call = ({ headers, path, ...rest }: RawRequest) =>
+    send(endpoint, {
+      ...rest,
+      path: `/${bucket}/${path}`,
+      headers: { authorization: signedFor('s3'), ...headers },
+    });
+  const put = (path: string, body: string | Buffer, headers = {}) =>
+    call({ method: 'PUT', path, body, headers });
+  const get = async (path: string) => (await call({ method: 'GET', path })).body.toString('latin1');
+
+  test('returns byte for byte', async () => {
+    const body = randomBytes(1_000);
+    await put('a%20b', body);
+    expect(await get('a%20b')).toBe(body.toString('latin1'));
+  });
+
+  test('may have up to 16 MB, sent after 100-continue', async () => {
+    expect(await put('large', Buffer.alloc(16_000_000), { expect: '100-continue' })).toMatchObject({
+      status: 200,
+    });
+    const { headers } = await call({ method: 'HEAD', path: 'large' });
+    expect(headers['content-length']).toBe('16000000');
+    const { status, body } = await put('huge', Buffer.alloc(17_000_000));
+    expect(status).toBe(400);
+    expect(body.toString()).toContain('<Code>EntityTooLarge</Code>');
+  });
+
+  test('in signed chunks is stored without the chunk headers', async () => {
+    await put('chunked', '5\r\nhello\r\n0\r\nx-amz-checksum-crc32:NhCmhg==\r\n\r\n', {
+      'content-encoding': 'aws-chunked',
+      'x-amz-content-sha256': 'STREAMING-UNSIGNED-PAYLOAD-TRAILER',
+      'x-amz-decoded-content-length': '5',
+    });
+    expect(await get('chunked')).toBe('hello');
+  });
+
+  test('is the same by path and by virtual host', async () => {
+    const headers = { authorization: signedFor('s3'), host: `${bucket}.localhost` };
+    await send(endpoint, { method: 'PUT', path: '/virtual', headers, body: 'x' });
+    expect(await get('virtual')).toBe('x');
+  });
+
+  test('that does not exist is a 404 of S3', async () => {
+    const { status, body } = await call({ method: 'GET', path: 'none' });
+    expect(status).toBe(404);
+    expect(body.toString()).toContain('<Code>NoSuchKey</Code>');
+  });
+
+  test('is created once, by one of several at the same time, if the condition is that it does not exist', async () => {
+    const bodies = ['one', 'two', 'three'];
+    const answers = await Promise.all(bodies.map((body) => put('first', body, { 'if-none-match': '*' })));
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([200, 412, 412]);
+    expect(await get('first')).toBe(bodies[statuses.indexOf(200)]);
+  });
+
+  test('is replaced only if it has the tag of the condition', async () => {
+    const { headers } = await put('conditional', 'first');
+    const otherTag = { 'if-match': '"0123456789abcdef0123456789abcdef"' };
+    const refused = await put('conditional', 'second', otherTag);
+    expect(refused.status).toBe(412);
+    expect(refused.body.toString()).toContain('<Code>PreconditionFailed</Code>');
+    expect(await get('conditional')).toBe('first');
+    expect(await put('conditional', 'second', { 'if-match': String(headers.etag) })).toMatchObject({
+      status: 200,
+    });
+    expect(await get('conditional')).toBe('second');
+    expect(await put('absent', 'second', otherTag)).toMatchObject({ status: 404 });
+  });
+});
+
+test('a prefix without an expression gets the time that Firehose adds', () => {
+  const time = new Date('2026-01-31T09:08:07Z');
+  expect(evaluatedPrefix('all/', time)).toBe('all/2026/01/31/09/');
+  expect(evaluatedPrefix("!{timestamp:yyyy/'at 'HH:mm:ss}/", time)).toBe('2026/at 09:08:07/');
+});

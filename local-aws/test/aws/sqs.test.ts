@@ -1,0 +1,362 @@
+import { CreateTopicCommand, PublishBatchCommand, PublishCommand } from '@aws-sdk/client-sns';
+import {
+  CancelMessageMoveTaskCommand,
+  CreateQueueCommand,
+  DeleteMessageCommand,
+  GetQueueUrlCommand,
+  ListDeadLetterSourceQueuesCommand,
+  ListMessageMoveTasksCommand,
+  ListQueuesCommand,
+  type Message,
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+  StartMessageMoveTaskCommand,
+} from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.ts';
+import { Queues } from '../../../test/support/queues.ts';
+import type { AwsEndpoint } from '../../aws/endpoint.ts';
+import { arnOf } from '../../aws/services.ts';
+import { clientsOf, send, settingsOf, signedFor, startEndpoint } from './support.ts';
+
+let endpoint: AwsEndpoint;
+let clients: ReturnType<typeof clientsOf>;
+let queues: Queues;
+let count = 0;
+/** Name of the test's own queue. */
+let name: string;
+let QueueUrl: string;
+beforeAll(async () => {
+  endpoint = await startEndpoint();
+  clients = clientsOf(endpoint);
+  queues = new Queues(settingsOf(endpoint));
+});
+beforeEach(async () => {
+  count += 1;
+  name = `queue-${count}`;
+  QueueUrl = await createQueue(name);
+});
+afterAll(() => endpoint.close());
+
+async function createQueue(QueueName: string, Attributes = {}): Promise<string> {
+  const { QueueUrl: url = '' } = await clients.sqs.send(new CreateQueueCommand({ QueueName, Attributes }));
+  return url;
+}
+const sendBody = (MessageBody: string, rest: object = {}) =>
+  clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody, ...rest }));
+async function receive(rest: object = {}): Promise<Message | undefined> {
+  return (await clients.sqs.send(new ReceiveMessageCommand({ QueueUrl, ...rest }))).Messages?.[0];
+}
+
+test('a queue has the same address for every client, reachable as localhost', async () => {
+  const got = await clients.sqs.send(new GetQueueUrlCommand({ QueueName: name }));
+  const listed = await clients.sqs.send(new ListQueuesCommand({ QueueNamePrefix: name }));
+  const address = `${endpoint.url}/000000000000/${name}`;
+  expect([QueueUrl, got.QueueUrl, listed.QueueUrls?.[0]]).toEqual([address, address, address]);
+});
+
+describe('a message', () => {
+  test.each(['emoji 😀 and 𝒜', 'tab\tline\nreturn\r', '\uFFFD'])('comes back as sent: %j', async (body) => {
+    await sendBody(body);
+    expect(await receive()).toMatchObject({ Body: body });
+  });
+
+  test.each(['\u0000', 'a\uFFFE'])('with a forbidden character is refused: %j', async (body) => {
+    await expect(sendBody(body)).rejects.toMatchObject({ name: 'InvalidMessageContents' });
+  });
+
+  test('returns the requested attributes, and no others', async () => {
+    const MessageAttributes = { event: { DataType: 'String', StringValue: 'shop.updated 😀' } };
+    await sendBody('one', { MessageAttributes });
+    await sendBody('two', { MessageAttributes });
+    expect((await receive())?.MessageAttributes).toBeUndefined();
+    expect((await receive({ MessageAttributeNames: ['All'] }))?.MessageAttributes).toEqual(MessageAttributes);
+  });
+
+  const text = (StringValue: string) => ({ DataType: 'String', StringValue });
+  const eleven = Object.fromEntries(Array.from({ length: 11 }, (_, index) => [`a${index}`, text('x')]));
+  test.each([
+    { what: 'a group id with a space', given: { MessageGroupId: 'a b' }, named: 'MessageGroupId' },
+    { what: 'an empty group id', given: { MessageGroupId: '' }, named: 'MessageGroupId' },
+    { what: 'a group id beyond ASCII', given: { MessageGroupId: 'é' }, named: 'MessageGroupId' },
+    { what: 'too long a group id', given: { MessageGroupId: 'x'.repeat(129) }, named: 'MessageGroupId' },
+    { what: 'too long a delay', given: { DelaySeconds: 901 }, named: 'DelaySeconds' },
+    { what: 'an empty attribute', given: { MessageAttributes: { a: text('') } }, named: "attribute 'a'" },
+    { what: 'a forbidden character', given: { MessageAttributes: { a: text('\u0001') } }, named: "'#x1'" },
+    { what: 'a space in a name', given: { MessageAttributes: { 'a b': text('x') } }, named: "'a b'" },
+    {
+      what: 'an attribute of an unknown type',
+      given: { MessageAttributes: { a: { DataType: 'Text', StringValue: 'x' } } },
+      named: "attribute 'a'",
+    },
+    { what: 'eleven attributes', given: { MessageAttributes: eleven }, named: '11' },
+  ])('with $what is refused', async ({ given, named }) => {
+    await expect(sendBody('x', given)).rejects.toMatchObject({
+      Code: 'InvalidParameterValue',
+      message: expect.stringContaining(named),
+    });
+  });
+
+  test('with every character that a group id may have is accepted', async () => {
+    await sendBody('grouped', { MessageGroupId: 'aZ9!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~' });
+    expect(await receive()).toMatchObject({ Body: 'grouped' });
+  });
+
+  test('that is refused in a batch does not affect the others', async () => {
+    const Entries = [
+      { Id: 'good', MessageBody: 'x' },
+      { Id: 'bad', MessageBody: 'x', MessageGroupId: 'a b' },
+      { Id: 'worse', MessageBody: '\u0000' },
+    ];
+    const answer = await clients.sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
+    expect(answer).toMatchObject({
+      Successful: [{ Id: 'good' }],
+      Failed: [
+        { Id: 'worse', Code: 'InvalidMessageContents' },
+        { Id: 'bad', Code: 'InvalidParameterValue' },
+      ],
+    });
+  });
+
+  test('ends a long poll, which does not block other requests', async () => {
+    const poll = receive({ WaitTimeSeconds: 20 });
+    await sendBody('awaited');
+    expect(await poll).toMatchObject({ Body: 'awaited' });
+  });
+});
+
+describe('a refused request', () => {
+  test.each([
+    { as: 'a form', request: { body: 'Action=TagQueue&Version=2012-11-05' } },
+    { as: 'a query string', request: { method: 'GET', path: '/?Action=TagQueue&Version=2012-11-05' } },
+  ])('in the old query protocol, as $as, is answered in its format with advice', async ({ request }) => {
+    const { status, body } = await send(endpoint, {
+      headers: { authorization: signedFor('sqs') },
+      ...request,
+    });
+    expect(status).toBe(400);
+    expect(body.toString()).toMatch(
+      /^<\?xml version="1.0"\?><ErrorResponse xmlns="http:\/\/queue.amazonaws.com\/doc\/2012-11-05\/"><Error><Type>Sender<\/Type><Code>UnsupportedProtocol<\/Code><Message>The local AWS endpoint does not support SQS&apos; old query protocol: update the AWS SDK or CLI .*X-Amz-Target: AmazonSQS.TagQueue\.<\/Message><\/Error>/,
+    );
+  });
+
+  test('has the error code of the old query protocol, too, by which SDKs name it', async () => {
+    const nothing = clients.sqs.send(new GetQueueUrlCommand({ QueueName: 'nothing' }));
+    await expect(nothing).rejects.toMatchObject({
+      name: 'QueueDoesNotExist',
+      Code: 'AWS.SimpleQueueService.NonExistentQueue',
+    });
+  });
+
+  test('with an unsupported operation gets a list of the supported ones', async () => {
+    const headers = { authorization: signedFor('sqs'), 'x-amz-target': 'AmazonSQS.AddPermission' };
+    const { body } = await send(endpoint, { headers, body: '{}' });
+    expect(body.toString()).toContain("does not offer SQS's AddPermission, only ChangeMessageVisibility, ");
+  });
+});
+
+describe('inspecting a queue', () => {
+  const inspect = () => endpoint.inspectQueue(QueueUrl);
+
+  test('shows a message as it was sent', async () => {
+    const before = Date.now();
+    const MessageAttributes = {
+      eventId: { DataType: 'String', StringValue: 'evt-1' },
+      binary: { DataType: 'Binary', BinaryValue: Buffer.of(1) },
+    };
+    const { MessageId } = await sendBody('{"name":"😀"}', { MessageAttributes });
+    const messages = await inspect();
+    expect(messages).toStrictEqual([
+      {
+        id: MessageId,
+        body: '{"name":"😀"}',
+        state: 'waiting',
+        sentAt: expect.any(Date),
+        receives: 0,
+        attributes: { eventId: 'evt-1' },
+      },
+    ]);
+    expect(messages[0]?.sentAt.getTime()).toBeGreaterThanOrEqual(before);
+  });
+
+  test('removes nothing, counts as no receive and hides no message', async () => {
+    await sendBody('order 7');
+    await Promise.all([inspect(), inspect()]);
+    expect(await inspect()).toMatchObject([{ receives: 0, state: 'waiting' }]);
+    expect(await receive()).toMatchObject({ Body: 'order 7' });
+  });
+
+  test('does not take a message in flight from its receiver', async () => {
+    await sendBody('order 7');
+    const { ReceiptHandle } = (await receive()) ?? {};
+    expect(await inspect()).toMatchObject([{ body: 'order 7', state: 'in flight', receives: 1 }]);
+    await clients.sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
+    expect(await inspect()).toEqual([]);
+  });
+
+  test('shows delayed and invisible messages as waiting when that time is over', async () => {
+    await sendBody('received');
+    await receive({ VisibilityTimeout: 1 });
+    await sendBody('delayed', { DelaySeconds: 1 });
+    const waiting = await eventually(async () => {
+      const messages = await inspect();
+      return messages.every(({ state }) => state === 'waiting') ? messages : undefined;
+    });
+    expect(waiting).toMatchObject([
+      { body: 'received', receives: 1 },
+      { body: 'delayed', receives: 0 },
+    ]);
+  });
+
+  test('sorts by time of sending, in any state', async () => {
+    const pause = () => new Promise((resolve) => setTimeout(resolve, 5));
+    await sendBody('first', { DelaySeconds: 60 });
+    await pause();
+    await sendBody('second');
+    await pause();
+    await sendBody('third');
+    await receive();
+    expect(await inspect()).toMatchObject([
+      { body: 'first', state: 'delayed' },
+      { body: 'second', state: 'in flight' },
+      { body: 'third', state: 'waiting' },
+    ]);
+  });
+
+  test('is an error if the queue does not exist', async () => {
+    const none = `${endpoint.url}/000000000000/none`;
+    await expect(endpoint.inspectQueue(none)).rejects.toThrow(`There is no queue ${none}`);
+  });
+});
+
+describe('a message move', () => {
+  const arn = (queue: string) => arnOf('sqs', `${queue}`);
+  /** A queue whose dead-letter queue is the test's queue. */
+  let source: string;
+  let SourceArn: string;
+  beforeEach(async () => {
+    SourceArn = arn(name);
+    source = await createQueue(`${name}-source`, {
+      RedrivePolicy: JSON.stringify({ deadLetterTargetArn: SourceArn, maxReceiveCount: 3 }),
+    });
+  });
+
+  async function fill(messages: number): Promise<void> {
+    const MessageAttributes = { event: { DataType: 'String', StringValue: 'shop.updated' } };
+    for (let number = 1; number <= messages; number += 1) {
+      await sendBody(`message ${number}`, { MessageAttributes });
+    }
+  }
+  async function latestTask() {
+    const { Results } = await clients.sqs.send(new ListMessageMoveTasksCommand({ SourceArn }));
+    return Results?.[0];
+  }
+  const finished = () =>
+    eventually(async () => {
+      const task = await latestTask();
+      return task?.Status === 'RUNNING' || task?.Status === 'CANCELLING' ? undefined : task;
+    });
+
+  test('returns messages with their attributes to the queue that the dead-letter queue serves', async () => {
+    await fill(12);
+    await clients.sqs.send(new StartMessageMoveTaskCommand({ SourceArn }));
+    expect(await finished()).toMatchObject({
+      Status: 'COMPLETED',
+      ApproximateNumberOfMessagesMoved: 12,
+      ApproximateNumberOfMessagesToMove: 12,
+    });
+    expect([await queues.count(QueueUrl), await queues.count(source)]).toEqual([0, 12]);
+    expect((await queues.receive(source))[0]).toMatchObject({
+      Body: 'message 1',
+      MessageAttributes: { event: { StringValue: 'shop.updated' } },
+    });
+  });
+
+  test('goes to the named destination', async () => {
+    const other = await createQueue(`${name}-other`);
+    await fill(1);
+    const DestinationArn = arn(`${name}-other`);
+    await clients.sqs.send(new StartMessageMoveTaskCommand({ SourceArn, DestinationArn }));
+    await finished();
+    expect(await queues.count(other)).toBe(1);
+  });
+
+  test('at a rate can be watched and cancelled, and excludes another one', async () => {
+    await fill(5);
+    const start = new StartMessageMoveTaskCommand({ SourceArn, MaxNumberOfMessagesPerSecond: 1 });
+    const { TaskHandle } = await clients.sqs.send(start);
+    expect(await latestTask()).toMatchObject({
+      Status: 'RUNNING',
+      TaskHandle,
+      MaxNumberOfMessagesPerSecond: 1,
+    });
+    await expect(clients.sqs.send(start)).rejects.toMatchObject({ name: 'UnsupportedOperation' });
+    await clients.sqs.send(new CancelMessageMoveTaskCommand({ TaskHandle }));
+    expect(await finished()).toMatchObject({ Status: 'CANCELLED' });
+    expect(await queues.count(QueueUrl)).toBeGreaterThan(0);
+  });
+
+  test('starts at a dead-letter queue, which knows its source queues', async () => {
+    const { queueUrls } = await clients.sqs.send(new ListDeadLetterSourceQueuesCommand({ QueueUrl }));
+    expect(queueUrls).toEqual([source]);
+    const startAt = (from: string) =>
+      clients.sqs.send(new StartMessageMoveTaskCommand({ SourceArn: arn(from) }));
+    await expect(startAt('none')).rejects.toMatchObject({ Code: 'ResourceNotFoundException' });
+    await expect(startAt(`${name}-source`)).rejects.toMatchObject({ Code: 'InvalidParameterValue' });
+  });
+});
+
+describe('a message of SNS', () => {
+  let TopicArn: string;
+  let subscribed: string;
+  beforeEach(async () => {
+    const topic = await clients.sns.send(new CreateTopicCommand({ Name: `topic-${count}` }));
+    TopicArn = topic.TopicArn ?? '';
+    subscribed = await queues.subscribe(TopicArn, `${name}-subscribed`);
+  });
+  const publish = (texts: object | string) =>
+    clients.sns.send(
+      new PublishCommand({
+        TopicArn,
+        MessageStructure: 'json',
+        Message: typeof texts === 'string' ? texts : JSON.stringify(texts),
+      }),
+    );
+
+  test('is delivered unchanged, in the region of the stack', async () => {
+    expect(TopicArn).toBe(arnOf('sns', `topic-${count}`));
+    await clients.sns.send(new PublishCommand({ TopicArn, Message: '{"default":"x"} 😀' }));
+    expect(await queues.take(subscribed)).toMatchObject({ Body: '{"default":"x"} 😀' });
+  });
+
+  test('in JSON structure is its text for queues, or else its default text', async () => {
+    await publish({ default: 'for all', sqs: 'for queues', email: 'for people' });
+    expect(await queues.take(subscribed)).toMatchObject({ Body: 'for queues' });
+    await publish({ default: 'for all', email: 'for people' });
+    expect(await queues.take(subscribed)).toMatchObject({ Body: 'for all' });
+  });
+
+  test('in a batch may be in JSON structure', async () => {
+    const Message = JSON.stringify({ default: 'd', sqs: 'q' });
+    const PublishBatchRequestEntries = [{ Id: 'a', Message, MessageStructure: 'json' }];
+    await clients.sns.send(new PublishBatchCommand({ TopicArn, PublishBatchRequestEntries }));
+    expect(await queues.take(subscribed)).toMatchObject({ Body: 'q' });
+  });
+
+  test.each([
+    { what: 'without a default', texts: { sqs: 'x' }, reason: 'No default entry' },
+    { what: 'with a default that is no text', texts: { default: 1 }, reason: 'No default entry' },
+    { what: 'that is no JSON', texts: 'plain', reason: 'failed to parse' },
+    {
+      what: 'whose texts are 256 KB together',
+      texts: { default: 'd', email: 'x'.repeat(262_144) },
+      reason: 'too long',
+    },
+  ])('in JSON structure $what is refused', async ({ texts, reason }) => {
+    await expect(publish(texts)).rejects.toMatchObject({
+      name: 'InvalidParameterException',
+      message: expect.stringContaining(reason),
+    });
+  });
+});

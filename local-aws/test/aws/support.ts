@@ -1,0 +1,67 @@
+import { request } from 'node:http';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { SNSClient } from '@aws-sdk/client-sns';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { type AwsEndpoint, startAwsEndpoint } from '../../aws/endpoint.ts';
+
+export function startEndpoint(): Promise<AwsEndpoint> {
+  return startAwsEndpoint({ port: 0 });
+}
+
+/** Access key of a role that {@link addRole} gives all permissions. */
+export const ROLE = 'AKIAROLE';
+
+export function addRole(endpoint: AwsEndpoint): void {
+  const statements = [{ Effect: 'Allow' as const, Action: '*', Resource: '*' }];
+  endpoint.addPrincipals([{ name: 'ConsumerRole', accessKeyId: ROLE, statements }]);
+}
+
+/**
+ * Settings of an AWS client without retries, in another region than the stack's. The default access key is an
+ * operator's.
+ */
+export const settingsOf = ({ url: endpoint }: AwsEndpoint, accessKeyId = 'operator') => ({
+  endpoint,
+  region: 'eu-west-1',
+  maxAttempts: 1,
+  credentials: { accessKeyId, secretAccessKey: 'any' },
+});
+
+export function clientsOf(endpoint: AwsEndpoint, accessKeyId?: string) {
+  const settings = settingsOf(endpoint, accessKeyId);
+  return {
+    sqs: new SQSClient(settings),
+    sns: new SNSClient(settings),
+    dynamodb: new DynamoDBClient(settings),
+    secrets: new SecretsManagerClient(settings),
+  };
+}
+
+export interface RawRequest {
+  method?: string;
+  path?: string;
+  headers?: Record<string, string>;
+  body?: string | Buffer;
+}
+
+/** Sends a request that no SDK would send, with the given header lines. */
+export function send({ url }: AwsEndpoint, { method = 'POST', path = '/', headers = {}, body }: RawRequest) {
+  return new Promise<{ status: number; headers: Record<string, unknown>; body: Buffer }>(
+    (resolve, reject) => {
+      const { hostname, port } = new URL(url);
+      const outgoing = request({ hostname, port, method, path, headers }, async (incoming) => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of incoming) chunks.push(chunk);
+        resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body: Buffer.concat(chunks) });
+      });
+      outgoing.on('error', reject);
+      outgoing.end(body);
+    },
+  );
+}
+
+/** An Authorization header with any signature, because the endpoint does not check it. */
+export function signedFor(service: string, accessKeyId = 'operator', region = 'eu-west-1'): string {
+  return `AWS4-HMAC-SHA256 Credential=${accessKeyId}/20260101/${region}/${service}/aws4_request, SignedHeaders=host;x-amz-date, Signature=${'0'.repeat(64)}`;
+}

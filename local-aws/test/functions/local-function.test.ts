@@ -1,0 +1,606 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.ts';
+import type { FunctionDefinition } from '../../functions/function-definition.ts';
+import { InspectorPort } from '../../functions/inspector-port.ts';
+import type { FunctionLogLine } from '../../functions/invocation.ts';
+import {
+  LocalFunction,
+  type LocalFunctionOptions,
+  SharedEnvironments,
+} from '../../functions/local-function.ts';
+import { LineSplitter } from '../../functions/sandbox.ts';
+
+const fixtures = fileURLToPath(new URL('./fixtures', import.meta.url));
+const cleanUps: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
+});
+
+function start(
+  definition: Partial<FunctionDefinition> & { handler: string },
+  options: LocalFunctionOptions = {},
+) {
+  const lines: FunctionLogLine[] = [];
+  const local = new LocalFunction(
+    {
+      name: 'shop-updated',
+      codeDirectory: fixtures,
+      environment: {},
+      timeoutSeconds: 20,
+      memoryMegabytes: 128,
+      maximumConcurrency: 1,
+      credentials: { accessKeyId: 'AKIALOCAL', secretAccessKey: 'local-key' },
+      awsEndpointUrl: 'http://localhost:4566',
+      ...definition,
+    },
+    (line) => lines.push(line),
+    options,
+  );
+  cleanUps.push(() => local.close());
+  return { local, lines };
+}
+
+async function folderWith(files: Record<string, string>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'local-function-'));
+  cleanUps.push(() => rm(folder, { recursive: true }));
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+  return folder;
+}
+
+const texts = (lines: FunctionLogLine[], stream: FunctionLogLine['stream']) =>
+  lines.filter((line) => line.stream === stream).map((line) => line.text);
+
+interface Identified {
+  environmentId: number;
+  started: number;
+  ended: number;
+  order: number;
+}
+
+async function identify(local: LocalFunction, payload: object): Promise<Identified> {
+  const result = await local.invoke(payload);
+  if (!result.ok) throw new Error(result.errorMessage);
+  return result.payload as Identified;
+}
+
+describe('input and output', () => {
+  test.each([
+    { given: { at: new Date(0), gone: undefined }, expected: { at: '1970-01-01T00:00:00.000Z' } },
+    { given: '\ud800', expected: '\ud800' },
+    { given: undefined, expected: null },
+  ])('$given passes through JSON', async ({ given, expected }) => {
+    const { local } = start({ handler: 'index.echo' });
+    expect(await local.invoke(given)).toMatchObject({ ok: true, payload: expected });
+  });
+
+  test('the context describes the function and the invocation', async () => {
+    const { local } = start({ handler: 'index.context' });
+    const { requestId, ...result } = await local.invoke({});
+    expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(result).toMatchObject({
+      ok: true,
+      payload: {
+        awsRequestId: requestId,
+        functionName: 'shop-updated',
+        functionVersion: '$LATEST',
+        invokedFunctionArn: 'arn:aws:lambda:us-east-1:000000000000:function:shop-updated',
+        memoryLimitInMB: '128',
+        logGroupName: '/aws/lambda/shop-updated',
+        logStreamName: expect.stringMatching(/^\d{4}\/\d\d\/\d\d\/\[\$LATEST\][0-9a-f]{32}$/),
+        callbackWaitsForEmptyEventLoop: true,
+        remaining: expect.any(Number),
+      },
+    });
+    const { remaining } = (result as unknown as { payload: { remaining: number } }).payload;
+    expect(remaining).toBeGreaterThan(0);
+    expect(remaining).toBeLessThanOrEqual(20_000);
+  });
+
+  test.each([
+    { handler: 'index.throws', error: { errorType: 'RangeError', errorMessage: 'shop 7 is out of range' } },
+    { handler: 'index.throwsText', error: { errorType: 'string', errorMessage: 'just text', trace: [] } },
+    {
+      handler: 'index.circular',
+      error: { errorType: 'Error', errorMessage: 'Unable to stringify response body' },
+    },
+    { handler: 'index.tooLarge', error: { errorType: 'Function.ResponseSizeTooLarge' } },
+  ])('$handler fails with a function error, and its environment continues', async ({ handler, error }) => {
+    const { local, lines } = start({ handler });
+    expect(await local.invoke({})).toMatchObject({ ok: false, ...error });
+    expect(await local.invoke({})).toMatchObject({ ok: false, ...error });
+    expect(texts(lines, 'stdout')).toEqual(['loading']);
+  });
+
+  test.each([
+    { given: 'one message', records: 1, subject: { event: 'shop.updated', eventId: 'event-1' } },
+    { given: 'two messages', records: 2, subject: { event: 'shop.updated', messages: 2 } },
+  ])(
+    'a function error for $given is logged like in Lambda, which names them',
+    async ({ records, subject }) => {
+      const { local, lines } = start({ handler: 'index.throws' });
+      const Records = Array.from({ length: records }, (_, index) => ({
+        messageId: `message-${index}`,
+        attributes: { ApproximateReceiveCount: '2' },
+        messageAttributes: {
+          event: { stringValue: 'shop.updated' },
+          eventId: { stringValue: `event-${index + 1}` },
+          requestId: { stringValue: `request-${index}` },
+        },
+      }));
+      const { requestId, ...result } = await local.invoke({ Records });
+      const stackTrace = expect.arrayContaining([expect.stringContaining('fixtures/index.mjs')]);
+      expect(result).toMatchObject({ trace: stackTrace });
+      const line = lines.find(({ crash }) => crash !== undefined);
+      expect(line).toMatchObject({ functionName: 'shop-updated', requestId, stream: 'stderr' });
+      expect(JSON.parse(line?.text ?? '')).toEqual({
+        timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+        level: 'ERROR',
+        service: 'shop-updated',
+        requestId,
+        ...subject,
+        message: { errorType: 'RangeError', errorMessage: 'shop 7 is out of range', stackTrace },
+      });
+      expect(line?.crash).toEqual({
+        invocationId: requestId,
+        error: 'RangeError',
+        messages: Array.from({ length: records }, (_, index) => ({
+          messageId: `message-${index}`,
+          attempt: 2,
+          attributes: {
+            event: 'shop.updated',
+            eventId: `event-${index + 1}`,
+            requestId: `request-${index}`,
+          },
+        })),
+      });
+    },
+  );
+});
+
+describe('the variables', () => {
+  test('are those of Lambda and the template, not of the surrounding process', async () => {
+    process.env.ONLY_IN_THE_PARENT = 'secret';
+    cleanUps.push(async () => {
+      delete process.env.ONLY_IN_THE_PARENT;
+    });
+    const { local } = start({
+      handler: 'index.variables',
+      environment: {
+        TABLE_NAME: 'cast',
+        TZ: 'Asia/Tokyo',
+        AWS_ACCESS_KEY_ID: 'not-the-role',
+        AWS_ENDPOINT_URL: 'https://x',
+      },
+    });
+    const result = await local.invoke({});
+    expect(result).toMatchObject({
+      ok: true,
+      payload: {
+        TABLE_NAME: 'cast',
+        TZ: 'Asia/Tokyo',
+        AWS_ACCESS_KEY_ID: 'AKIALOCAL',
+        AWS_SECRET_ACCESS_KEY: 'local-key',
+        AWS_REGION: 'us-east-1',
+        AWS_DEFAULT_REGION: 'us-east-1',
+        AWS_ENDPOINT_URL: 'http://localhost:4566',
+        AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
+        AWS_LAMBDA_FUNCTION_NAME: 'shop-updated',
+        AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
+        AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '128',
+        AWS_LAMBDA_LOG_GROUP_NAME: '/aws/lambda/shop-updated',
+        LAMBDA_TASK_ROOT: fixtures,
+        _HANDLER: 'index.variables',
+      },
+    });
+    expect(result).not.toHaveProperty('payload.ONLY_IN_THE_PARENT');
+    expect(result).not.toHaveProperty('payload.AWS_SESSION_TOKEN');
+  });
+});
+
+describe('concurrency', () => {
+  test('an environment takes one invocation at a time, first come, first served', async () => {
+    const { local } = start({ handler: 'index.identify' });
+    const runs = await Promise.all(
+      [0, 1, 2, 3, 4].map((order) => identify(local, { order, sleepMilliseconds: 20 })),
+    );
+    expect(new Set(runs.map((run) => run.environmentId)).size).toBe(1);
+    runs.sort((a, b) => a.started - b.started);
+    expect(runs.map((run) => run.order)).toEqual([0, 1, 2, 3, 4]);
+    for (const [index, run] of runs.slice(1).entries()) {
+      expect(run.started).toBeGreaterThanOrEqual(runs[index]?.ended ?? 0);
+    }
+  });
+
+  test('other environments start if all are busy, up to the maximum', async () => {
+    const { local } = start({ handler: 'index.identify', maximumConcurrency: 2 });
+    const runs = await Promise.all([1, 2, 3, 4].map(() => identify(local, { sleepMilliseconds: 300 })));
+    expect(new Set(runs.map((run) => run.environmentId)).size).toBe(2);
+  });
+
+  test('a function is overloaded while invocations wait for long, and not a moment later', async () => {
+    const { local } = start({ handler: 'index.identify', maximumConcurrency: 1 });
+    await local.warmUp();
+    const alone = identify(local, { sleepMilliseconds: 500 });
+    await sleep(50);
+    expect(local.isOverloaded).toBe(false);
+    const waiting = identify(local, {});
+    await sleep(30);
+    expect(local.isOverloaded).toBe(true);
+    await Promise.all([alone, waiting]);
+    expect(local.isOverloaded).toBe(true);
+    await eventually(async () => !local.isOverloaded || undefined);
+    await identify(local, {});
+    expect(local.isOverloaded).toBe(false);
+  });
+
+  test('above the reserved concurrency an invocation is refused, not queued', async () => {
+    const { local, lines } = start({
+      handler: 'index.identify',
+      maximumConcurrency: 1,
+      reservedConcurrency: 2,
+    });
+    const taken = [1, 2].map((order) => identify(local, { order, sleepMilliseconds: 200 }));
+    await expect(local.invoke({})).rejects.toMatchObject({
+      name: 'TooManyRequestsException',
+      message: 'Rate Exceeded.',
+    });
+    expect((await Promise.all(taken)).map((run) => run.order)).toEqual([1, 2]);
+    expect(await local.invoke({})).toMatchObject({ ok: true });
+    expect(texts(lines, 'stderr')).toEqual([]);
+  });
+
+  test('environments after the first come from a shared limit, until they end', async () => {
+    const shared = new SharedEnvironments(1);
+    const settings = { handler: 'index.identify', maximumConcurrency: 4 };
+    const [first, second] = [start(settings, { shared }).local, start(settings, { shared }).local];
+    const busy = (local: LocalFunction) =>
+      Promise.all([1, 2, 3].map(() => identify(local, { sleepMilliseconds: 300 })));
+    await busy(first);
+    await busy(second);
+    expect([first.environments, second.environments]).toEqual([2, 1]);
+    await first.kill();
+    await busy(second);
+    expect([first.environments, second.environments]).toEqual([0, 2]);
+  });
+
+  test('idle environments are ended after a while, except one', async () => {
+    const { local } = start(
+      { handler: 'index.identify', maximumConcurrency: 3 },
+      { idleLimitMilliseconds: 300 },
+    );
+    await Promise.all([1, 2, 3].map(() => identify(local, { sleepMilliseconds: 300 })));
+    expect(local.environments).toBe(3);
+    await eventually(async () => local.environments === 1 || undefined);
+    await sleep(400);
+    expect(local.environments).toBe(1);
+    expect(await local.invoke({})).toMatchObject({ ok: true });
+  });
+
+  test('a warmed-up function has loaded its code before the first invocation, which uses its environment', async () => {
+    const { local, lines } = start({ handler: 'index.echo', maximumConcurrency: 5 });
+    await local.warmUp();
+    expect(lines).toEqual([{ functionName: 'shop-updated', stream: 'stdout', text: 'loading' }]);
+    await local.invoke({});
+    expect(lines).toHaveLength(1);
+  });
+});
+
+describe('an environment that dies', () => {
+  test.each([
+    { how: 'exit', errorType: 'Runtime.ExitError', message: 'exit status 3' },
+    { how: 'quiet exit', errorType: 'Runtime.ExitError', message: 'without providing a reason' },
+    { how: 'unhandled rejection', errorType: 'Runtime.ExitError', message: 'exit status 1' },
+    { how: 'objects beyond its memory', errorType: 'Runtime.OutOfMemory', message: 'signal: killed' },
+    { how: 'buffers beyond its memory', errorType: 'Runtime.OutOfMemory', message: 'signal: killed' },
+    { how: 'never settle', errorType: 'Sandbox.Timedout', message: 'Task timed out after 1.00 seconds' },
+    { how: 'block', errorType: 'Sandbox.Timedout', message: 'Task timed out after 1.00 seconds' },
+  ])(
+    'by $how fails its invocation, and the next one gets a new environment',
+    async ({ how, errorType, message }) => {
+      const { local, lines } = start({
+        handler: 'index.dies',
+        timeoutSeconds: errorType === 'Sandbox.Timedout' ? 1 : 20,
+        memoryMegabytes: 32,
+      });
+      const errorMessage = expect.stringContaining(message);
+      expect(await local.invoke({ how })).toMatchObject({ ok: false, errorType, errorMessage });
+      expect(texts(lines, 'stdout')).toEqual(['loading', `about to: ${how}`]);
+      expect(await local.invoke({})).toMatchObject({ ok: true, payload: { invocations: 1 } });
+    },
+  );
+
+  test('logs an uncaught exception with its stack, then its end', async () => {
+    const { local, lines } = start({ handler: 'index.dies' });
+    const { requestId } = await local.invoke({ how: 'uncaught exception' });
+    const [exception, end] = texts(lines, 'stderr').map((text) => JSON.parse(text));
+    expect(exception).toMatchObject({
+      requestId,
+      message: {
+        errorType: 'Error',
+        errorMessage: 'nobody catches this',
+        stackTrace: expect.arrayContaining([expect.stringContaining('fixtures/index.mjs')]),
+      },
+    });
+    expect(end).toMatchObject({ requestId, message: { errorType: 'Runtime.ExitError' } });
+  });
+
+  test('by kill() fails the running invocation; a new environment serves waiting ones', async () => {
+    const { local } = start({ handler: 'index.identify' });
+    await local.warmUp();
+    const running = local.invoke({ sleepMilliseconds: 60_000 });
+    const waiting = local.invoke({ order: 2 });
+    await local.kill();
+    expect(await running).toMatchObject({
+      ok: false,
+      errorType: 'Runtime.ExitError',
+      errorMessage: expect.stringContaining('signal: killed'),
+    });
+    expect(await waiting).toMatchObject({ ok: true, payload: { order: 2, invocations: 1 } });
+  });
+
+  test.each(['before it is started', 'while it loads the code', 'while it is idle'])(
+    'by kill() %s costs no invocation',
+    async (when) => {
+      const { local, lines } = start({ handler: 'index.identify' });
+      const warmedUp = when === 'before it is started' ? undefined : local.warmUp();
+      if (when === 'while it is idle') await warmedUp;
+      await local.kill();
+      await warmedUp;
+      expect(await local.invoke({ order: 1 })).toMatchObject({ payload: { order: 1, invocations: 1 } });
+      expect(texts(lines, 'stderr')).toEqual([]);
+    },
+  );
+
+  test('by killDuringNext() dies at the given moment of the next invocation, and of no other', async () => {
+    const { local } = start({ handler: 'index.identify' });
+    await local.warmUp();
+    const killed = local.killDuringNext(200);
+    const { durationMilliseconds, ...result } = await local.invoke({ sleepMilliseconds: 60_000 });
+    expect(result).toMatchObject({
+      ok: false,
+      errorType: 'Runtime.ExitError',
+      errorMessage: expect.stringContaining('signal: killed'),
+    });
+    expect(durationMilliseconds).toBeGreaterThanOrEqual(195);
+    expect(durationMilliseconds).toBeLessThan(30_000);
+    expect(await killed).toBe(true);
+    expect(await local.invoke({ sleepMilliseconds: 400 })).toMatchObject({ ok: true });
+  });
+
+  test('by killDuringNext() survives, and reports it, if the invocation ends before', async () => {
+    const { local } = start({ handler: 'index.identify' });
+    const killed = local.killDuringNext(300);
+    expect(await local.invoke({})).toMatchObject({ ok: true });
+    expect(await killed).toBe(false);
+    expect(await local.invoke({ sleepMilliseconds: 600 })).toMatchObject({
+      ok: true,
+      payload: { invocations: 2 },
+    });
+  });
+
+  test('by killDuringNext() survives if the function is closed before', async () => {
+    const { local } = start({ handler: 'index.identify' });
+    const killed = local.killDuringNext(0);
+    await local.close();
+    expect(await killed).toBe(false);
+  });
+
+  test('a closed function fails running, waiting and later invocations', async () => {
+    const { local } = start({ handler: 'index.identify' });
+    await local.warmUp();
+    const running = local.invoke({ sleepMilliseconds: 60_000 });
+    const waiting = local.invoke({});
+    await local.close();
+    expect(await running).toMatchObject({ ok: false, errorType: 'Runtime.ExitError' });
+    expect(await waiting).toMatchObject({ ok: false, errorType: 'Runtime.ExitError' });
+    expect(await local.invoke({})).toMatchObject({ ok: false, errorType: 'Runtime.ExitError' });
+  });
+});
+
+describe('loading the code', () => {
+  test.each([
+    { handler: 'missing.handler', errorType: 'Runtime.ImportModuleError' },
+    { handler: 'index.missing', errorType: 'Runtime.HandlerNotFound' },
+    { handler: 'index.notAFunction', errorType: 'Runtime.HandlerNotFound' },
+    { handler: 'index.takesCallback', errorType: 'Runtime.CallbackHandlerDeprecated' },
+    { handler: 'index', errorType: 'Runtime.MalformedHandlerName' },
+  ])('fails for the handler $handler', async ({ handler, errorType }) => {
+    const { local } = start({ handler });
+    expect(await local.invoke({})).toMatchObject({ ok: false, errorType });
+  });
+
+  test.each([
+    {
+      code: "import 'not-installed-anywhere';",
+      errorType: 'Runtime.ImportModuleError',
+      message: 'not-installed-anywhere',
+    },
+    {
+      code: 'export const handler = async () => {',
+      errorType: 'Runtime.UserCodeSyntaxError',
+      message: 'SyntaxError',
+    },
+    {
+      code: "throw new TypeError('TABLE_NAME is not set');",
+      errorType: 'TypeError',
+      message: 'TABLE_NAME is not set',
+    },
+    { code: 'process.exit(1);', errorType: 'Runtime.ExitError', message: 'exit status 1' },
+  ])('fails each invocation for $code', async ({ code, errorType, message }) => {
+    const codeDirectory = await folderWith({ 'index.mjs': code });
+    const { local } = start({ handler: 'index.handler', codeDirectory });
+    const expected = { ok: false, errorType, errorMessage: expect.stringContaining(message) };
+    expect(await local.invoke({})).toMatchObject(expected);
+    expect(await Promise.all([local.invoke({}), local.invoke({})])).toMatchObject([expected, expected]);
+  });
+
+  test('is tried again by the next invocation, and warming up only logs the failure', async () => {
+    const codeDirectory = await folderWith({ 'index.mjs': "throw new Error('not yet');" });
+    const { local, lines } = start({ handler: 'index.handler', codeDirectory });
+    await local.warmUp();
+    expect(texts(lines, 'stderr')).toEqual([expect.stringContaining('not yet')]);
+    await writeFile(join(codeDirectory, 'index.mjs'), "export const handler = async () => 'now';");
+    expect(await local.invoke({})).toMatchObject({ ok: true, payload: 'now' });
+  });
+
+  test('also works for CommonJS', async () => {
+    const codeDirectory = await folderWith({
+      'index.js': "exports.handler = async () => typeof require('node:fs');",
+    });
+    const { local } = start({ handler: 'index.handler', codeDirectory });
+    expect(await local.invoke({})).toMatchObject({ ok: true, payload: 'object' });
+  });
+});
+
+describe('the log', () => {
+  test('has every line of an invocation, with its request id, before the result', async () => {
+    const { local, lines } = start({ handler: 'index.logs' });
+    await local.warmUp();
+    lines.length = 0;
+    const { requestId } = await local.invoke({});
+    const functionName = 'shop-updated';
+    expect(lines).toEqual([
+      { functionName, requestId, stream: 'stdout', text: 'first' },
+      { functionName, requestId, stream: 'stdout', text: 'second' },
+      { functionName, requestId, stream: 'stderr', text: 'to stderr 7' },
+      { functionName, requestId, stream: 'stdout', text: 'é without line end' },
+    ]);
+  });
+});
+
+describe('a function in a debugger', () => {
+  async function inspected(handler: string) {
+    const inspector = await InspectorPort.open(0);
+    cleanUps.push(() => inspector.close());
+    const { local } = start({ handler, maximumConcurrency: 4 }, { inspector });
+    await local.warmUp();
+    return { local, inspector };
+  }
+
+  async function targetOf({ address }: InspectorPort): Promise<string | undefined> {
+    const response = await fetch(`http://${address}/json`).catch(() => undefined);
+    const [target] = response === undefined ? [] : ((await response.json()) as { id: string }[]);
+    return target?.id;
+  }
+
+  test('keeps its port if its environment has died', async () => {
+    const { local, inspector } = await inspected('index.echo');
+    const first = await targetOf(inspector);
+    expect(first).toEqual(expect.any(String));
+    await local.kill();
+    expect(await targetOf(inspector)).toBeUndefined();
+    await local.invoke({});
+    const second = await targetOf(inspector);
+    expect(second).toEqual(expect.any(String));
+    expect(second).not.toBe(first);
+  });
+
+  test('has one environment, and invocations wait', async () => {
+    const { local } = await inspected('index.identify');
+    const all = await Promise.all(
+      [1, 2, 3].map((order) => identify(local, { order, sleepMilliseconds: 20 })),
+    );
+    expect(new Set(all.map(({ environmentId }) => environmentId)).size).toBe(1);
+    expect(local.environments).toBe(1);
+  });
+
+  test('ends at once if it is stopped at a breakpoint', async () => {
+    const { local, inspector } = await inspected('index.echo');
+    const socket = new WebSocket(`ws://${inspector.address}/${await targetOf(inspector)}`);
+    await new Promise((resolve) => socket.addEventListener('open', resolve, { once: true }));
+    const paused = new Promise<void>((resolve) => {
+      socket.addEventListener('message', ({ data }) => {
+        if (String(data).includes('"Debugger.paused"')) resolve();
+      });
+    });
+    const messages = [
+      { id: 1, method: 'Debugger.enable' },
+      {
+        id: 2,
+        method: 'Runtime.evaluate',
+        params: { expression: 'setTimeout(() => { debugger; for (;;); })' },
+      },
+    ];
+    for (const message of messages) socket.send(JSON.stringify(message));
+    await paused;
+    const begun = performance.now();
+    await local.close();
+    expect(performance.now() - begun).toBeLessThan(30_000);
+  });
+});
+
+describe('new code of a function', () => {
+  const saying = (answer: string) =>
+    folderWith({ 'index.mjs': `export const identify = async () => '${answer}';` });
+
+  test('runs from the next invocation on, while the old code finishes the running one', async () => {
+    const { local } = start({ handler: 'index.identify', maximumConcurrency: 1 });
+    const before = await identify(local, {});
+    const running = local.invoke({ sleepMilliseconds: 500, order: 1 });
+    await eventually(async () => local.environments === 1 || undefined);
+    const codeDirectory = await saying('new');
+    expect(await local.replaceCode(codeDirectory)).toBeUndefined();
+    expect(local.codeDirectories).toEqual(new Set([fixtures, codeDirectory]));
+    expect(await local.invoke({})).toMatchObject({ ok: true, payload: 'new' });
+    expect(await running).toMatchObject({
+      ok: true,
+      payload: { environmentId: before.environmentId, order: 1 },
+    });
+    await eventually(async () => local.codeDirectories.size === 1 || undefined);
+  });
+
+  test('replaces idle environments, and starts nothing else', async () => {
+    const { local } = start({ handler: 'index.identify' });
+    expect(await local.replaceCode(await saying('new'))).toBeUndefined();
+    expect(local.environments).toBe(0);
+    await local.warmUp();
+    await local.replaceCode(await saying('newer'));
+    expect(local.environments).toBe(1);
+    expect(await local.invoke({})).toMatchObject({ payload: 'newer' });
+  });
+
+  test('that cannot be loaded changes nothing, and reports the reason', async () => {
+    const { local, lines } = start({ handler: 'index.identify' });
+    const { environmentId } = await identify(local, {});
+    const codeDirectory = await folderWith({ 'index.mjs': "throw new TypeError('not so');" });
+    expect(await local.replaceCode(codeDirectory)).toMatchObject({
+      errorType: 'TypeError',
+      errorMessage: 'not so',
+    });
+    expect(await identify(local, {})).toMatchObject({ environmentId });
+    expect(texts(lines, 'stderr')).toEqual([]);
+  });
+
+  test('returns the environments that functions share', async () => {
+    const shared = new SharedEnvironments(1);
+    const { local } = start({ handler: 'index.identify', maximumConcurrency: 2 }, { shared });
+    await Promise.all([
+      identify(local, { sleepMilliseconds: 300 }),
+      identify(local, { sleepMilliseconds: 300 }),
+    ]);
+    expect(local.environments).toBe(2);
+    await local.replaceCode(fixtures);
+    expect(local.environments).toBe(1);
+    expect(shared.take()).toBe(true);
+  });
+});
+
+test.each([
+  { given: ['one\n'], lines: ['one'], rest: [] },
+  { given: ['one\ntwo\n'], lines: ['one', 'two'], rest: [] },
+  { given: ['o', 'n', 'e\n'], lines: ['one'], rest: [] },
+  { given: ['\n'], lines: [''], rest: [] },
+  { given: ['one\r\ntwo\r\n'], lines: ['one', 'two'], rest: [] },
+  { given: ['one\ntwo'], lines: ['one'], rest: ['two'] },
+])('output is split into lines: $given', ({ given, lines, rest }) => {
+  const splitter = new LineSplitter();
+  expect(given.flatMap((piece) => splitter.push(piece))).toEqual(lines);
+  expect(splitter.flush()).toEqual(rest);
+  expect(splitter.flush()).toEqual([]);
+});

@@ -1,0 +1,238 @@
+import { once } from 'node:events';
+import { createServer, request as httpRequest } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from '@jest/globals';
+import type { InvocationResult } from '../../functions/invocation.ts';
+import { withAccessLog } from '../../gateway/deployed-api.ts';
+import { type HttpApiOptions, httpApi } from '../../gateway/http-api.ts';
+import { restApi } from '../../gateway/rest-api.ts';
+import type { Api, GatewayOptions, RunningGateway } from '../../gateway/server.ts';
+import { Throttle } from '../../gateway/throttle.ts';
+import type { Exchange } from '../../observation.ts';
+import { afterThis, apiId, MEBIBYTE, postTo, received, serve } from './support.ts';
+
+/** The loopback addresses of this machine. Not always both: a container may have no IPv6. */
+const loopbackAddresses = Object.values(networkInterfaces())
+  .flatMap((addresses) => addresses ?? [])
+  .map(({ address }) => address)
+  .filter((address) => address === '127.0.0.1' || address === '::1');
+
+const echo = async (event: unknown): Promise<InvocationResult> => ({ ok: true, payload: event });
+
+const start = async (
+  invoke = echo,
+  options: Partial<GatewayOptions> = {},
+  apiOptions: Partial<HttpApiOptions> = {},
+): Promise<RunningGateway> =>
+  serve(httpApi({ apiId, routes: [{ routeKey: 'POST /hook', invoke }], ...apiOptions }), options);
+
+const post = ({ url }: RunningGateway, body: string) => postTo(`${url}/hook`, body);
+
+/**
+ * Sends the lines of a request, with one byte per character.
+ * @returns the lines of the answer
+ */
+async function exchangeRaw({ port }: RunningGateway, lines: string[]): Promise<string[]> {
+  const socket = connect(port, '127.0.0.1');
+  socket.end(lines.join('\r\n'), 'latin1');
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('latin1').split('\r\n');
+}
+
+describe('a request', () => {
+  test('is reported to the observer as it was sent, with its answer', async () => {
+    const exchanges: Exchange[] = [];
+    const payload = { statusCode: 201, headers: { 'X-Of-Function': 'yes' }, body: 'taken' };
+    const api = await start(async () => ({ ok: true, payload }), {
+      onExchange: (exchange) => exchanges.push(exchange),
+    });
+    const [answer] = await exchangeRaw(api, [
+      'POST /hook?a=1&a=%20 HTTP/1.1',
+      'Host: localhost',
+      'X-Twice: First',
+      'x-twice: second',
+      'Content-Length: 4',
+      'Connection: close',
+      '',
+      '{ \xff}',
+    ]);
+    expect(answer).toBe('HTTP/1.1 201 Created');
+    expect(exchanges).toMatchObject([
+      {
+        method: 'POST',
+        path: '/hook',
+        query: 'a=1&a=%20',
+        headers: [
+          ['Host', 'localhost'],
+          ['X-Twice', 'First'],
+          ['x-twice', 'second'],
+          ['Content-Length', '4'],
+          ['Connection', 'close'],
+        ],
+        sourceIp: '127.0.0.1',
+        receivedAt: expect.any(Date),
+        body: Buffer.from('{ \xff}', 'latin1'),
+        status: 201,
+        responseBody: Buffer.from('taken'),
+        durationMilliseconds: expect.any(Number),
+      },
+    ]);
+    const [{ responseHeaders, requestId }] = exchanges as [Exchange];
+    expect(responseHeaders).toEqual(
+      expect.arrayContaining([
+        ['x-of-function', 'yes'],
+        ['apigw-requestid', requestId],
+        ['content-length', '5'],
+      ]),
+    );
+  });
+
+  test.each([
+    { given: 'that no route matches', path: '/other', body: '{}', status: 404 },
+    { given: 'whose body is too large', path: '/hook', body: 'a'.repeat(10 * MEBIBYTE + 1), status: 413 },
+    { given: 'above the throttle', path: '/hook', body: '{}', status: 429 },
+  ])('with $given is reported without a body', async ({ path, body, status }) => {
+    const exchanges: Exchange[] = [];
+    const api = await start(
+      echo,
+      { onExchange: (exchange) => exchanges.push(exchange) },
+      { throttle: { rate: 0, burst: status === 429 ? 0 : 1 } },
+    );
+    const response = await fetch(`${api.url}${path}`, { method: 'POST', body });
+    const requestId = response.headers.get('apigw-requestid');
+    expect(response.status).toBe(status);
+    expect(exchanges).toMatchObject([{ method: 'POST', path, status, body: undefined, requestId }]);
+    expect(exchanges[0]?.responseBody).toEqual(Buffer.from(await response.arrayBuffer()));
+  });
+
+  test('with a body of unknown length is cut off at 10 MiB', async () => {
+    const api = await start();
+    const request = httpRequest(`${api.url}/hook`, { method: 'POST' });
+    for (let sent = 0; sent < 11; sent += 1) request.write(Buffer.alloc(MEBIBYTE, 'a'));
+    request.end();
+    const [response] = await once(request, 'response');
+    expect(response.statusCode).toBe(413);
+    response.resume();
+  });
+
+  test('whose client disconnects does not affect the others', async () => {
+    const api = await start();
+    const socket = connect(api.port, '127.0.0.1');
+    socket.write('POST /hook HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{');
+    await sleep(50);
+    socket.destroy();
+    expect((await post(api, '{}')).status).toBe(200);
+  });
+});
+
+describe('listening', () => {
+  test.each(['127.0.0.1', 'localhost'])('is reachable as %s', async (host) => {
+    const api = await start();
+    expect((await fetch(`http://${host}:${api.port}/hook`, { method: 'POST' })).status).toBe(200);
+  });
+
+  test.each(loopbackAddresses)('a port that is in use on %s is an error of Node.js', async (host) => {
+    const other = createServer();
+    other.listen(0, host);
+    await once(other, 'listening');
+    afterThis(() => new Promise((resolve) => other.close(resolve)));
+    const { port } = other.address() as AddressInfo;
+    await expect(start(echo, { port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+});
+
+describe('closing', () => {
+  test('waits only for the current response', async () => {
+    const invoked = Promise.withResolvers<void>();
+    const result = Promise.withResolvers<InvocationResult>();
+    const api = await start(() => {
+      invoked.resolve();
+      return result.promise;
+    });
+    const silent = connect(api.port, '127.0.0.1');
+    silent.on('error', () => {});
+    const response = post(api, '{}');
+    await invoked.promise;
+    const closed = api.close();
+    result.resolve({ ok: true, payload: 'last' });
+    expect(await (await response).text()).toBe('"last"');
+    await closed;
+    await expect(post(api, '{}')).rejects.toThrow();
+  });
+
+  test('does not wait for idle keep-alive connections', async () => {
+    const api = await start();
+    await (await post(api, '{}')).text();
+    const began = performance.now();
+    await api.close();
+    expect(performance.now() - began).toBeLessThan(4_000);
+  });
+});
+
+describe('the access log', () => {
+  const invoke = async () => ({ ok: true, payload: { statusCode: 200, body: 'queued' } }) as const;
+
+  const apis = {
+    http: httpApi({ apiId, routes: [{ routeKey: 'POST /api/v1/hook', invoke }] }),
+    rest: restApi({
+      apiId,
+      stage: 'api',
+      methods: [{ httpMethod: 'POST', resourceId: 'nva6hs', resourcePath: '/v1/hook', invoke }],
+      gatewayResponses: [],
+    }),
+  };
+
+  /**
+   * Sends a request.
+   * @returns its lines in the access log, and its id
+   */
+  async function logged(path: string, format: string, of: Api) {
+    const lines: string[] = [];
+    const { requestId } = await withAccessLog(of, format, (line) => lines.push(line)).answer(
+      received(path, ['x-amzn-requestid', 'chosen-by-the-client']),
+      async () => Buffer.alloc(0),
+    );
+    return { lines, requestId };
+  }
+
+  test('a line has the request and answer in the configured format', async () => {
+    const format =
+      '$context.requestTime $context.identity.sourceIp $context.httpMethod $context.routeKey $context.status $context.responseLength';
+    const { lines } = await logged('/api/v1/hook', format, apis.http);
+    expect(lines).toEqual(['02/Mar/2020:19:03:58 +0000 127.0.0.1 POST POST /api/v1/hook 200 6']);
+  });
+
+  test.each([
+    { kind: 'http', format: '$context.requestId' },
+    { kind: 'rest', format: '$context.extendedRequestId' },
+  ] as const)('has the id of the answer as $format behind gateway $kind', async ({ kind, format }) => {
+    const { lines, requestId } = await logged('/api/v1/hook', format, apis[kind]);
+    expect(lines).toEqual([requestId]);
+  });
+
+  test.each([
+    { kind: 'http', path: '/api/v1/other', lines: ['404 - - -'] },
+    { kind: 'rest', path: '/api/v1/other', lines: ['403 - - MISSING_AUTHENTICATION_TOKEN'] },
+    { kind: 'rest', path: '/api/v1/hook', lines: ['200 - /v1/hook -'] },
+    // A request to another stage is not in the access log of this one.
+    { kind: 'rest', path: '/other', lines: [] },
+  ] as const)('has $lines for $path behind gateway $kind', async ({ kind, path, lines }) => {
+    const format = '$context.status $context.routeKey $context.resourcePath $context.error.responseType';
+    expect((await logged(path, format, apis[kind])).lines).toEqual(lines);
+  });
+});
+
+test('the throttle allows the burst at once, then its rate, and saves nothing up', () => {
+  let now = 0;
+  const throttle = new Throttle({ rate: 2, burst: 5 }, () => now);
+  const admitted = (requests: number) =>
+    Array.from({ length: requests }, () => throttle.admit()).filter(Boolean).length;
+  expect(admitted(9)).toBe(5);
+  now += 1_500;
+  expect(admitted(9)).toBe(3);
+  now += 60_000;
+  expect(admitted(9)).toBe(5);
+});

@@ -1,0 +1,346 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: Fn::Sub has the placeholders of a template string.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { testAssembly } from '../../test/support/test-assembly.ts';
+import { readCloudAssembly } from '../template/cloud-assembly.ts';
+import { resolveIntrinsics } from '../template/intrinsics.ts';
+import { Resources, rolePolicies } from '../template/resources.ts';
+
+describe('a cloud assembly', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'cloud-assembly-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const stackArtifact = {
+    type: 'aws:cloudformation:stack',
+    properties: { templateFile: 'Hooks.template.json' },
+  };
+
+  function writeAssembly(artifacts: Record<string, unknown>, template: unknown = { Resources: {} }): void {
+    const asset = {
+      source: { path: 'asset.f00d', packaging: 'zip' },
+      destinations: { 'here-now': { bucketName: 'assets', objectKey: 'f00d.zip' } },
+    };
+    const files = {
+      'manifest.json': { artifacts },
+      'Hooks.template.json': template,
+      'Hooks.assets.json': { files: { f00d: asset } },
+    };
+    for (const [file, value] of Object.entries(files)) {
+      writeFileSync(join(folder, file), JSON.stringify(value));
+    }
+  }
+
+  test('has the name and the resources of its stack', () => {
+    const Delayed = { Type: 'AWS::SQS::Queue', Properties: { DelaySeconds: 1 } };
+    const Plain = { Type: 'AWS::SQS::Queue' };
+    writeAssembly(
+      { Hooks: stackArtifact, 'Hooks.assets': { type: 'cdk:asset-manifest' } },
+      { Resources: { Delayed, Plain } },
+    );
+    const { name, template } = readCloudAssembly(folder);
+    expect(name).toBe('Hooks');
+    expect(template).toEqual({ Resources: { Delayed, Plain: { ...Plain, Properties: {} } }, Outputs: {} });
+  });
+
+  test('has the folder of an asset by the key in the template, and refuses unknown ones', () => {
+    writeAssembly({ Hooks: stackArtifact });
+    const { assetFolder } = readCloudAssembly(folder);
+    expect(assetFolder('f00d.zip')).toBe(join(folder, 'asset.f00d'));
+    expect(() => assetFolder('beef.zip')).toThrow(`No asset beef.zip in ${folder}`);
+  });
+
+  test.each([
+    { artifacts: { Tree: { type: 'cdk:tree' } }, found: 0 },
+    { artifacts: { Hooks: stackArtifact, Others: stackArtifact }, found: 2 },
+  ])('is refused if it has $found stacks', ({ artifacts, found }) => {
+    writeAssembly(artifacts);
+    expect(() => readCloudAssembly(folder)).toThrow(`Expected one stack in ${folder}, found ${found}`);
+  });
+
+  test('that does not exist is refused with the missing file', () => {
+    expect(() => readCloudAssembly(folder)).toThrow(join(folder, 'manifest.json'));
+  });
+});
+
+describe('an intrinsic function', () => {
+  const refs: Record<string, string> = { Queue: 'http://localhost/queue', 'AWS::Region': 'us-east-1' };
+  const attributes: Record<string, string> = {
+    'Queue.Arn': 'arn:aws:sqs:queue',
+    'Api.Endpoint.Address': 'localhost',
+  };
+  const resolve = (value: unknown) =>
+    resolveIntrinsics(value, {
+      ref: (name) => refs[name],
+      attribute: (resource, attribute) => attributes[`${resource}.${attribute}`],
+    });
+
+  test.each([
+    { given: ['plain', 7, null, false, {}], expected: ['plain', 7, null, false, {}] },
+    { given: { Ref: 'Queue' }, expected: 'http://localhost/queue' },
+    // An object with other keys besides `Ref` is no intrinsic function.
+    { given: { Ref: 'Queue', Type: 'x' }, expected: { Ref: 'Queue', Type: 'x' } },
+    { given: { 'Fn::GetAtt': ['Queue', 'Arn'] }, expected: 'arn:aws:sqs:queue' },
+    { given: { 'Fn::GetAtt': 'Queue.Arn' }, expected: 'arn:aws:sqs:queue' },
+    { given: { 'Fn::GetAtt': 'Api.Endpoint.Address' }, expected: 'localhost' },
+    { given: { 'Fn::Join': ['/', ['a', { Ref: 'AWS::Region' }]] }, expected: 'a/us-east-1' },
+    { given: { 'Fn::Join': ['/', []] }, expected: '' },
+    { given: { 'Fn::Select': ['0', ['a', 'b']] }, expected: 'a' },
+    { given: { 'Fn::Split': [':', 'a:b'] }, expected: ['a', 'b'] },
+    {
+      given: { 'Fn::Select': [3, { 'Fn::Split': [':', { 'Fn::GetAtt': ['Queue', 'Arn'] }] }] },
+      expected: 'queue',
+    },
+    { given: { 'Fn::Sub': '<${Queue}>' }, expected: '<http://localhost/queue>' },
+    { given: { 'Fn::Sub': '${Queue.Arn}' }, expected: 'arn:aws:sqs:queue' },
+    { given: { 'Fn::Sub': 'assets-${AWS::Region}' }, expected: 'assets-us-east-1' },
+    { given: { 'Fn::Sub': ['${Name}!', { Name: { Ref: 'AWS::Region' } }] }, expected: 'us-east-1!' },
+    { given: { 'Fn::Sub': '${!Queue}' }, expected: '${Queue}' },
+    { given: { a: { Ref: 'AWS::NoValue' }, b: 1 }, expected: { b: 1 } },
+    { given: [{ Ref: 'AWS::NoValue' }, 1], expected: [1] },
+    { given: { Ref: 'AWS::NoValue' }, expected: undefined },
+    { given: { a: [{ b: { Ref: 'Queue' } }] }, expected: { a: [{ b: 'http://localhost/queue' }] } },
+  ])('is evaluated: $given', ({ given, expected }) => {
+    expect(resolve(given)).toEqual(expected);
+  });
+
+  test.each([
+    { given: { 'Fn::ImportValue': 'x' }, message: 'does not know Fn::ImportValue' },
+    { given: { Ref: 'Bucket' }, message: 'does not have: Ref Bucket' },
+    { given: { 'Fn::GetAtt': ['Queue', 'Colour'] }, message: 'does not have: Fn::GetAtt Queue.Colour' },
+    { given: { 'Fn::Sub': '${Bucket}' }, message: 'does not have: Ref Bucket' },
+    { given: { 'Fn::Sub': '${Queue.Colour}' }, message: 'does not have: Fn::GetAtt Queue.Colour' },
+  ])('that cannot be evaluated is named: $given', ({ given, message }) => {
+    expect(() => resolve(given)).toThrow(message);
+  });
+});
+
+type Declared = { Type: string; Properties?: Record<string, unknown> };
+
+function resourcesOf(declared: Record<string, Declared>, outputs: Record<string, { Value: unknown }> = {}) {
+  const withProperties = Object.entries(declared).map(([logicalId, { Type, Properties = {} }]) => [
+    logicalId,
+    { Type, Properties },
+  ]);
+  return new Resources(
+    {
+      name: 'Hooks',
+      template: { Resources: Object.fromEntries(withProperties), Outputs: outputs },
+      assetFolder: (key) => key,
+    },
+    { awsUrl: 'http://localhost:4566', apiUrl: 'http://localhost:3000' },
+  );
+}
+
+/** Evaluates a part of a template that declares these resources. */
+function evaluate(declared: Record<string, Declared>, value: unknown): string | undefined {
+  return resourcesOf(declared, { Answer: { Value: value } }).outputs().Answer;
+}
+
+const queue = { Type: 'AWS::SQS::Queue' };
+const restStage = { Type: 'AWS::ApiGateway::Stage', Properties: { StageName: 'api' } };
+const restApi = { Type: 'AWS::ApiGateway::RestApi', Properties: { BinaryMediaTypes: ['*/*'] } };
+
+describe('the name of a resource', () => {
+  test.each([
+    // Names of queues have at most 80 characters.
+    { type: 'AWS::SQS::Queue', length: 7, expected: /^Hooks-R{7}$/ },
+    { type: 'AWS::SQS::Queue', length: 74, expected: /^Hooks-R{74}$/ },
+    { type: 'AWS::SQS::Queue', length: 75, expected: /^Hooks-R{61}-[0-9a-f]{12}$/ },
+    // Names of streams have at most 64 characters.
+    { type: 'AWS::KinesisFirehose::DeliveryStream', length: 200, expected: /^Hooks-R{45}-[0-9a-f]{12}$/ },
+  ])('of the type $type for a logical id of $length characters', ({ type, length, expected }) => {
+    const logicalId = 'R'.repeat(length);
+    const resources = resourcesOf(
+      { [logicalId]: { Type: type } },
+      { Arn: { Value: { 'Fn::GetAtt': [logicalId, 'Arn'] } } },
+    );
+    expect(resources.outputs().Arn?.split(/[:/]/).at(-1)).toMatch(expected);
+  });
+
+  test('differs from that of another one with the same first 80 characters', () => {
+    const names = resourcesOf({ [`${'R'.repeat(99)}1`]: queue, [`${'R'.repeat(99)}2`]: queue })
+      .ofType('AWS::SQS::Queue')
+      .map(({ name }) => name);
+    expect(new Set(names).size).toBe(2);
+  });
+});
+
+describe('a reference to a resource', () => {
+  const arn = (service: string, path: string) => `arn:aws:${service}:us-east-1:000000000000:${path}`;
+  const REF = 'Ref';
+
+  test.each([
+    { type: 'SQS::Queue', of: REF, expected: 'http://localhost:4566/000000000000/Hooks-It' },
+    { type: 'SQS::Queue', of: 'Arn', expected: arn('sqs', 'Hooks-It') },
+    { type: 'SQS::Queue', of: 'QueueName', expected: 'Hooks-It' },
+    { type: 'SNS::Topic', of: REF, expected: arn('sns', 'Hooks-It') },
+    { type: 'SNS::Topic', of: 'TopicArn', expected: arn('sns', 'Hooks-It') },
+    { type: 'SNS::Topic', of: 'TopicName', expected: 'Hooks-It' },
+    { type: 'DynamoDB::Table', of: REF, expected: 'Hooks-It' },
+    { type: 'DynamoDB::Table', of: 'Arn', expected: arn('dynamodb', 'table/Hooks-It') },
+    { type: 'Lambda::Function', of: REF, expected: 'Hooks-It' },
+    { type: 'Lambda::Function', of: 'Arn', expected: arn('lambda', 'function:Hooks-It') },
+    // Names of buckets are in lower case.
+    { type: 'S3::Bucket', of: REF, expected: 'hooks-it' },
+    { type: 'S3::Bucket', of: 'Arn', expected: 'arn:aws:s3:::hooks-it' },
+    { type: 'KinesisFirehose::DeliveryStream', of: REF, expected: 'Hooks-It' },
+    {
+      type: 'KinesisFirehose::DeliveryStream',
+      of: 'Arn',
+      expected: arn('firehose', 'deliverystream/Hooks-It'),
+    },
+    { type: 'IAM::Role', of: REF, expected: 'Hooks-It' },
+    { type: 'IAM::Role', of: 'Arn', expected: 'arn:aws:iam::000000000000:role/Hooks-It' },
+    { type: 'Logs::LogGroup', of: 'Arn', expected: arn('logs', 'log-group:Hooks-It:*') },
+    { type: 'KMS::Key', of: 'Arn', expected: arn('kms', 'key/Hooks-It') },
+    { type: 'ApiGatewayV2::Api', of: 'ApiEndpoint', expected: 'http://localhost:3000' },
+  ])('$of of $type', ({ type, of, expected }) => {
+    const value = of === REF ? { Ref: 'It' } : { 'Fn::GetAtt': ['It', of] };
+    expect(evaluate({ It: { Type: `AWS::${type}` } }, value)).toBe(expected);
+  });
+
+  test('to a pseudo parameter is resolved', () => {
+    const names = ['AccountId', 'Partition', 'Region', 'StackName', 'URLSuffix'];
+    const refs = names.map((name) => ({ Ref: `AWS::${name}` }));
+    expect(evaluate({}, { 'Fn::Join': [' ', refs] })).toBe('000000000000 aws us-east-1 Hooks amazonaws.com');
+  });
+
+  test('that makes the address of a REST API gives the local address', () => {
+    const host = ['https://', { Ref: 'Api' }, '.execute-api.', { Ref: 'AWS::Region' }, '.'];
+    const address = [...host, { Ref: 'AWS::URLSuffix' }, '/', { Ref: 'Stage' }, '/v1/hook'];
+    const declared = { Api: restApi, Stage: restStage };
+    expect(evaluate(declared, { 'Fn::Join': ['', address] })).toBe('http://localhost:3000/api/v1/hook');
+  });
+
+  test('to a resource of a REST API, or to its root, gives its own id', () => {
+    const child = { Type: 'AWS::ApiGateway::Resource' };
+    const ids = [{ 'Fn::GetAtt': ['Api', 'RootResourceId'] }, { Ref: 'Api' }, { Ref: 'V1' }, { Ref: 'Hook' }];
+    const declared = { Api: restApi, V1: child, Hook: child };
+    const distinct = new Set(ids.map((id) => evaluate(declared, id)));
+    expect([...distinct]).toEqual(ids.map(() => expect.stringMatching(/^[0-9a-f]{10}$/)));
+  });
+
+  test('to a secret gives the ARN that Secrets Manager chose', () => {
+    const chosen = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:Hooks-Secret-a1b2c3';
+    const declared = { Secret: { Type: 'AWS::SecretsManager::Secret' } };
+    const resources = resourcesOf(declared, { Arn: { Value: { Ref: 'Secret' } } });
+    resources.setSecretArn('Secret', chosen);
+    expect(resources.outputs().Arn).toBe(chosen);
+  });
+
+  test.each([
+    { value: { Ref: 'Other' }, named: 'Ref Other' },
+    { value: { Ref: 'constructor' }, named: 'Ref constructor' },
+    { value: { 'Fn::GetAtt': ['It', 'Colour'] }, named: 'Fn::GetAtt It.Colour' },
+  ])('that does not exist is refused: $named', ({ value, named }) => {
+    expect(() => evaluate({ It: queue }, value)).toThrow(named);
+  });
+});
+
+describe('the resources of a type', () => {
+  test('have their properties evaluated, and the defaults of CloudFormation', () => {
+    const resources = resourcesOf({
+      Code: queue,
+      Receiver: {
+        Type: 'AWS::Lambda::Function',
+        Properties: {
+          Code: { S3Key: 'f00d.zip' },
+          Handler: 'index.handler',
+          Role: { 'Fn::GetAtt': ['Code', 'Arn'] },
+        },
+      },
+    });
+    expect(resources.ofType('AWS::Lambda::Function')[0]?.properties).toMatchObject({
+      Role: 'arn:aws:sqs:us-east-1:000000000000:Hooks-Code',
+      Timeout: 3,
+      MemorySize: 128,
+      Environment: { Variables: {} },
+    });
+    expect(resources.ofType('AWS::SNS::Topic')).toEqual([]);
+  });
+
+  const method = {
+    HttpMethod: 'POST',
+    ResourceId: 'hook',
+    AuthorizationType: 'NONE',
+    Integration: {
+      Type: 'AWS_PROXY',
+      Uri: 'arn:aws:apigateway:r:lambda:path/2015-03-31/functions/arn:aws:lambda:r:0:function:f/invocations',
+    },
+  };
+  const integration = { IntegrationType: 'AWS_PROXY', IntegrationUri: 'arn' };
+  const ofQueue = { Type: 'AWS_PROXY', Uri: 'arn:aws:apigateway:r:sqs:path/queue' };
+  const ofOne = { HttpMethod: 'POST', ResourcePath: '/~1hook', ThrottlingRateLimit: 1 };
+  const asXml = { ResponseType: 'THROTTLED', ResponseTemplates: { 'application/xml': '<a/>' } };
+  const statement = { Effect: 'Allow', NotAction: 'sqs:*', Action: 'a', Resource: 'b' };
+
+  test.each<[type: string, properties: Record<string, unknown>, property: string]>([
+    ['AWS::SQS::Queue', { DelaySeconds: 'long' }, 'DelaySeconds'],
+    ['AWS::ApiGatewayV2::Api', { ProtocolType: 'WEBSOCKET' }, 'ProtocolType'],
+    [
+      'AWS::ApiGatewayV2::Integration',
+      { ...integration, PayloadFormatVersion: '1.0' },
+      'PayloadFormatVersion',
+    ],
+    ['AWS::ApiGateway::RestApi', { BinaryMediaTypes: ['image/png'] }, 'BinaryMediaTypes.0'],
+    ['AWS::ApiGateway::Resource', { ParentId: 'root', PathPart: '{proxy+}' }, 'PathPart'],
+    ['AWS::ApiGateway::Method', { ...method, AuthorizationType: 'CUSTOM' }, 'AuthorizationType'],
+    ['AWS::ApiGateway::Method', { ...method, Integration: ofQueue }, 'Integration.Uri'],
+    ['AWS::ApiGateway::Stage', { StageName: 'api', MethodSettings: [ofOne] }, 'MethodSettings.0.HttpMethod'],
+    ['AWS::ApiGateway::GatewayResponse', asXml, 'ResponseTemplates'],
+    ['AWS::IAM::Role', { ManagedPolicyArns: ['arn:aws:iam::aws:policy/A'] }, 'ManagedPolicyArns.0'],
+    [
+      'AWS::IAM::Policy',
+      { Roles: ['r'], PolicyDocument: { Statement: [statement] } },
+      'PolicyDocument.Statement.0',
+    ],
+    ['AWS::Lambda::Function', { Code: { ZipFile: '' }, Handler: 'a.b', Role: 'arn' }, 'Code.S3Key'],
+  ])('are refused if they cannot be run: %s with %j', (Type, Properties, property) => {
+    const read = () => resourcesOf({ Culprit: { Type, Properties } }).ofType(Type as 'AWS::SQS::Queue');
+    expect(read).toThrow(`The local stack cannot run ${Type} Culprit: ${property}: `);
+  });
+
+  test('that the local stack does not know are listed once, except those that need nothing to run', () => {
+    const resources = resourcesOf({
+      Bus: { Type: 'AWS::Events::EventBus' },
+      Other: { Type: 'AWS::Events::EventBus' },
+      Queue: queue,
+      Key: { Type: 'AWS::KMS::Key' },
+      Alarm: { Type: 'AWS::CloudWatch::Alarm' },
+      Table: { Type: 'AWS::Glue::Table' },
+      Questions: { Type: 'AWS::Athena::WorkGroup' },
+    });
+    expect(resources.unknownTypes()).toEqual(['AWS::Events::EventBus']);
+  });
+
+  test('of the deployed stack are all known', () => {
+    const stack = readCloudAssembly(testAssembly());
+    const place = { awsUrl: 'http://aws', apiUrl: 'http://api' };
+    expect(new Resources(stack, place).unknownTypes()).toEqual([]);
+  });
+});
+
+test('the policies of a role are its own and those that name it', () => {
+  const reviews = { 'Fn::GetAtt': ['Reviews', 'Arn'] };
+  const statement = { Effect: 'Allow', Action: 'sqs:SendMessage', Resource: reviews };
+  const PolicyDocument = { Statement: [statement] };
+  const evaluated = { ...statement, Resource: 'arn:aws:sqs:us-east-1:000000000000:Hooks-Reviews' };
+  const policies = rolePolicies(
+    resourcesOf({
+      Reviews: queue,
+      Sender: { Type: 'AWS::IAM::Role', Properties: { Policies: [{ PolicyDocument }] } },
+      Other: { Type: 'AWS::IAM::Role' },
+      Attached: { Type: 'AWS::IAM::Policy', Properties: { Roles: [{ Ref: 'Sender' }], PolicyDocument } },
+    }),
+  );
+  const arn = 'arn:aws:iam::000000000000:role/Hooks';
+  expect(policies).toEqual([
+    { arn: `${arn}-Sender`, logicalId: 'Sender', statements: [evaluated, evaluated] },
+    { arn: `${arn}-Other`, logicalId: 'Other', statements: [] },
+  ]);
+});
