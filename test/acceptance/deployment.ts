@@ -122,7 +122,6 @@ export class Deployment {
    * @throws Error with the output of the command, if it failed
    */
   async repair(eventId: string, settledAt: string, name: string): Promise<void> {
-    this.#leave({ kind: 'replay', name });
     const moment = (offset: number) => new Date(Date.parse(settledAt) + offset).toISOString();
     const options = {
       '--id': eventId,
@@ -193,11 +192,6 @@ export class Deployment {
     if (leftover.kind === 'payload') {
       await this.#s3.send(new DeleteObjectCommand({ Bucket: this.outputs.PayloadBucket, Key: leftover.key }));
     }
-    if (leftover.kind === 'replay') {
-      await this.#s3.send(
-        new DeleteObjectCommand({ Bucket: this.outputs.ArchiveBucket, Key: `replays/${leftover.name}.json` }),
-      );
-    }
     if (leftover.kind === 'row' || leftover.kind === 'possible row') {
       await this.tables.client.send(
         new DeleteItemCommand({
@@ -215,8 +209,7 @@ type Leftover =
   /** An item that the delivery may write: it is unknown to which table its effect writes. */
   | ({ readonly kind: 'possible row' } & RowLocation)
   | { readonly kind: 'message'; readonly queueUrl: string; readonly requestId: string }
-  | { readonly kind: 'payload'; readonly key: string }
-  | { readonly kind: 'replay'; readonly name: string };
+  | { readonly kind: 'payload'; readonly key: string };
 
 interface RowLocation {
   readonly table: string;

@@ -2,7 +2,6 @@ import type { PageCommands } from '../console/server/console-context.ts';
 import { dlqCommand } from './dlq.ts';
 import { doctorCommand } from './doctor.ts';
 import { pauseCommand } from './pause.ts';
-import { replayCommand } from './replay.ts';
 import { resumeCommand } from './resume.ts';
 import { sendCommand } from './send.ts';
 
@@ -12,6 +11,5 @@ export const pageCommands: PageCommands = {
   dlq: dlqCommand,
   pause: pauseCommand,
   resume: resumeCommand,
-  replay: replayCommand,
   doctor: doctorCommand,
 };

@@ -286,9 +286,4 @@ export interface Task {
   readonly deliveries: readonly string[];
   /** Answers to the deliveries that the command sent: 200 and `queued`, 401 and `Invalid signature`. */
   readonly answers: readonly { readonly status: number; readonly text: string }[];
-  /**
-   * Arguments of a command to offer next: to run exactly the plan that a dry run of a replay showed, with
-   * absolute times, or to resume an interrupted replay.
-   */
-  readonly planned?: readonly string[];
 }

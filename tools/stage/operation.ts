@@ -31,10 +31,6 @@ export interface Operation {
   readonly onRedriven?: (message: Pick<ReceivedMessage, 'attributes'>, at: number) => void;
   /** Called with each answer, and the id of its request if known. */
   readonly onPosted?: (answer: SentAnswer, requestId: string | undefined) => void;
-  /**
-   * Called with a command, as the words after `hookctl`: it runs the plan of a dry run, or continues an ended replay.
-   */
-  readonly onPlanned?: (argv: readonly string[]) => void;
 }
 
 /** A delivery as the console stores it. */

@@ -5,7 +5,6 @@ import { DeadLettersView } from './dead-letters-view.tsx';
 import { DeliveriesView } from './deliveries/deliveries-view.tsx';
 import { FaultsView } from './faults/faults-view.tsx';
 import { QueuesView } from './queues/queues-view.tsx';
-import { ReplayView } from './replay/replay-view.tsx';
 import {
   deliveriesAddress,
   formatRoute,
@@ -29,7 +28,6 @@ const CONTENT: Record<ViewName, { readonly title: string; readonly View: Functio
   deliveries: { title: 'Deliveries', View: DeliveriesView },
   queues: { title: 'Queues', View: QueuesView },
   'dead-letters': { title: 'Dead letters', View: DeadLettersView },
-  replay: { title: 'Replay', View: ReplayView },
   tables: { title: 'Tables', View: TablesView },
   faults: { title: 'Faults', View: FaultsView },
 };
@@ -68,7 +66,6 @@ export function App() {
     '3': go,
     '4': go,
     '5': go,
-    '6': go,
     '?': showHelp,
     '/': () => {
       // A search box on the page gets the focus at once, because the next key would otherwise act as a shortcut.

@@ -8,7 +8,7 @@ export interface Route {
   readonly query: Readonly<Record<string, string>>;
 }
 
-export const VIEWS = ['deliveries', 'queues', 'dead-letters', 'replay', 'tables', 'faults'] as const;
+export const VIEWS = ['deliveries', 'queues', 'dead-letters', 'tables', 'faults'] as const;
 export type ViewName = (typeof VIEWS)[number];
 
 /** @param hash with its `#`. An unknown view opens the deliveries. */

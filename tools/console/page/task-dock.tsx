@@ -58,7 +58,7 @@ export function TaskDock() {
           </header>
           {shown === undefined ? (
             <p class="dock-task soft">
-              No tasks yet. Redrive, pause, replay or send something: the command and its output appear here.
+              No tasks yet. Redrive, pause or send something: the command and its output appear here.
             </p>
           ) : (
             <div class="dock-body">

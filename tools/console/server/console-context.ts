@@ -15,10 +15,7 @@ import type { QueueWatch } from './queue-watch.ts';
 
 /** Commands that the page may run. The commands are injected, because they import the console. */
 export type PageCommands = Readonly<
-  Record<
-    'send' | 'dlq' | 'pause' | 'resume' | 'replay' | 'doctor',
-    (runOperation: RunOperation) => CommandUnknownOpts
-  >
+  Record<'send' | 'dlq' | 'pause' | 'resume' | 'doctor', (runOperation: RunOperation) => CommandUnknownOpts>
 >;
 
 export interface ConsoleContext {

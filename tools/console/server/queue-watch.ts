@@ -17,7 +17,7 @@ const LOCAL_EVERY = 10_000;
 const STAGE_EVERY = 60_000;
 
 /** Commands after which a stage's queues are read. Other commands do not change them. */
-const QUEUE_COMMANDS = new Set(['dlq', 'pause', 'resume', 'replay']);
+const QUEUE_COMMANDS = new Set(['dlq', 'pause', 'resume']);
 
 interface QueueWatchOptions {
   readonly updates: PageUpdates;

@@ -87,27 +87,6 @@ const COMMANDS: Readonly<Record<keyof PageCommands, AllowedCommand>> = {
   },
   pause: { options: ['--reason'], subject: eventSource },
   resume: { options: [], subject: eventSource },
-  replay: {
-    options: [
-      '--since',
-      '--until',
-      '--shop',
-      '--id',
-      '--outcome',
-      '--mode',
-      '--notify',
-      '--name',
-      '--rate',
-      '--dry-run',
-      '--yes',
-    ],
-    subject({ options: { dryRun, yes } }) {
-      if (dryRun) return undefined;
-      // Without `--yes`, the command would ask in the terminal where the console runs.
-      if (!yes) throw badRequest('A replay needs --dry-run or --yes: the console cannot answer its question');
-      return 'the event queues';
-    },
-  },
   doctor: { options: [], subject: () => undefined },
 };
 

@@ -113,7 +113,6 @@ export class Tasks {
         end: () => record.progress(undefined),
       },
       onPosted: (answer, requestId) => record.answered(answer, requestId),
-      onPlanned: (planned) => record.change({ planned }),
     };
     try {
       const done = await run(operation);

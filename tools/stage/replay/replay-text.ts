@@ -9,8 +9,8 @@ import { counted, duration, manyMessages, printable } from '../../terminal/text.
 import { describeDamage } from '../archive/read-archive.ts';
 import { hoursOfTries } from '../queues/retries.ts';
 import type { Stage } from '../stage.ts';
-import type { ReplayPlan, ReplayRequest } from './replay-plan.ts';
-import { type ReplayState, sentOf, type Unsent } from './replay-state.ts';
+import type { ReplayPlan, ReplayRequest, Unsent } from './replay-plan.ts';
+import type { ReplaySender } from './replay-sender.ts';
 
 const MODES: Readonly<Record<ReplayMode, string>> = {
   fill: 'fill: writes missing items, leaves items that are up to date',
@@ -33,23 +33,22 @@ const GAP = text('');
 /**
  * The plan of a replay, as text.
  * @param rate messages a second
- * @param delay milliseconds by which the archive is late
+ * @param writtenAt when the last record of the window is in the archive, in epoch milliseconds
  * @param expired text to print if the window begins before the archive
  */
 export function describePlan(
   { title }: Stage,
   request: ReplayRequest,
   { messages, counts, skipped, damaged }: ReplayPlan,
-  { rate, delay, expired }: { rate: number; delay: number; expired: string | undefined },
+  { rate, writtenAt, expired }: { rate: number; writtenAt: number; expired: string | undefined },
 ): Block[] {
-  const { name, mode, filter, typed } = request;
+  const { name, mode, filter } = request;
   const only = [
     filter.shop && `shop ${printable(filter.shop)}`,
     filter.ids && `ids ${filter.ids.map(printable).join(', ')}`,
     filter.outcomes && `outcome ${filter.outcomes.join(' or ')}`,
   ].filter(Boolean);
   const dead = sum(counts.values().map((outcomes) => outcomes.get('DeadLettered') ?? 0));
-  const writtenAt = Date.parse(filter.until) + delay;
   const all: Parameters<typeof fields>[0] = [
     ['mode', MODES[mode]],
     ['people', describePeople(request, counts)],
@@ -64,12 +63,12 @@ export function describePlan(
     ['skipped', describeUnsent(skipped) || undefined],
     // A replayed dead letter is on two queues, but is processed only once.
     ['dead letters', dead > 0 && `${count(dead)}. They also stay on the dead-letter queue unless redriven.`],
-    ['window', `settled from ${filter.since} to ${filter.until}`],
+    ['window', `settled from ${filter.since.toISOString()} to ${filter.until.toISOString()}`],
     ['expired', expired],
     [
       '--until',
       mode === 'repair' &&
-        typed.until !== undefined &&
+        writtenAt < Date.now() &&
         `wrong writes may be settled up to ${Math.max(...filter.events.map(hoursOfTries))} hours after the fix: a window that ends earlier misses them`,
     ],
   ];
@@ -134,68 +133,58 @@ export function describeUnsent({
     .join(', ');
 }
 
-/** What an interrupted replay has left to do, as text. */
-export function describeRest(state: ReplayState, title: string): Block[] {
-  const { name, startedAt, by, mode, notify, filter, planned, rate } = state;
-  const sent = sentOf(state);
-  return [
-    heading(`Continuing replay ${name} in ${title}`),
-    GAP,
-    fields([
-      ['started', `${startedAt} by ${by}`],
-      ['mode', MODES[mode]],
-      ['people', notify && NOTIFIED_AGAIN],
-      ['window', `settled from ${filter.since} to ${filter.until}`],
-      ['sent', `${count(sent)} of ${manyMessages(planned)}`],
-      ['time', describeTime(Math.max(0, planned - sent), rate)],
-    ]),
-  ];
+/** Maximum number of rejected messages that are listed. */
+const REFUSALS_NAMED = 20;
+
+interface ReplayEnd {
+  readonly finished: boolean;
+  /** Messages in the plan. */
+  readonly planned: number;
+  /** Milliseconds. */
+  readonly took: number;
+  /** The command that sends everything again. */
+  readonly command: string;
+  /** A text if Firehose still has records of the window. */
+  readonly unarchived: string | undefined;
 }
 
-/**
- * What a run of a replay has sent and skipped, and where to look next.
- * @param sent messages of this run
- * @param took milliseconds
- */
+/** What a replay has sent and skipped, and where to look next. */
 export function describeEnd(
   stack: Stage,
-  state: ReplayState,
-  { finished, sent, took }: { finished: boolean; sent: number; took: number },
+  name: string,
+  { total, sent, skipped, refused, damaged }: ReplaySender,
+  { finished, planned, took, command, unarchived }: ReplayEnd,
 ): Block[] {
-  const { name, planned, skipped, refused, damaged } = state;
-  const total = sentOf(state);
   if (!finished) {
     return [
       GAP,
       text(`Interrupted: ${count(total)} of ${manyMessages(planned)} are sent.`),
-      text(`Continue with: ${stack.command(`--name ${name}`, 'replay')}`),
+      text(`Run it again with: ${command}`),
     ];
   }
-  const before = total === sent ? '' : `, and ${count(total - sent)} before`;
   const unsent = describeUnsent(skipped);
   return [
     GAP,
-    text(
-      `Replay ${name} is finished: sent ${manyMessages(sent)} in ${duration(Math.max(1_000, took))}${before}.`,
-    ),
+    text(`Replay ${name} is finished: sent ${manyMessages(total)} in ${duration(Math.max(1_000, took))}.`),
     GAP,
     {
       kind: 'table',
       columns: [{ heading: 'EVENT' }, { heading: 'SENT', align: 'right' }],
-      rows: Object.entries(state.sent)
-        .sort(([one], [other]) => one.localeCompare(other))
-        .map(([event, messages]) => [event, count(messages)]),
+      rows: Object.entries(sent).map(([event, messages]) => [event, count(messages)]),
     },
     ...(unsent === '' ? [] : [GAP, text(`Skipped: ${unsent}.`)]),
-    ...(refused.count === 0 ? [] : [GAP, text(`SQS rejects ${manyMessages(refused.count)}:`)]),
-    ...refused.first.map(({ event, eventId, why }) => text(`  ${event} ${eventId}: ${printable(why)}`)),
-    ...(refused.count > refused.first.length ? [text('  …')] : []),
+    ...(refused.length === 0 ? [] : [GAP, text(`SQS rejects ${manyMessages(refused.length)}:`)]),
+    ...refused
+      .slice(0, REFUSALS_NAMED)
+      .map(({ event, eventId, why }) => text(`  ${event} ${eventId}: ${printable(why)}`)),
+    ...(refused.length > REFUSALS_NAMED ? [text('  …')] : []),
     ...(damaged.length === 0
       ? []
       : [GAP, ...describeDamage(damaged.map((fault) => ({ message: printable(fault) }))).map(text)]),
     GAP,
     text(`To follow one message:  ${stack.command('<event id>', 'trace')}`),
     text(`To see what failed:     ${stack.command('list')}`),
+    ...(unarchived === undefined ? [] : [GAP, text(unarchived)]),
   ];
 }
 

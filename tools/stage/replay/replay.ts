@@ -1,104 +1,126 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandError } from '../../terminal/command-error.ts';
 import { confirm, requireTerminal } from '../../terminal/terminal.ts';
 import { duration, manyMessages, printable, shellWord } from '../../terminal/text.ts';
 import { expiredPart } from '../archive/retention.ts';
 import { type Operation, printBlocks } from '../operation.ts';
-import { archiveDelay } from './archive-lag.ts';
-import { DEFAULT_RATE } from './limits.ts';
+import { archiveDelay, notYetArchived } from './archive-lag.ts';
 import {
-  continuation,
   makePlan,
   newRequest,
-  plannedCommand,
   type ReplayOptions,
   type ReplayPlan,
-  refuseAnother,
+  type ReplayRequest,
+  replayWords,
 } from './replay-plan.ts';
-import { type ReplayState, StateFile } from './replay-state.ts';
-import { describePlan, describeRest, describeUnsent } from './replay-text.ts';
-import { DEAD_AFTER, runReplay } from './run-replay.ts';
+import { ReplaySender } from './replay-sender.ts';
+import { describeEnd, describePlan, describeUnsent } from './replay-text.ts';
+
+/** Milliseconds between two updates of the progress. */
+const SHOW_INTERVAL = 200;
 
 /**
- * Sends the archived events of a window to their queues again, or resumes such a replay.
+ * Sends the archived events of a window to their queues again. A replay stores no progress: effects are versioned and
+ * notifications remember the replay's name, so the same command may run again after any interruption.
  * @returns whether everything was sent
  * @throws CommandError if the options are wrong (then nothing was sent), or if the replay stopped half-way
  */
 export async function replay(operation: Operation, options: ReplayOptions): Promise<boolean> {
-  const { stack } = operation;
-  const { name, dryRun } = options;
-  const left = name === undefined ? undefined : await new StateFile(stack, name).read();
-  if (left === undefined) return await begin(operation, options);
-
-  refuseEnded(left);
-  refuseAnother(options, left);
-  requireConsent(options);
-  const { rate = left.rate } = options;
-  const delay = await archiveDelay(stack, left.filter.events);
-  printBlocks(operation, describeRest({ ...left, rate }, stack.title));
-  if (dryRun) {
-    const command = printNext(operation, continuation(left.name, options.rate));
-    const { mode, notify, filter, planned, sent, skipped } = left;
-    operation.report?.({ stack: stack.title, name, mode, notify, filter, planned, sent, skipped, command });
-    return true;
-  }
-  if (!(await consented(operation, options, 'Continue?'))) return false;
-  // The state is read again, because the user may have answered the question late, and another process may have run the
-  // replay.
-  const file = new StateFile(stack, left.name);
-  const state = (await file.read()) ?? left;
-  refuseEnded(state);
-  return await runReplay(operation, {
-    file,
-    state: { ...state, rate },
-    by: await stack.caller(),
-    delay,
-  });
-}
-
-async function begin(operation: Operation, options: ReplayOptions): Promise<boolean> {
   const { stack, printLine } = operation;
-  const { rate = DEFAULT_RATE, dryRun } = options;
-  const now = new Date();
-  const request = newRequest(stack, options, now);
+  const { rate, dryRun, yes } = options;
+  const request = newRequest(options, new Date());
   const { events, since, until } = request.filter;
-  requireConsent(options);
+  if (!dryRun && !yes) requireTerminal();
   const delay = await archiveDelay(stack, events);
-  const expired = await expiredPart(stack, { since: new Date(since), until: new Date(until) });
+  const expired = await expiredPart(stack, { since, until });
   const plan = await makePlan(operation, request);
   if (plan === undefined) {
     printLine('Interrupted. Nothing was sent.');
     return false;
   }
-  if (plan.messages === 0) {
-    throw nothingToReplay(stack.title, plan, Date.parse(until) + delay > Date.now() ? delay : 0);
-  }
-  printBlocks(operation, describePlan(stack, request, plan, { rate, delay, expired }));
+  const writtenAt = until.getTime() + delay;
+  if (plan.messages === 0) throw nothingToReplay(stack.title, plan, writtenAt > Date.now() ? delay : 0);
+  printBlocks(operation, describePlan(stack, request, plan, { rate, writtenAt, expired }));
+  const command = commandOf(operation, request, rate);
+  printBlocks(operation, [
+    { kind: 'text', text: '' },
+    { kind: 'command', text: 'To run this plan, also after an interruption', command },
+  ]);
   if (dryRun) {
-    const command = printNext(operation, plannedCommand(request, rate));
     operation.report?.({ stack: stack.title, ...request, ...planReport(plan), expired, command });
     return plan.damaged.length === 0;
   }
-  if (!(await consented(operation, options, `Send ${manyMessages(plan.messages)}?`))) return false;
-
-  const file = new StateFile(stack, request.name);
-  if ((await file.read()) !== undefined) {
-    throw new CommandError(`Replay ${request.name} already exists. Choose another --name`);
+  if (!yes) {
+    printLine('');
+    if (!(await confirm(`Send ${manyMessages(plan.messages)}?`, operation.signal))) {
+      printLine('Nothing was sent.');
+      return false;
+    }
   }
-  const by = await stack.caller();
-  const state: ReplayState = {
-    ...request,
-    by,
-    startedAt: now.toISOString(),
-    rate,
-    planned: plan.messages,
-    begun: {},
-    done: plan.barren.done,
-    sent: {},
-    skipped: plan.barren.skipped,
-    refused: { count: 0, first: [] },
-    damaged: [],
-  };
-  return await runReplay(operation, { file, state, by, delay });
+  return await run(operation, { request, rate, planned: plan.messages, writtenAt, command });
+}
+
+/** @param begun `writtenAt`: when the last record of the window is in the archive, in epoch milliseconds */
+async function run(
+  operation: Operation,
+  begun: { request: ReplayRequest; rate: number; planned: number; writtenAt: number; command: string },
+): Promise<boolean> {
+  const { stack, signal } = operation;
+  const { request, rate, planned, writtenAt, command } = begun;
+  const sender = new ReplaySender(stack, request, rate);
+  const began = performance.now();
+  let finished: boolean;
+  try {
+    finished = await sendWindow(operation, sender, planned, writtenAt);
+  } catch (error) {
+    throw withAdvice(error, `${manyMessages(sender.total)} were sent. Run it again with: ${command}`);
+  }
+  const { filter, name } = request;
+  const { sent, skipped, refused, damaged } = sender;
+  const unarchived = finished ? await notYetArchived(stack, filter.events, filter.until) : undefined;
+  const took = performance.now() - began;
+  printBlocks(operation, describeEnd(stack, name, sender, { finished, planned, took, command, unarchived }));
+  operation.report?.({ stack: stack.title, name, finished, sent, skipped, refused, damaged, unarchived });
+  return (
+    finished && unarchived === undefined && damaged.length === 0 && refused.length === 0 && !signal.aborted
+  );
+}
+
+/**
+ * Sends the records of the window, again and again until Firehose has written all of them.
+ * @returns false after an abort
+ */
+async function sendWindow(
+  { signal, progress }: Operation,
+  sender: ReplaySender,
+  planned: number,
+  writtenAt: number,
+): Promise<boolean> {
+  let waitingSince: number | undefined;
+  const showing = setInterval(() => {
+    if (waitingSince !== undefined) {
+      const doing = 'Waiting for records that Firehose has not written yet';
+      const [done, total] = [seconds(Date.now() - waitingSince), seconds(writtenAt - waitingSince)];
+      progress.show({ doing, done, total, unit: 's' });
+      return;
+    }
+    const { total: done, waitReason: note = '' } = sender;
+    progress.show({ doing: 'Replaying', done, total: Math.max(done, planned), unit: 'messages', note });
+  }, SHOW_INTERVAL);
+  try {
+    for (;;) {
+      const listedAt = Date.now();
+      await sender.send(signal);
+      if (signal.aborted) return false;
+      if (listedAt >= writtenAt) return true;
+      waitingSince = Date.now();
+      await sleep(Math.max(0, writtenAt - waitingSince), undefined, { signal }).catch(() => {});
+      waitingSince = undefined;
+    }
+  } finally {
+    clearInterval(showing);
+    progress.end();
+  }
 }
 
 /** A plan as data, for `--json`. */
@@ -111,36 +133,10 @@ const planReport = ({ messages, counts, skipped, damaged }: ReplayPlan) => ({
   damaged: damaged.map(({ key, line, message }) => ({ key, line, message })),
 });
 
-/**
- * Prints the command that runs exactly what the plan shows.
- * @returns the words of that command
- */
-function printNext(operation: Operation, argv: readonly string[]): string {
-  const [script = '', ...words] = argv;
-  const command = printable(operation.stack.command(words.map(shellWord).join(' '), script));
-  printBlocks(operation, [
-    { kind: 'text', text: '' },
-    { kind: 'command', text: 'To run this plan', command },
-  ]);
-  operation.onPlanned?.(argv);
-  return command;
-}
-
-/** @throws CommandError if a confirmation is needed, and there is no terminal */
-function requireConsent({ dryRun, yes }: ReplayOptions): void {
-  if (!dryRun && !yes) requireTerminal();
-}
-
-async function consented(
-  { printLine, signal }: Operation,
-  { yes }: ReplayOptions,
-  question: string,
-): Promise<boolean> {
-  if (yes) return true;
-  printLine('');
-  if (await confirm(question, signal)) return true;
-  printLine('Nothing was sent.');
-  return false;
+/** The command that runs exactly what the plan shows. */
+function commandOf({ stack }: Operation, request: ReplayRequest, rate: number): string {
+  const [script = '', ...words] = replayWords(request, rate);
+  return printable(stack.command(words.map(shellWord).join(' '), script));
 }
 
 /** @param delay milliseconds by which the newest records of the window may still be late */
@@ -156,15 +152,12 @@ function nothingToReplay(title: string, { skipped, damaged }: ReplayPlan, delay:
   );
 }
 
-/** @throws CommandError if the replay is finished, or another process runs it */
-function refuseEnded({ name, finishedAt, running }: ReplayState): void {
-  if (finishedAt !== undefined) {
-    throw new CommandError(`Replay ${name} was finished at ${finishedAt}. Choose another --name`);
-  }
-  if (running === undefined) return;
-  const age = Date.now() - Date.parse(running.at);
-  if (age >= DEAD_AFTER) return;
-  throw new CommandError(
-    `Replay ${name} is running, by ${running.by}, last seen ${duration(age)} ago. Stop it there with Ctrl-C. If it was killed, try again in ${duration(Math.max(1_000, DEAD_AFTER - age))}`,
-  );
+/** Adds how to go on to an error that stops a replay half-way. */
+function withAdvice(error: unknown, advice: string): unknown {
+  if (!(error instanceof Error)) return error;
+  if (error instanceof CommandError) return new CommandError(`${error.message}. ${advice}`);
+  const isOfAws = '$metadata' in error || 'code' in error;
+  return isOfAws ? new CommandError(`${error.name}: ${error.message.split('\n')[0]}. ${advice}`) : error;
 }
+
+const seconds = (milliseconds: number) => Math.round(milliseconds / 1000);

@@ -5,12 +5,10 @@ import {
   type SendMessageBatchRequestEntry,
 } from '@aws-sdk/client-sqs';
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
-import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { attribute, stringAttribute } from '../../../lambda/queue/message.ts';
 import type { Replay } from '../../../lambda/queue/replay.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import type { Stage } from '../stage.ts';
-import type { Checkpoint } from './checkpoint.ts';
 
 /** Maximum messages per batch, and maximum bytes of all of them. Source: SQS API reference, `SendMessageBatch`. */
 const BATCH_MESSAGES = 10;
@@ -30,9 +28,6 @@ const TOO_LARGE = /must be shorter than/;
 const REPLAY_GROUP = 'replay';
 
 export interface ReplayMessage {
-  /** Key of the archive object that contains the message's record. */
-  readonly key: string;
-  readonly line: number;
   readonly eventId: string;
   readonly entry: Omit<SendMessageBatchRequestEntry, 'Id'>;
   /** Bytes of body and attributes. Source: SQS developer guide, "Amazon SQS message metadata". */
@@ -43,10 +38,7 @@ export interface ReplayMessage {
  * The message of a record, marked as part of a replay.
  * @param record with its body or payloadKey
  */
-export function replayMessage(
-  record: ArchiveRecord,
-  { name, mode, notify }: Replay,
-): Omit<ReplayMessage, 'key' | 'line'> {
+export function replayMessage(record: ArchiveRecord, { name, mode, notify }: Replay): ReplayMessage {
   const { payloadKey } = record;
   const body = record.body ?? JSON.stringify({ payloadKey });
   const texts = Object.entries({
@@ -88,49 +80,45 @@ export function batchesOf(messages: readonly ReplayMessage[]): ReplayMessage[][]
 }
 
 /**
- * Sends a batch to its queue, and marks the result of each message. Retries failures that may be temporary.
+ * Sends a batch to its queue. Retries failures that may be temporary.
+ * @returns each message that is settled; `why`: why SQS will never accept it, undefined if it was sent
  * @throws CommandError if SQS does not accept the rest, AbortError if the signal ended the wait for another attempt
  */
-export async function sendBatch(
+export async function* sendBatch(
+  sqs: Stage['sqs'],
+  queueUrl: string,
   batch: readonly ReplayMessage[],
-  event: EventName,
-  { stack, checkpoint, signal }: { stack: Stage; checkpoint: Checkpoint; signal: AbortSignal },
-): Promise<void> {
-  const { queueUrl } = stack.event(event);
+  signal: AbortSignal,
+): AsyncGenerator<{ readonly eventId: string; readonly why: string | undefined }> {
   let left = batch;
   for (let attempt = 1; ; attempt += 1) {
-    const failed = markResults(left, await call(stack.sqs, queueUrl, left), event, checkpoint);
-    const first = failed.find(({ failure }) => isOurFault(failure)) ?? failed[0];
-    if (first === undefined) return;
-    if (attempt === ATTEMPTS || isOurFault(first.failure)) {
-      const others = failed.length > 1 ? ` and ${failed.length - 1} more` : '';
-      const { Code, Message } = first.failure;
-      throw new CommandError(
-        `SQS does not accept event ${first.message.eventId}${others}: ${Code}: ${Message}`,
-      );
+    const failures = new Map((await call(sqs, queueUrl, left)).map((failure) => [failure.Id, failure]));
+    const answers = left.map((message, index) => ({ message, failure: failures.get(String(index)) }));
+    const temporary = answers.flatMap(({ message, failure }) =>
+      failure === undefined || isFinal(failure) ? [] : [{ message, failure }],
+    );
+    for (const { message, failure } of answers) {
+      const { eventId } = message;
+      if (failure === undefined) yield { eventId, why: undefined };
+      else if (isFinal(failure)) yield { eventId, why: `${failure.Code}: ${failure.Message ?? ''}` };
     }
-    left = failed.map(({ message }) => message);
+    if (temporary.length === 0) return;
+    refuse(temporary, attempt);
+    left = temporary.map(({ message }) => message);
     await sleep(FIRST_WAIT * 2 ** (attempt - 1), undefined, { signal });
   }
 }
 
-/** @returns the messages that may succeed if they are sent again, with their failures */
-function markResults(
-  batch: readonly ReplayMessage[],
-  failures: readonly BatchResultErrorEntry[],
-  event: EventName,
-  checkpoint: Checkpoint,
-) {
-  return batch.flatMap((message, index) => {
-    const failure = failures.find(({ Id }) => Id === String(index));
-    if (failure !== undefined && !isFinal(failure)) return { message, failure };
-    if (failure === undefined) checkpoint.markSent(message, event);
-    else {
-      const why = `${failure.Code}: ${failure.Message ?? ''}`;
-      checkpoint.markRefused(message, { event, eventId: message.eventId, why });
-    }
-    return [];
-  });
+/** @throws CommandError if another attempt cannot help, or none is left */
+function refuse(
+  failed: readonly { readonly message: ReplayMessage; readonly failure: BatchResultErrorEntry }[],
+  attempt: number,
+): void {
+  const first = failed.find(({ failure }) => isOurFault(failure)) ?? failed[0];
+  if (first === undefined || (attempt < ATTEMPTS && !isOurFault(first.failure))) return;
+  const others = failed.length > 1 ? ` and ${failed.length - 1} more` : '';
+  const { Code, Message } = first.failure;
+  throw new CommandError(`SQS does not accept event ${first.message.eventId}${others}: ${Code}: ${Message}`);
 }
 
 /** Whether SQS will never accept this message. */

@@ -118,14 +118,6 @@ const VIEWS: readonly { name: string; enter: () => Promise<void>; leave?: () => 
       await open.page.getByRole('textbox', { name: /^Payload of / }).waitFor();
     },
   },
-  {
-    name: 'a plan of a replay',
-    async enter() {
-      await show('#/replay', 'Show plan');
-      await click('Show plan');
-      await open.page.getByText(/Show command output/).waitFor();
-    },
-  },
   { name: 'tables', enter: () => show('#/tables/ShopCacheTable', 'shop-seen') },
   { name: 'an item', enter: () => show('#/tables/ShopCacheTable?key=shop-seen', 'invalidated_at') },
   { name: 'faults', enter: () => show('#/faults', 'No faults active') },

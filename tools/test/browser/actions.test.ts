@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { eventually } from '../../../test/support/eventually.ts';
 import { OpenConsole, shopUpdated } from './open-console.ts';
 
 let open: OpenConsole;
@@ -100,64 +99,3 @@ test('doctor of the menu opens its output if a check fails', async () => {
   await open.taskOutput(/failure +set aside +unrouted: 1 message/);
   await open.button('Close tasks').click();
 });
-
-test('a replay sends what its plan has shown, and nothing that settled later', async () => {
-  const { page } = open;
-  await open.partner.post(shopUpdated('shop-planned'));
-  await open.show('#/replay');
-  await page.getByText('More options').click();
-  await page.getByLabel('Shop id').fill('shop-planned');
-  await page.getByLabel('Since', { exact: true }).fill('2026-01-01T00:00:00');
-  await open.button('Show plan').click();
-  await page.getByText('A replay reaches back 60 days.').waitFor();
-  expect(await page.evaluate('document.activeElement.type')).toBe('datetime-local');
-  await open.button('Last hour').click();
-  const replay = page.getByRole('button', { name: 'Replay', exact: true });
-  // The archive contains the event up to a second later.
-  await eventually(async () => {
-    await open.button('Show plan').click();
-    await page.locator('.card .badge', { hasText: /Done|Failed/ }).waitFor();
-    return (await replay.count()) > 0 || undefined;
-  });
-  const { body } = await open.partner.post(shopUpdated('shop-planned', { name: 'Later' }));
-  const id = String(body.requestId);
-  await eventually(async () => open.feed.store.get(id)?.state === 'processed' || undefined);
-  await replay.click();
-  await page
-    .getByText(/is finished: sent 1 message in /)
-    .first()
-    .waitFor();
-});
-
-test('a replay that its user has interrupted can be continued', async () => {
-  const { page } = open;
-  for (const name of ['One', 'Two', 'Three']) {
-    await open.partner.post(shopUpdated('shop-in-parts', { name }));
-  }
-  // A new page has an empty form.
-  await open.goto('#/replay');
-  await page.getByText('More options').click();
-  await page.getByLabel('Shop id').fill('shop-in-parts');
-  await page.getByLabel('Messages per second').fill('1');
-  // The archive contains the event up to a second later.
-  await eventually(async () => {
-    await open.button('Show plan').click();
-    await page.locator('.card .badge', { hasText: /Done|Failed/ }).waitFor();
-    return (await page.getByText('at least 3 s, at 1 message a second').count()) > 0 || undefined;
-  });
-  await page.getByRole('button', { name: 'Replay', exact: true }).click();
-  await page.getByText(/^Replaying: /).waitFor();
-  await open.button('Interrupt').click();
-  await page.locator('.card .badge', { hasText: 'Interrupted' }).waitFor();
-  expect(await page.getByRole('region', { name: 'Tasks' }).count()).toBe(0);
-  await open.button('Continue').click();
-  await page.getByRole('heading', { name: /^Continuing replay / }).waitFor();
-  await page
-    .getByText(/ is finished: sent /)
-    .first()
-    .waitFor();
-  expect(await page.evaluate(HEADINGS)).toEqual(['H1', 'H2', 'H3']);
-});
-
-/** Levels of the headings, in the order of the page. */
-const HEADINGS = `[...document.querySelectorAll('h1, h2, h3')].map(({ tagName }) => tagName)`;

@@ -51,7 +51,6 @@ let open: OpenConsole;
     await take('request', `${hash}?tab=request`, 'opening_hours');
     await take('queues', '#/queues', 'quarantine');
     await take('dead-letters', '#/dead-letters', 'Redrive all');
-    await take('replay', '#/replay', 'Show plan');
     await take('tables', '#/tables/ShopCacheTable', 'shop-1001');
     stack.faults.inject({ service: 'sns', kind: 'slow', milliseconds: 1_500, share: 0.5 });
     await take('faults', '#/faults', 'Active faults');
@@ -70,7 +69,6 @@ async function take(
   for (const colorScheme of themes) {
     await page.emulateMedia({ colorScheme });
     await open.goto(hash);
-    if (name === 'replay') await page.getByRole('button', { name: ready }).click();
     await page.getByText(ready).and(page.locator(':visible')).first().waitFor();
     await sleep(QUIET);
     const { data } = await debugging.send('Page.captureScreenshot', { format: 'webp', quality: QUALITY });

@@ -4,7 +4,6 @@ import { eventually } from '../../../test/support/eventually.ts';
 import { Partner } from '../../../test/support/partner.ts';
 import type { Task } from '../../console/api.ts';
 import { Tasks } from '../../console/server/tasks.ts';
-import type { HistoryStep } from '../../stage/history/history.ts';
 import { DEAD, Operator, shopUpdated } from '../stage/queues/support.ts';
 import { answered, startStageConsole, startTestConsole, type TestConsole } from './support.ts';
 
@@ -43,8 +42,7 @@ const settled = (id = '') =>
   });
 
 describe('a command that the console does not run', () => {
-  const only =
-    'The console does not run this command. It runs: send, dlq redrive, pause, resume, replay, doctor';
+  const only = 'The console does not run this command. It runs: send, dlq redrive, pause, resume, doctor';
 
   const line = (text: string) => ({ argv: text.split(' ') });
 
@@ -75,11 +73,6 @@ describe('a command that the console does not run', () => {
     {
       request: { argv: ['pause', 'shop.updated', '--reason', 'a\nb'] },
       detail: 'Give a reason, in one line',
-    },
-    { request: line('replay --since 1h'), detail: 'A replay needs --dry-run or --yes' },
-    {
-      request: line('replay --since never --yes'),
-      detail: "Option '--since <time>' argument 'never' is invalid",
     },
   ])('is refused in one line: $detail', async ({ request, detail }) => {
     const answer = await post(request);
@@ -215,73 +208,6 @@ test('an event is not resumed while its pause is being set, and its deliveries a
   });
   expect(await run('resume shop.updated')).toMatchObject({ state: 'done' });
   expect(await settled(String(requestId))).toMatchObject({ state: 'processed' });
-});
-
-describe('replay', () => {
-  test('shows its plan and its end as tables, and leaves a processed delivery processed', async () => {
-    const { body } = await partner.post(shopUpdated(randomUUID()));
-    const first = await settled(String(body.requestId));
-    const replay = `replay shop.updated --since 1h --id ${body.eventId} --name again`;
-    const plan = await eventually(async () => {
-      const task = await run(`${replay} --dry-run`);
-      return task.state === 'done' ? task : undefined;
-    });
-    const rows = [['shop.updated', '1', '1']];
-    expect(plan.blocks).toMatchObject([
-      { kind: 'heading' },
-      { kind: 'fields' },
-      { kind: 'table', rows },
-      { kind: 'command', command: `npx hookctl ${plan.planned?.join(' ')}` },
-    ]);
-    expect(plan.lines).toContainEqual(expect.stringMatching(/^shop\.updated +1 +1$/));
-    expect(plan.lines.join('\n')).not.toContain('\u001b');
-    const { blocks } = await run(plan.planned?.join(' ') ?? '');
-    const sent = { kind: 'table', rows: [['shop.updated', '1']] };
-    expect(blocks).toContainEqual(expect.objectContaining(sent));
-    const replayed = await eventually(async () => {
-      const { history } = await running.source.history(first, new AbortController().signal);
-      return history.steps.some(({ reason }: HistoryStep) => reason === 'up-to-date')
-        ? history.now
-        : undefined;
-    });
-    expect(replayed).toMatchObject([{ state: 'processed' }]);
-  });
-
-  test('that is interrupted can be continued at its rate', async () => {
-    const sent = await Promise.all([1, 2, 3].map(() => partner.post(shopUpdated(randomUUID()))));
-    const ids = sent.map(({ body }) => ` --id ${body.eventId}`).join('');
-    const replay = `replay shop.updated --since 1h${ids} --name in-parts --rate 1`;
-    await eventually(async () => {
-      const { blocks } = await run(`${replay} --dry-run`);
-      return JSON.stringify(blocks).includes('"shop.updated","3"') || undefined;
-    });
-    const { body } = await post({ argv: `${replay} --yes`.split(' ') });
-    // A busy machine may miss the seconds in which it sends, but not those in which it waits for the archive, too.
-    await eventually(async () => {
-      const { progress } = (await running.api.get(`/api/tasks/${body.id}`)).body;
-      return /^(Replaying|Waiting)/.test(progress?.doing) || undefined;
-    });
-    await running.api.delete(`/api/tasks/${body.id}`);
-    const { state, planned = [] } = await running.api.ended(body.id);
-    expect({ state, planned }).toEqual({
-      state: 'interrupted',
-      planned: ['replay', '--name', 'in-parts', '--yes'],
-    });
-    const rest = await run(planned.join(' '));
-    expect(rest.state).toBe('done');
-    expect(rest).not.toHaveProperty('planned');
-    expect(rest.lines).toContainEqual(expect.stringMatching(/^ *time .*, at 1 message a second$/));
-  });
-
-  test('excludes another one of any events', async () => {
-    const argv = ['replay', '--since', '1h', '--rate', '1', '--yes'];
-    const { body: task } = await post({ argv });
-    const detail = expect.stringContaining(`A running task changes the event queues: ${task.command}`);
-    const second = await post({ argv: [...argv, '--shop', 'shop-1'] });
-    expect(second).toMatchObject({ status: 409, body: { detail } });
-    await running.api.delete(`/api/tasks/${task.id}`);
-    await running.api.ended(task.id);
-  });
 });
 
 test('pages get each change of a task, and the list has the newest first', async () => {

@@ -11,19 +11,12 @@ import {
   redriveMessages,
   redriveQueues,
 } from '../../../console/page/queues/named-queue.ts';
-import {
-  emptyForm,
-  formProblems,
-  isPlanOf,
-  planArguments,
-} from '../../../console/page/replay/replay-form.ts';
 import { formatRoute, parseRoute, VIEWS } from '../../../console/page/route.ts';
 import { rowAfterKey, toggled, visibleRange } from '../../../console/page/ui/table.tsx';
 import { ageText, dayText } from '../../../console/page/ui/time.tsx';
 import { answersText } from '../../../console/page/use-run.tsx';
 import { payloadPreview } from '../../../stage/history/payload-preview.ts';
 import { callerName } from '../../../stage/history/state-text.ts';
-import { NAME_RULE } from '../../../stage/replay/limits.ts';
 
 describe('an address of the page', () => {
   test.each(['', '#/', '#/nothing/x'])('leads to all deliveries if it is %j', (hash) => {
@@ -238,69 +231,6 @@ describe('dead letters', () => {
     expect(redriveQueues([quarantined]).map(({ argv }) => argv.join(' '))).toEqual([
       'dlq redrive quarantine',
     ]);
-  });
-});
-
-describe('the form of a replay', () => {
-  test('leaves empty and default values to the command', () => {
-    expect(planArguments(emptyForm)).toEqual(['replay', '--since', '24h', '--dry-run']);
-  });
-
-  test('with only a name continues that replay; a start that was chosen stays', () => {
-    const named = { ...emptyForm, name: 'fill-1' };
-    expect(planArguments(named)).toEqual(['replay', '--name', 'fill-1', '--dry-run']);
-    expect(planArguments({ ...named, since: '24h' })).toContain('--since');
-  });
-
-  test('passes on all other values, with ids separated by line, comma or space', () => {
-    const form = {
-      events: ['review.posted'],
-      since: ' 2026-01-31 ',
-      until: '3h',
-      shop: ' shop-1 ',
-      ids: 'one, two\nthree  four,',
-      mode: 'repair',
-      notify: true,
-      rate: '5',
-      name: 'once',
-    } as const;
-    expect(planArguments(form).join(' ')).toBe(
-      'replay review.posted --since 2026-01-31 --until 3h --shop shop-1 --id one --id two --id three --id four --mode repair --notify --rate 5 --name once --dry-run',
-    );
-  });
-
-  test('has a plan only for exactly these values', () => {
-    const planned = planArguments(emptyForm);
-    expect(isPlanOf(planned, { ...emptyForm, shop: ' ' })).toBe(true);
-    expect(isPlanOf(planned, { ...emptyForm, shop: 'shop-1' })).toBe(false);
-    expect(isPlanOf(planned, { ...emptyForm, events: ['shop.updated'] })).toBe(false);
-  });
-
-  const RATE = 'It must be a whole number from 1 to 10,000.';
-
-  test.each([
-    { typed: {}, problems: {} },
-    { typed: { since: '2026-01-01T00:00:00.000Z', until: '1h' }, problems: {} },
-    { typed: { since: '', until: '' }, problems: { since: 'Choose a date and a time.' } },
-    { typed: { since: 'soon', until: '' }, problems: { since: 'Choose a date and a time.' } },
-    { typed: { since: '', until: '', name: 'fill-1' }, problems: {} },
-    { typed: { since: '61d', until: '' }, problems: { since: 'A replay reaches back 60 days.' } },
-    { typed: { since: '2026-02-01T00:00:00.000Z' }, problems: { since: 'This time is in the future.' } },
-    { typed: { until: '2026-02-01T00:00:00.000Z' }, problems: { until: 'This time is in the future.' } },
-    {
-      typed: { since: '2026-02-01T00:00:00.000Z', until: '1h' },
-      problems: { since: 'This time is in the future.' },
-    },
-    { typed: { rate: ' 10000 ', name: ' a-9 ' }, problems: {} },
-    { typed: { rate: '10001' }, problems: { rate: RATE } },
-    { typed: { rate: '1.5' }, problems: { rate: RATE } },
-    {
-      typed: { since: '1h', until: '1h', rate: '0', name: 'a b/ü' },
-      problems: { until: 'Until must be after Since.', rate: RATE, name: NAME_RULE },
-    },
-  ])('with $typed has the problems $problems', ({ typed, problems }) => {
-    const now = Date.parse('2026-01-31T12:00:00.000Z');
-    expect(formProblems({ ...emptyForm, ...typed }, now)).toEqual(problems);
   });
 });
 

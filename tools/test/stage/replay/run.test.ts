@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { CloudWatchClient } from '@aws-sdk/client-cloudwatch';
-import { S3Client } from '@aws-sdk/client-s3';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { archiveLine } from '../../../../lambda/archive/record.ts';
@@ -9,13 +8,11 @@ import { eventually } from '../../../../test/support/eventually.ts';
 import type { TestAws } from '../../../../test/support/test-aws.ts';
 import { archiveDelay, notYetArchived } from '../../../stage/replay/archive-lag.ts';
 import { Backlog, MAX_IN_FLIGHT, MAX_WAITING } from '../../../stage/replay/backlog.ts';
-import { StateFile } from '../../../stage/replay/replay-state.ts';
-import { runReplay } from '../../../stage/replay/run-replay.ts';
 import { TokenBucket } from '../../../stage/replay/token-bucket.ts';
 import type { Stage } from '../../../stage/stage.ts';
 import { archived } from '../archive/support.ts';
 import { refusalOf, replied } from '../queues/support.ts';
-import { begun, minutesAgo, numbered, OPERATOR, type Replayer, startedReplayer } from './support.ts';
+import { minutesAgo, numbered, type Replayer, startedReplayer } from './support.ts';
 
 const started = startedReplayer();
 let aws: TestAws;
@@ -131,7 +128,7 @@ describe('a backlog', () => {
     );
   });
 
-  test('pauses a replay, which says so; after Ctrl-C it can continue', async () => {
+  test('pauses a replay, which says so; after Ctrl-C it can run again', async () => {
     await replayer.archive('some', numbered(20));
     const queue = { visible: MAX_WAITING, inFlight: 0 };
     const controller = new AbortController();
@@ -147,7 +144,7 @@ describe('a backlog', () => {
     expect(done).toBe(false);
     expect(await shops()).toEqual([]);
     expect(said).toContain('Interrupted: 0 of 20 messages are sent.');
-    expect(await replayer.continue('paused')).toMatchObject({ done: true });
+    expect(await replayer.replay({ name: 'paused' })).toMatchObject({ done: true });
     expect(await shops()).toHaveLength(20);
   });
 });
@@ -261,18 +258,10 @@ describe('a record that Firehose has not written yet', () => {
   });
 
   test('is named by the replay that finished without it, and is incomplete', async () => {
-    const stack = inAws(() => [freshness(600)]);
-    const operation = { ...replayer.operator.operation(), stack };
-    const run = {
-      file: new StateFile(stack, 'paused'),
-      state: begun('paused'),
-      by: OPERATOR,
-      rate: 100,
-      delay: 0,
-    };
-    expect(await runReplay(operation, run)).toBe(false);
-    expect(operation.said.at(-1)).toMatch(/^Firehose still has records since /);
-    expect(await replayer.state('paused')).toHaveProperty('finishedAt');
+    await replayer.archive('early', numbered(1));
+    const { done, said } = await replayer.replay({}, { stack: inAws(() => [freshness(600)]) });
+    expect(done).toBe(false);
+    expect(said).toMatch(/\nFirehose still has records since .*$/);
   });
 });
 
@@ -299,7 +288,6 @@ describe('damaged objects', () => {
     expect(said.split('3 objects are damaged')).toHaveLength(3);
     for (const key of keys) expect(said.split(key)).toHaveLength(3);
     expect(said).toMatch(/cut-off\.jsonl\.gz: cut off from line \d+ on/);
-    expect((await replayer.state('damaged')).damaged).toHaveLength(3);
   });
 });
 
@@ -362,15 +350,15 @@ describe('a message that SQS rejects', () => {
     expect(await shops()).toEqual(['shop-1']);
   });
 
-  test('for a fault that can be fixed ends the replay at once, and the same name sends the rest later', async () => {
+  test('for a fault that can be fixed ends the replay at once, and it can run again later', async () => {
     await replayer.archive('disabled', numbered(3));
     const why = { SenderFault: true, Code: 'KmsDisabled', Message: 'The key is disabled' };
     const stack = refusing((entries) => entries.slice(1), why);
     expect(await refusalOf(replayer.replay({ name: 'disabled' }, { stack }))).toMatch(
-      /^SQS does not accept event [0-9a-f]{64} and 1 more: KmsDisabled: The key is disabled\. Progress is saved\. Continue with: /,
+      /^SQS does not accept event [0-9a-f]{64} and 1 more: KmsDisabled: The key is disabled\. 1 message were sent\. Run it again with: npx hookctl replay /,
     );
-    expect((await replayer.state('disabled')).refused.count).toBe(0);
-    expect(await replayer.continue('disabled')).toMatchObject({ done: true });
+    expect(await shops()).toEqual(['shop-0']);
+    expect(await replayer.replay({ name: 'disabled' })).toMatchObject({ done: true });
     expect(await shops()).toEqual(['shop-0', 'shop-1', 'shop-2']);
   });
 
@@ -380,29 +368,8 @@ describe('a message that SQS rejects', () => {
       if (command === 'SendMessageBatchCommand') throw refusal('AccessDenied', 'not authorized');
     });
     const stack = replayer.operator.stack.with({ sqs });
-    expect(await refusalOf(replayer.replay({ name: 'denied' }, { stack }))).toBe(
-      `AccessDenied: not authorized. Progress is saved. Continue with: npx hookctl replay --name denied --outputs ${replayer.operator.outputsFile}`,
+    expect(await refusalOf(replayer.replay({ name: 'denied' }, { stack }))).toMatch(
+      /^AccessDenied: not authorized\. 0 messages were sent\. Run it again with: npx hookctl replay --since \S+Z --until \S+Z --mode fill --name denied --rate 10000 --yes --outputs /,
     );
-    const state = await replayer.state('denied');
-    expect(state.sent).toEqual({});
-    expect(state).not.toHaveProperty('running');
-    expect(await replayer.continue('denied')).toMatchObject({ done: true });
-    expect(await shops()).toHaveLength(2);
   });
-});
-
-test('if its progress cannot be saved, the replay says how much will be sent again', async () => {
-  await replayer.archive('unsaved', numbered(2));
-  let isSent = false;
-  const sqs = replied(new SQSClient(aws.operator), (command) => {
-    isSent ||= command === 'SendMessageBatchCommand';
-  });
-  const s3 = replied(new S3Client({ ...aws.operator, forcePathStyle: true }), (command) => {
-    if (isSent && command === 'PutObjectCommand')
-      throw refusal('ExpiredToken', 'The security token is expired');
-  });
-  const stack = replayer.operator.stack.with({ sqs, s3 });
-  expect(await refusalOf(replayer.replay({ name: 'unsaved' }, { stack }))).toMatch(
-    /^ExpiredToken: The security token is expired\. The last 2 messages could not be recorded as sent, and will be sent again\. Continue with: npx hookctl replay --name unsaved /,
-  );
 });

@@ -1,4 +1,3 @@
-import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import type { Message } from '@aws-sdk/client-sqs';
 import { afterEach } from '@jest/globals';
 import type { ArchiveRecord } from '../../../../lambda/archive/record.ts';
@@ -6,22 +5,16 @@ import { sha256Hex } from '../../../../lambda/hash.ts';
 import type { TestAws } from '../../../../test/support/test-aws.ts';
 import { replay } from '../../../stage/replay/replay.ts';
 import type { ReplayOptions } from '../../../stage/replay/replay-plan.ts';
-import type { ReplayState } from '../../../stage/replay/replay-state.ts';
 import type { Stage } from '../../../stage/stage.ts';
 import type { ProgressStep } from '../../../terminal/block.ts';
 import { archived, emptyArchive, objectKey, putObject, putRecords } from '../archive/support.ts';
 import { type Operator, startedOperator } from '../queues/support.ts';
 
-export const OPERATOR = 'arn:aws:iam::000000000000:user/operator';
-
-/** A time as a user types it in full. */
-export const at = (moment: Date) => ({ text: moment.toISOString(), moment });
-
 export const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
 
 /** The default window ends half an hour ago, so that Firehose has written all of it. */
-export const SINCE = at(minutesAgo(180));
-export const UNTIL = at(minutesAgo(30));
+export const SINCE = minutesAgo(180);
+export const UNTIL = minutesAgo(30);
 
 interface Meanwhile {
   readonly signal?: AbortSignal;
@@ -83,11 +76,6 @@ export class Replayer {
     return { done, said: operation.said.join('\n'), shown, reported: operation.reported };
   }
 
-  /** Continues a replay by its name alone. */
-  continue(name: string, asked: Partial<ReplayOptions> = {}, meanwhile: Meanwhile = {}) {
-    return this.replay({ name, since: undefined, until: undefined, ...asked }, meanwhile);
-  }
-
   /** Receives and deletes everything on a queue. */
   taken(output: string): Promise<Message[]> {
     return this.operator.queues.takeAll(this.operator.outputs[output]);
@@ -97,20 +85,6 @@ export class Replayer {
   async shops(): Promise<string[]> {
     const messages = await this.taken('ShopUpdatedQueueUrl');
     return messages.map(({ Body = '' }) => JSON.parse(Body).data.shop_id).sort();
-  }
-
-  async state(name: string): Promise<ReplayState> {
-    const { Body } = await this.operator.stack.s3.send(new GetObjectCommand(this.#stateOf(name)));
-    return JSON.parse((await Body?.transformToString()) ?? '');
-  }
-
-  async putState(state: ReplayState): Promise<void> {
-    const Body = JSON.stringify(state);
-    await this.operator.stack.s3.send(new PutObjectCommand({ ...this.#stateOf(state.name), Body }));
-  }
-
-  #stateOf(name: string) {
-    return { Bucket: this.operator.outputs.ArchiveBucket, Key: `replays/${name}.json` };
   }
 
   async empty(): Promise<void> {
@@ -126,26 +100,4 @@ export function numbered(count: number, first = 0): Partial<ArchiveRecord>[] {
     const body = JSON.stringify({ event: 'shop.updated', data, timestamp: '2026-01-31T09:00:00Z' });
     return { eventId: sha256Hex(body), shopId, body, requestId: `request-${first + index}` };
   });
-}
-
-/** A replay that was begun and stopped before it sent anything. */
-export function begun(name: string): ReplayState {
-  const since = SINCE.text;
-  return {
-    name,
-    mode: 'fill',
-    notify: false,
-    filter: { events: ['shop.updated'], since, until: UNTIL.text },
-    typed: { since },
-    by: OPERATOR,
-    startedAt: new Date().toISOString(),
-    rate: 10_000,
-    planned: 90,
-    begun: {},
-    done: '',
-    sent: {},
-    skipped: { ofReplays: 0, ofAcceptance: 0, forgotten: 0, tooOld: 0, payloadGone: 0 },
-    refused: { count: 0, first: [] },
-    damaged: [],
-  };
 }

@@ -1,0 +1,133 @@
+import { HeadObjectCommand } from '@aws-sdk/client-s3';
+import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import type { EventName } from '../../../lambda/events/catalogue.ts';
+import { readArchive } from '../archive/read-archive.ts';
+import type { Stage } from '../stage.ts';
+import { Backlog } from './backlog.ts';
+import { noneUnsent, type ReplayRequest, replayRecords, type Unsent } from './replay-plan.ts';
+import { BATCH_BYTES, batchesOf, type ReplayMessage, replayMessage, sendBatch } from './send-batch.ts';
+import { TokenBucket } from './token-bucket.ts';
+
+/** Maximum messages that are sent at the same time, and their bytes, which are in memory. */
+const GROUP_MESSAGES = 250;
+const GROUP_BYTES = 16 * BATCH_BYTES;
+
+/** A message that SQS will never accept. */
+export interface RefusedMessage {
+  readonly event: EventName;
+  readonly eventId: string;
+  readonly why: string;
+}
+
+/** Sends the records of a replay's window, and counts what it has sent and skipped. */
+export class ReplaySender {
+  /** Number of messages sent, by event. */
+  readonly sent: Partial<Record<EventName, number>> = {};
+  readonly skipped: Record<Unsent, number> = noneUnsent();
+  readonly refused: RefusedMessage[] = [];
+  /** One description for each archive object that could not be read to its end. */
+  readonly damaged: string[] = [];
+  /** Why it waits at the moment; undefined while it sends. */
+  waitReason: string | undefined;
+  readonly #stack: Stage;
+  readonly #request: ReplayRequest;
+  readonly #bucket: TokenBucket;
+  /** Keys of the objects whose records are all sent or skipped. */
+  readonly #done = new Set<string>();
+
+  /** @param rate maximum messages a second */
+  constructor(stack: Stage, request: ReplayRequest, rate: number) {
+    this.#stack = stack;
+    this.#request = request;
+    this.#bucket = new TokenBucket(rate);
+  }
+
+  /** Number of messages sent. */
+  get total(): number {
+    return Object.values(this.sent).reduce((sum, messages) => sum + messages, 0);
+  }
+
+  /**
+   * Sends the records of objects that it has not read yet. Ends early if the signal is aborted.
+   * @throws CommandError if SQS does not accept a message, or a consumer fails
+   */
+  async send(signal: AbortSignal): Promise<void> {
+    try {
+      for (const event of this.#request.filter.events.toSorted()) await this.#sendEvent(event, signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  async #sendEvent(event: EventName, signal: AbortSignal): Promise<void> {
+    const backlog = new Backlog(this.#stack, event);
+    const most = Math.min(GROUP_MESSAGES, this.#bucket.burst);
+    let group: ReplayMessage[] = [];
+    let bytes = 0;
+    for await (const message of this.#messages(event, signal)) {
+      group.push(message);
+      bytes += message.bytes;
+      if (group.length < most && bytes < GROUP_BYTES) continue;
+      await this.#sendGroup(group, backlog, signal);
+      group = [];
+      bytes = 0;
+    }
+    if (group.length > 0 && !signal.aborted) await this.#sendGroup(group, backlog, signal);
+  }
+
+  /** The messages of an event's objects that were not read yet. Counts the records that are not sent. */
+  async *#messages(event: EventName, signal: AbortSignal): AsyncGenerator<ReplayMessage> {
+    // One object at a time: a replay may wait for hours, and somebody may change objects that were downloaded ahead.
+    const options = { ...this.#request.filter, events: [event], parallel: 1, signal };
+    const skip = (key: string) => this.#done.has(key);
+    for await (const object of readArchive(this.#stack, { ...options, skip })) {
+      for await (const { record, unsent } of replayRecords(object, this.#request)) {
+        const reason = unsent ?? (await payloadGone(this.#stack, record));
+        if (reason === undefined) yield replayMessage(record, this.#request);
+        else this.skipped[reason] += 1;
+      }
+      // The signal may have stopped the reading of this object.
+      if (signal.aborted) return;
+      this.#done.add(object.key);
+      if (object.damage !== undefined) this.damaged.push(object.damage.message);
+    }
+  }
+
+  async #sendGroup(group: readonly ReplayMessage[], backlog: Backlog, signal: AbortSignal): Promise<void> {
+    await backlog.waitForCapacity(group.length, signal, (reason) => {
+      this.waitReason = `paused: ${reason}`;
+    });
+    this.waitReason = undefined;
+    await this.#bucket.take(group.length, signal);
+    const { event } = backlog;
+    const { queueUrl } = this.#stack.event(event);
+    const sending = await Promise.allSettled(
+      batchesOf(group).map(async (batch) => {
+        for await (const { eventId, why } of sendBatch(this.#stack.sqs, queueUrl, batch, signal)) {
+          if (why === undefined) this.sent[event] = (this.sent[event] ?? 0) + 1;
+          else this.refused.push({ event, eventId, why });
+        }
+      }),
+    );
+    const failed = sending.find((result) => result.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+  }
+}
+
+/**
+ * Checks that the payload of a record still exists. Otherwise the consumer would find that out only after three hours
+ * of attempts.
+ */
+async function payloadGone(
+  { s3, payloadBucket }: Stage,
+  { body, payloadKey }: ArchiveRecord,
+): Promise<'payloadGone' | undefined> {
+  if (payloadKey === undefined) return body === undefined ? 'payloadGone' : undefined;
+  try {
+    await s3.send(new HeadObjectCommand({ Bucket: payloadBucket, Key: payloadKey }));
+    return undefined;
+  } catch (error) {
+    if (error instanceof Error && error.name === 'NotFound') return 'payloadGone';
+    throw error;
+  }
+}

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '../../../../test/support/eventually.ts';
+import { essence } from '../../../../test/support/oracle.ts';
+import { Partner } from '../../../../test/support/partner.ts';
+import { sharedStack } from '../../../../test/support/shared-stack.ts';
+import { Tables } from '../../../../test/support/tables.ts';
+import { Project } from '../../commands/project.ts';
+import { Operator } from '../queues/support.ts';
+
+let project: Project;
+beforeAll(async () => {
+  project = await Project.create();
+});
+afterAll(() => project.remove());
+
+/** Cast members that a bug made wrong. */
+const WRONG = Number(process.env.REPLAY_WRONG_ITEMS ?? 60);
+/** Reviews that are notified again. */
+const REVIEWS = 10;
+const INTERRUPTIONS = 4;
+/** Messages a second. */
+const RATE = WRONG / 3;
+
+test('a repair that is interrupted and killed several times ends in the right state, and notifies once', async () => {
+  const stack = await sharedStack();
+  const operator = await Operator.create(stack);
+  const tables = new Tables(stack.operator);
+  const partner = new Partner(stack.outputs.WebhookUrl);
+  const TableName = stack.outputs.CastTable;
+  const run = randomUUID();
+  const shop_id = `shop-${run}`;
+  const subscriber = await operator.queues.subscribe(stack.outputs.ReviewTopicArn, `interrupted-${run}`);
+  const girls = Array.from({ length: WRONG }, (_, index) => `girl-${index}-${run}`);
+  const cast = () =>
+    Promise.all(girls.map(async (girl_id) => essence(await tables.get(TableName, { girl_id }))));
+  const timestamp = '2026-01-31T09:00:00Z';
+
+  for (const girl_id of girls) {
+    await partner.post({
+      event: 'girl.created',
+      data: { shop_id, girl_id, name: `Right ${girl_id}` },
+      timestamp,
+    });
+  }
+  for (let rating = 0; rating < REVIEWS; rating += 1) {
+    await partner.post({ event: 'review.posted', data: { shop_id, rating }, timestamp });
+  }
+  const right = await eventually(async () => {
+    const items = await cast();
+    return items.every((item) => item !== undefined) ? items : undefined;
+  });
+  const dryRun = `replay girl.created review.posted --since 1h --shop ${shop_id} --mode repair --notify --name n-${run} --rate ${RATE} --dry-run --json`;
+  const on = ['--outputs', operator.outputsFile];
+  const { command } = await eventually(async () => {
+    const plan = JSON.parse((await project.type([...dryRun.split(' '), ...on])).stdout || '{}');
+    return plan.messages === WRONG + REVIEWS ? plan : undefined;
+  });
+  const words: string[] = command.split(' ').slice(2);
+  await operator.queues.takeAll(subscriber);
+
+  // Like a bug of a consumer.
+  for (const girl_id of girls) {
+    const Item = marshall({ ...(await tables.get(TableName, { girl_id })), name: 'wrong' });
+    await tables.client.send(new PutItemCommand({ TableName, Item }));
+  }
+  for (let each = 0; each < INTERRUPTIONS; each += 1) {
+    const before = JSON.stringify(await cast());
+    const running = project.start(words);
+    // Each run begins with the first record again, so only the first interruption surely changes something.
+    if (each === 0) await eventually(async () => JSON.stringify(await cast()) !== before || undefined);
+    await sleep(Math.random() * 1_500);
+    if (each % 2 === 0) running.process.kill('SIGKILL');
+    else running.interrupt();
+    await running.ended;
+  }
+  expect(await cast()).not.toEqual(right);
+  expect(await project.run(words)).toMatchObject({ code: 0 });
+  await eventually(async () => JSON.stringify(await cast()) === JSON.stringify(right) || undefined);
+  const notified = new Set<string>();
+  await eventually(async () => {
+    for (const { MessageAttributes } of await operator.queues.takeAll(subscriber)) {
+      const id = String(MessageAttributes?.eventId?.StringValue);
+      expect(notified).not.toContain(id);
+      notified.add(id);
+    }
+    return notified.size === REVIEWS || undefined;
+  });
+  await operator.close();
+});
