@@ -50,17 +50,10 @@ export const metrics = {
   DeadLettered: { dimensions: ['event'] },
   /** Consumer: a message could not be moved to the dead-letter queue. It returns to its own queue. */
   DeadLetterNotSent: { dimensions: [] },
-  BuryFailed: { dimensions: [] },
   /** Consumer: a retry could not be delayed. The message returns when the queue's visibility timeout ends. */
   RetryNotDelayed: { dimensions: [] },
-  HideFailed: { dimensions: [] },
   /** Consumer: the answer of SNS was lost, so a notification may have been sent twice. */
   PossiblyRepeated: { dimensions: ['event'] },
 } as const satisfies Record<string, MetricDefinition>;
 
 export type MetricName = keyof typeof metrics;
-
-/**
- * Former names of metrics, by the new name. Both are published until version 0.3.0, for users' dashboards and alarms.
- */
-export const formerNames = { DeadLetterNotSent: 'BuryFailed', RetryNotDelayed: 'HideFailed' } as const;

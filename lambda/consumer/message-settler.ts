@@ -3,7 +3,7 @@ import type { ArchiveRecord } from '../archive/record.ts';
 import type { EffectOutcome } from '../effects/event-order.ts';
 import { describeError, errorText } from '../errors.ts';
 import type { EventName } from '../events/catalogue.ts';
-import { MAX_ATTRIBUTE_LENGTH, MAX_UNARCHIVED_RECEIVES } from '../limits.ts';
+import { MAX_UNARCHIVED_RECEIVES } from '../limits.ts';
 import {
   DEAD_LETTER_NOT_SENT,
   DEAD_LETTERED,
@@ -12,7 +12,7 @@ import {
   PROCESSED,
   RETRY_NOT_DELAYED,
 } from '../log-messages.ts';
-import { formerNames } from '../metric-names.ts';
+import { readableText } from '../queue/message.ts';
 import { recordLog, withRecordKeys } from '../record-log.ts';
 import { count } from '../telemetry.ts';
 import { type MessageMetadata, payloadOf } from './received-event.ts';
@@ -105,7 +105,7 @@ export class MessageSettler {
     const described = await describeError(error);
     recordLog.error(DEAD_LETTERED, described);
     await count(DEAD_LETTERED, { event: this.#event });
-    const failureReason = errorText(described).slice(0, MAX_ATTRIBUTE_LENGTH);
+    const failureReason = readableText(errorText(described));
     // If the copy fails, the message returns to its queue. After the last receive, SQS moves the message.
     const isMoved = await succeeds(DEAD_LETTER_NOT_SENT, () =>
       this.#source.sendToDeadLetterQueue(message.record, failureReason),
@@ -143,14 +143,16 @@ export class MessageSettler {
 }
 
 /** @returns false if the call failed, which is logged and counted */
-async function succeeds(failure: keyof typeof formerNames, call: () => Promise<void>): Promise<boolean> {
+async function succeeds(
+  failure: typeof DEAD_LETTER_NOT_SENT | typeof RETRY_NOT_DELAYED,
+  call: () => Promise<void>,
+): Promise<boolean> {
   try {
     await call();
     return true;
   } catch (error) {
     recordLog.error(failure, await describeError(error));
     await count(failure);
-    await count(formerNames[failure]);
     return false;
   }
 }

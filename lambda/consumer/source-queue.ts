@@ -4,10 +4,9 @@ import {
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import type { SQSRecord } from 'aws-lambda';
+import type { SQSMessageAttribute, SQSRecord } from 'aws-lambda';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
-import { MAX_ATTRIBUTE_LENGTH } from '../limits.ts';
 import { attribute, stringAttribute, traceAttribute } from '../queue/message.ts';
 
 /** The queue that a consumer's messages come from, and its dead-letter queue. */
@@ -52,20 +51,40 @@ export class SourceQueue {
         MessageGroupId: record.attributes.MessageGroupId,
         // The trace of the delivery, not of this invocation, whose batch has messages of many deliveries.
         ...traceAttribute(record.attributes.AWSTraceHeader),
-        MessageAttributes: {
-          ...carriedOver(record),
-          [attribute.failureReason]: stringAttribute(reason.slice(0, MAX_ATTRIBUTE_LENGTH)),
-          [attribute.failedAt]: stringAttribute(new Date().toISOString()),
-        },
+        MessageAttributes: deadLetterAttributes(record, reason),
       }),
     );
   }
 }
 
-function carriedOver({ messageAttributes }: SQSRecord): Record<string, MessageAttributeValue> {
-  return Object.fromEntries(
-    Object.entries(messageAttributes).flatMap(([name, { dataType, stringValue }]) =>
-      stringValue === undefined ? [] : [[name, { DataType: dataType, StringValue: stringValue }]],
-    ),
+/** Maximum number of a message's attributes. Source: SQS developer guide, "Amazon SQS message metadata". */
+const MAX_ATTRIBUTES = 10;
+
+const ownNames: ReadonlySet<string> = new Set(Object.values(attribute));
+
+/**
+ * The attributes of a dead letter: those of its message, and why and when it failed. If they are too many, attributes
+ * are left out that are not ours. Only a message that was sent by hand has such.
+ */
+function deadLetterAttributes(
+  { messageAttributes }: SQSRecord,
+  reason: string,
+): Record<string, MessageAttributeValue> {
+  const added = {
+    [attribute.failureReason]: stringAttribute(reason),
+    [attribute.failedAt]: stringAttribute(new Date().toISOString()),
+  };
+  const carried = Object.entries(messageAttributes).filter(([name]) => !(name in added));
+  const { own = [], others = [] } = Object.groupBy(carried, ([name]) =>
+    ownNames.has(name) ? 'own' : 'others',
   );
+  const fitting = [...own, ...others].slice(0, MAX_ATTRIBUTES - Object.keys(added).length);
+  return { ...Object.fromEntries(fitting.map(([name, value]) => [name, sentAgain(value)])), ...added };
+}
+
+/** An attribute as SQS takes it. Lambda shows bytes as base64. */
+function sentAgain({ dataType, stringValue, binaryValue }: SQSMessageAttribute): MessageAttributeValue {
+  return binaryValue === undefined
+    ? { DataType: dataType, StringValue: stringValue }
+    : { DataType: dataType, BinaryValue: Buffer.from(binaryValue, 'base64') };
 }

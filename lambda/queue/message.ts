@@ -32,6 +32,14 @@ export const attribute = {
 /** Values that SQS accepts for a string attribute. Source: SQS API reference, `SendMessage`. */
 const ACCEPTED_BY_SQS = /^[\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]+$/u;
 
+/** What {@link ACCEPTED_BY_SQS} excludes. */
+const REJECTED_CHARACTER = /[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
+
+/** A text for people as an attribute's value: shortened, with U+FFFD for each character that SQS would reject. */
+export function readableText(text: string): string {
+  return text.slice(0, MAX_ATTRIBUTE_LENGTH).replace(REJECTED_CHARACTER, '\uFFFD');
+}
+
 /** A string attribute of a message. A value that is not accepted, or is too long, is replaced by its hash. */
 export function stringAttribute(
   value: string,
@@ -62,8 +70,8 @@ const GROUP_ID = /^[!-~]{1,128}$/;
  * would reject is hashed. Numeric ids from 2^53 on are rounded: such shops may share a group, which only costs speed.
  * @returns undefined if the event names no shop
  */
-export function messageGroupId(shopId: unknown): string | undefined {
-  if ((typeof shopId !== 'string' && typeof shopId !== 'number') || shopId === '') return undefined;
+export function messageGroupId(shopId: string | number | undefined): string | undefined {
+  if (shopId === undefined || shopId === '') return undefined;
   const id = String(shopId);
   return GROUP_ID.test(id) ? id : sha256Hex(id);
 }

@@ -3,7 +3,6 @@ import { requireEnvironment } from '../environment.ts';
 import { type EventName, eventNames } from '../events/catalogue.ts';
 import { describeProblems, type FieldProblem, type ParsedPayload } from '../events/envelope.ts';
 import { queueUrlVariable } from '../events/event-names.ts';
-import { MAX_ATTRIBUTE_LENGTH } from '../limits.ts';
 import {
   attribute,
   type EventMetadata,
@@ -11,6 +10,7 @@ import {
   eventAttributes,
   fitsMessage,
   messageGroupId,
+  readableText,
   stringAttribute,
   traceAttribute,
 } from '../queue/message.ts';
@@ -69,7 +69,7 @@ export class EventQueues {
       new SendMessageCommand({
         QueueUrl: this.#unlessProbe(delivery, queueUrl),
         MessageBody: payloadKey === undefined ? escaped : JSON.stringify({ payloadKey }),
-        MessageGroupId: messageGroupId(event.sentData.shop_id),
+        MessageGroupId: messageGroupId(event.sentShopId),
         ...traceAttribute(process.env._X_AMZN_TRACE_ID),
         MessageAttributes: {
           ...eventAttributes({ event: event.event, ...delivery }),
@@ -87,7 +87,7 @@ export class EventQueues {
   ): Promise<void> {
     const whole = JSON.stringify({ problems, bodyBase64: body.toString('base64') });
     const payloadKey = fitsMessage(whole) ? undefined : await store(`quarantine/${delivery.eventId}`, body);
-    const reason = describeProblems(problems).slice(0, MAX_ATTRIBUTE_LENGTH);
+    const reason = readableText(describeProblems(problems));
     await this.#client.send(
       new SendMessageCommand({
         QueueUrl: this.#unlessProbe(delivery, this.#urls.quarantine),

@@ -4,7 +4,7 @@ import { App, Stack } from 'aws-cdk-lib';
 import { readCloudAssembly, resolveIntrinsics, SynthesisedTemplate } from 'local-aws/template';
 import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
-import { formerNames, metrics as reportedMetrics } from '../../lambda/metric-names.ts';
+import { metrics as reportedMetrics } from '../../lambda/metric-names.ts';
 import { logMetrics } from '../../lib/alarms/log-metrics.ts';
 import { testAssembly } from '../support/test-assembly.ts';
 import { stageTemplate } from './stage-assembly.ts';
@@ -186,9 +186,7 @@ describe('the graphs', () => {
     const lasting = Object.entries(reportedMetrics).filter(
       ([, { dimensions }]) => !(dimensions as readonly string[]).includes('version'),
     );
-    const former = new Set<string>(Object.values(formerNames));
-    const current = lasting.map(([name]) => name).filter((name) => !former.has(name));
-    expect(new Set(reported.map((metric) => metric.name))).toEqual(new Set(current));
+    expect(new Set(reported.map((metric) => metric.name))).toEqual(new Set(lasting.map(([name]) => name)));
     for (const { name: metricName, dimensions } of reported) {
       const { dimensions: wanted } = reportedMetrics[metricName as keyof typeof reportedMetrics];
       expect([metricName, Object.keys(dimensions).sort()]).toEqual([

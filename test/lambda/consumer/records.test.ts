@@ -25,7 +25,7 @@ describe('an event', () => {
     expect(await readRecord('shop.updated', sample)).toEqual({
       event: 'shop.updated',
       data: { shop_id: 'shop-1' },
-      sentData: { shop_id: 'shop-1' },
+      sentShopId: 'shop-1',
       timestamp: '2026-01-31T09:00:00.000000000Z',
       text: JSON.stringify(payload),
       eventId,
@@ -36,6 +36,11 @@ describe('an event', () => {
       effectiveTimestamp: '2026-01-31T09:00:00.000000000Z',
       version: `2026-01-31T09:00:00.000000000Z#${eventId}`,
     });
+  });
+
+  test('may begin with a byte order mark', async () => {
+    const { text } = await readRecord('shop.updated', { ...sample, body: `\ufeff${sample.body}` });
+    expect(text).toBe(sample.body);
   });
 
   test("that was sent by hand, without attributes, gets the hash of its body as id, and its queue's time of receipt", () => {
@@ -126,16 +131,41 @@ describe('a dead letter', () => {
     });
   });
 
-  test("has only its message's trace, and no binary attribute, because Lambda shows those in another form", async () => {
+  test("has only its message's trace, and its binary attributes, which Lambda shows as base64", async () => {
     const bytes = { dataType: 'Binary' as const, binaryValue: 'AAEC' };
-    const sent = await sentFor({ ...sample, messageAttributes: { eventId: text('e'), bytes } });
+    const sent = await sentFor({ ...sample, messageAttributes: { bytes } });
     expect(sent).not.toHaveProperty('MessageSystemAttributes');
-    expect(Object.keys(sent.MessageAttributes ?? {})).toEqual(['eventId', 'failureReason', 'failedAt']);
+    expect(sent.MessageAttributes?.bytes).toEqual({
+      DataType: 'Binary',
+      BinaryValue: Buffer.from([0, 1, 2]),
+    });
   });
 
-  test('keeps 2,048 characters of a reason', async () => {
-    const { MessageAttributes } = await sentFor(sample, `x${'y'.repeat(5000)}`);
-    expect(MessageAttributes?.failureReason?.StringValue).toBe(`x${'y'.repeat(2047)}`);
+  // Source: SQS developer guide, "Amazon SQS message metadata": a message can have up to 10 attributes.
+  test.each([8, 9, 10])(
+    'has the reason, the ids and at most ten attributes if its message has %d',
+    async (count) => {
+      const others = Array.from({ length: count - 1 }, (_, index) => [`other-${index}`, text('x')]);
+      const messageAttributes = Object.fromEntries([...others, ['eventId', text('e')]]);
+      const { MessageAttributes = {} } = await sentFor({ ...sample, messageAttributes });
+      expect(Object.keys(MessageAttributes)).toHaveLength(10);
+      expect(MessageAttributes).toMatchObject({
+        eventId: { StringValue: 'e' },
+        failureReason: { StringValue: 'Error: x' },
+        failedAt: {},
+      });
+    },
+  );
+
+  test('that fails again has only its last reason', async () => {
+    const messageAttributes = {
+      ...sample.messageAttributes,
+      failureReason: text('old'),
+      failedAt: text('old'),
+    };
+    const { MessageAttributes } = await sentFor({ ...sample, messageAttributes });
+    expect(MessageAttributes).toMatchObject({ failureReason: { StringValue: 'Error: x' } });
+    expect(MessageAttributes?.failedAt?.StringValue).not.toBe('old');
   });
 });
 

@@ -4,6 +4,7 @@ import {
   escapeForSqs,
   fitsMessage,
   messageGroupId,
+  readableText,
   stringAttribute,
   traceAttribute,
 } from '../../../lambda/queue/message.ts';
@@ -57,7 +58,7 @@ test.each([
   expect(messageGroupId(id)).toMatch(/^[0-9a-f]{64}$/);
 });
 
-test.each([undefined, '', null, {}, true])('without a shop id (%p) there is no message group', (id) => {
+test.each([undefined, ''])('without a shop id (%p) there is no message group', (id) => {
   expect(messageGroupId(id)).toBeUndefined();
 });
 
@@ -68,6 +69,15 @@ test('an attribute value that SQS would reject is hashed', () => {
   for (const value of ['', '\u0000a', 'a\uffff', '\ud800', 'x'.repeat(2049)]) {
     expect(stringAttribute(value).StringValue).toMatch(/^sha256:[0-9a-f]{64}$/);
   }
+});
+
+test.each([
+  ['2,048 characters', `x${'y'.repeat(5000)}`, `x${'y'.repeat(2047)}`],
+  ['no half of a character', `${'y'.repeat(2047)}😀`, `${'y'.repeat(2047)}\ufffd`],
+  ['no character that SQS rejects', 'a\u0000\ud800b\uffff', 'a\ufffd\ufffdb\ufffd'],
+])('a reason is sent with %s', (_, text, sent) => {
+  expect(readableText(text)).toBe(sent);
+  expect(stringAttribute(sent).StringValue).toBe(sent);
 });
 
 test.each([

@@ -15,9 +15,6 @@ import type { HistoryRequest } from './requests.ts';
 /** Maximum milliseconds between a log line and its record. In between is one batch call that sends dead letters. */
 export const LINE_TO_RECORD = 60_000;
 
-/** Log messages of a failed move to the dead-letter queue. The second is from consumers of version 0.1.0. */
-const NOT_MOVED: readonly string[] = [DEAD_LETTER_NOT_SENT, 'BuryFailed'];
-
 /** Log messages that end an attempt of a consumer. */
 const ENDS: Readonly<Record<string, StepKind>> = {
   [PROCESSED]: 'processed',
@@ -179,7 +176,7 @@ function messageFromLines(messageId: string, known: MessageSources): MessageWith
     started: isMoved ? undefined : started,
     notMoved:
       deadLetter === undefined &&
-      lines.some(({ message, at }) => NOT_MOVED.includes(message) && at >= lastEnd),
+      lines.some(({ message, at }) => message === DEAD_LETTER_NOT_SENT && at >= lastEnd),
   };
 }
 

@@ -111,12 +111,6 @@ const stories: readonly {
     states: ['retrying'],
   },
   {
-    name: 'a dead letter that a consumer of version 0.1.0 could not move',
-    facts: [...givenUp, consumed(3.1, 'BuryFailed', { level: 'ERROR', attempt: 2 })],
-    steps: [...GIVEN_UP, { kind: 'noted', message: 'BuryFailed' }],
-    states: ['retrying'],
-  },
-  {
     name: 'a dead letter redriven',
     facts: [...givenUp, consumed(90, 'Processed', ofRedrive)],
     steps: [...GIVEN_UP, tried('processed', 1, redriven)],
