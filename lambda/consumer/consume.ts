@@ -10,7 +10,9 @@ import { STARTED } from '../log-messages.ts';
 import { recordLog } from '../record-log.ts';
 import { logger } from '../telemetry.ts';
 import { type ConsumedMessage, MessageSettler, type ReadFields, type Settlement } from './message-settler.ts';
-import { type ReceivedEvent, readMetadata, readRecord } from './received-event.ts';
+import { payloadOf, type ReceivedEvent, readMetadata, readRecord } from './received-event.ts';
+
+const OUT_OF_TIME = 'The function ran out of time';
 
 /** The function's timeout was near before the effect was complete. */
 class OutOfTimeError extends Error {
@@ -23,7 +25,7 @@ class OutOfTimeError extends Error {
  */
 async function outOfTime(context: Context, signal: AbortSignal): Promise<never> {
   await sleep(Math.max(0, context.getRemainingTimeInMillis() - OUT_OF_TIME_MARGIN), undefined, { signal });
-  throw new OutOfTimeError('The function ran out of time');
+  throw new OutOfTimeError(OUT_OF_TIME);
 }
 
 /**
@@ -47,13 +49,30 @@ export function consume<Name extends EventName>(
     const done = new AbortController();
     const timeout = outOfTime(context, done.signal);
     timeout.catch(() => {});
+    const settleOne = (message: ConsumedMessage) =>
+      settler.logged(message, () => settle(message, context, timeout));
+    const { small = [], large = [] } = Object.groupBy(messages, ({ record }) =>
+      'payloadKey' in payloadOf(record) ? 'large' : 'small',
+    );
     try {
-      return await Promise.all(
-        messages.map((message) => settler.logged(message, () => settle(message, context, timeout))),
-      );
+      const [inTurn, ...settled] = await Promise.all([
+        settleInTurn(large, settleOne),
+        ...small.map(settleOne),
+      ]);
+      return [...inTurn, ...settled];
     } finally {
       done.abort();
     }
+  }
+
+  /** Settles one message after the other: a parsed payload of 5.9 MB can take half of the function's memory. */
+  async function settleInTurn(
+    messages: readonly ConsumedMessage[],
+    settleOne: (message: ConsumedMessage) => Promise<Settlement>,
+  ): Promise<Settlement[]> {
+    const settlements: Settlement[] = [];
+    for (const message of messages) settlements.push(await settleOne(message));
+    return settlements;
   }
 
   async function settle(
@@ -74,6 +93,8 @@ export function consume<Name extends EventName>(
 
   /** @param read is filled as soon as the event is read, so that the record of a dead letter has these fields too */
   async function takeEffect({ record, metadata }: ConsumedMessage, context: Context, read: ReadFields) {
+    // A large message may have its turn after the time is up.
+    if (context.getRemainingTimeInMillis() <= OUT_OF_TIME_MARGIN) throw new OutOfTimeError(OUT_OF_TIME);
     const event = await readRecord(name, record, metadata);
     const { shop_id } = event.data;
     read.timestamp = event.timestamp;

@@ -1,6 +1,7 @@
 import { type AttributeValue, DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
+import { topLevelValue } from '../events/top-level-value.ts';
 import { MAX_DATA_BYTES, MEMORY_SECONDS } from '../limits.ts';
 import { type EffectOutcome, mayWrite, type VersionedChange, versionedWrite } from './event-order.ts';
 import { storableText } from './storable-text.ts';
@@ -10,7 +11,7 @@ export interface CastMember {
   readonly girlId: string;
   readonly shopId: string | undefined;
   readonly name: string | undefined;
-  /** JSON text of the event. All fields of its `data` are stored. */
+  /** JSON text of the event. Its `data` is stored as it was sent (decision D10). */
   readonly payload: string;
 }
 
@@ -30,7 +31,7 @@ export class Cast {
   async add(member: CastMember, change: VersionedChange): Promise<EffectOutcome> {
     const { girlId, shopId } = member;
     const name = member.name === undefined ? undefined : await storableText('name', member.name);
-    const data = await storableText('data', sentDataText(member.payload), MAX_DATA_BYTES);
+    const data = await storableText('data', topLevelValue(member.payload, 'data'), MAX_DATA_BYTES);
     return await this.#put(girlId, shopId, change, {
       status: { S: 'active' },
       ...(name !== undefined && { name: { S: name } }),
@@ -81,38 +82,3 @@ export class Cast {
     );
   }
 }
-
-/** Numbers of 2^53 and above, as `JSON.stringify` writes them: at least 16 digits, or an exponent. */
-const LONG_NUMBER = /\d[\d.]{15}|\de\+/;
-
-/**
- * Maximum length of a payload that is parsed with a reviver. A reviver is 30 times slower and needs memory for each
- * value: a payload of 5 MB would need more than the function has.
- */
-const MAX_REVIVED_LENGTH = 1024 * 1024;
-
-/** The part of `JSON` that TypeScript does not declare. Source: ECMAScript proposal "JSON.parse source text access". */
-const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => object };
-
-/**
- * `data` as JSON text. Integers from 2^53 on keep the digits that the partner sent: `JSON.parse` rounds them.
- * @returns undefined if the digits cannot be kept in a large payload, or if `data` is nested too deeply: `JSON.parse`
- * accepts any depth, but the reviver and `JSON.stringify` recurse
- */
-function sentDataText(payload: string): string | undefined {
-  try {
-    const rounded = JSON.stringify(JSON.parse(payload).data);
-    if (!LONG_NUMBER.test(rounded)) return rounded;
-    return payload.length > MAX_REVIVED_LENGTH
-      ? undefined
-      : JSON.stringify(JSON.parse(payload, keepDigits).data);
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
-  }
-}
-
-const keepDigits = (_key: string, value: unknown, context?: { readonly source: string }) =>
-  typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER && context
-    ? rawJSON(context.source)
-    : value;

@@ -4,6 +4,7 @@ import {
   ResourceNotFoundException,
   type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
+import { BYTE_ORDER_MARK } from '../events/envelope.ts';
 import { SECRET_FIRST_READ_INTERVAL, SECRET_MAX_AGE, SECRET_REFRESH_INTERVAL } from '../limits.ts';
 
 export interface WebhookSecretsOptions {
@@ -195,7 +196,7 @@ export function readSecretValue(stored: string | undefined): string {
 
 function fromJson(stored: string): unknown {
   try {
-    return (JSON.parse(stored) as Record<string, unknown>)[SECRET_KEY];
+    return (JSON.parse(stored.replace(BYTE_ORDER_MARK, '')) as Record<string, unknown>)[SECRET_KEY];
   } catch {
     // A plain secret may begin with a brace.
     return stored;

@@ -28,7 +28,7 @@ describe('a usable event', () => {
       event: {
         event: 'shop.updated',
         data: { shop_id: 'shop-1' },
-        sentData: { shop_id: 'shop-1' },
+        sentShopId: 'shop-1',
         timestamp: '2026-01-31T09:00:00.000000000Z',
       },
       text: JSON.stringify({ ...shopUpdated, webhookId: 'w-1' }),
@@ -56,14 +56,29 @@ describe('a usable event', () => {
     expect(({} as Record<string, unknown>).name).toBeUndefined();
   });
 
-  test('keeps unknown fields in its text', () => {
-    const parsed = parse({ ...shopUpdated, data: { shop_id: 'shop-1', opened: 1999 } });
-    expect(parsed).toMatchObject({ event: { sentData: { shop_id: 'shop-1', opened: 1999 } } });
+  test.each([
+    ['text', 'shop-1', 'shop-1'],
+    ['a number', 7, 7],
+    ['an object', {}, undefined],
+    ['null', null, undefined],
+  ])('has the shop id as sent if it is %s', (_, shop_id, sentShopId) => {
+    const parsed = parse({ event: 'review.posted', data: { shop_id }, timestamp });
+    expect(parsed).toMatchObject({ kind: 'event', event: { sentShopId } });
   });
 
-  test('may begin with a byte order mark', () => {
-    const bytes = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(JSON.stringify(shopUpdated))]);
-    expect(parsePayload(bytes).kind).toBe('event');
+  test('may begin with one byte order mark', () => {
+    const text = JSON.stringify(shopUpdated);
+    expect(parsePayload(Buffer.from(`\ufeff${text}`))).toMatchObject({ kind: 'event', text });
+    expect(unusableFields(Buffer.from(`\ufeff\ufeff${text}`))).toEqual(['body']);
+  });
+
+  // V8 takes the second key for the first one (nodejs/node#63785).
+  test('whose id has a key in escapes never gets another id', () => {
+    const data = (key: string) => `{"event":"girl.created","data":{"${key}":"g"},"timestamp":"${timestamp}"}`;
+    parsePayloadText(data('\\\\u0067i'));
+    const parsed = parsePayloadText(data('\\u0067irl_id'));
+    if (parsed.kind === 'unusable') expect(parsed.problems).toMatchObject([{ field: 'data.girl_id' }]);
+    else expect(parsed).toMatchObject({ event: { data: { girl_id: 'g' } } });
   });
 
   test('keeps its text exactly as the partner wrote it', () => {
@@ -239,7 +254,7 @@ describe('the data of each event', () => {
     ['the largest exact number', 2 ** 53 - 1, '9007199254740991'],
   ])('girl_id may be %s and is stored as a string', (_, sent, kept) => {
     expect(parse({ event: 'girl.created', data: { girl_id: sent }, timestamp })).toMatchObject({
-      event: { data: { girl_id: kept }, sentData: { girl_id: sent } },
+      event: { data: { girl_id: kept } },
     });
   });
 

@@ -271,6 +271,8 @@ describe('a stored value', () => {
     { stored: '{abc', expected: '{abc' },
     { stored: 'abc\n', expected: 'abc\n' },
     { stored: ' {"OTHER":"x","WEBHOOK_SECRET":"{}"} ', expected: '{}' },
+    { stored: '\ufeff{"WEBHOOK_SECRET":"abc"}', expected: 'abc' },
+    { stored: '\ufeffabc', expected: '\ufeffabc' },
   ])('$stored contains the secret $expected', ({ stored, expected }) => {
     expect(readSecretValue(stored)).toBe(expected);
   });
