@@ -1,3 +1,4 @@
+import { RegionInfo } from 'aws-cdk-lib/region-info';
 import * as z from 'zod';
 import { type EventName, eventNames } from '../lambda/events/catalogue.ts';
 import {
@@ -9,7 +10,7 @@ import {
   REPLAYABLE_DAYS,
   VISIBILITY_TIMEOUTS,
 } from '../lambda/limits.ts';
-import { didYouMean } from './did-you-mean.ts';
+import { describeIssue, problemText } from './config-errors.ts';
 
 /** Warnings that a stage may give. `warnings.ts` has their texts. */
 export const warningIds = [
@@ -178,8 +179,7 @@ const RETENTION_DAYS = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ];
 
-/** `eu-central-1`, `us-gov-west-1`, or `eusc-de-east-1` of the European Sovereign Cloud. */
-const REGION = /^[a-z]{2,4}(-[a-z]+)+-\d$/;
+const REGIONS = RegionInfo.regions.map(({ name }) => name);
 
 /** Account and region to which a stage will be deployed, if known. */
 interface DeploymentTarget {
@@ -265,7 +265,8 @@ export function configSchema(target: DeploymentTarget = {}) {
       account: text(/^\d{12}$/, '12 digits')
         .optional()
         .describe('A deployment to another account fails. Default: that of the credentials.'),
-      region: text(REGION, 'a region like eu-central-1')
+      region: z
+        .enum(REGIONS, 'must be a region that aws-cdk-lib knows, like eu-central-1')
         .optional()
         .describe('A deployment to another region fails. Default: that of the credentials.'),
 
@@ -420,99 +421,4 @@ export function parseConfig(stage: string, given: unknown, credentials: Deployme
   return parsed.data;
 }
 
-/** Maximum characters of a wrong value in an error. */
-const MAX_VALUE_LENGTH = 80;
-
-/** What an error text calls a type of the schema, such as `a list` for `array`. */
-const TYPES: Readonly<Record<string, string>> = {
-  array: 'a list',
-  boolean: 'true or false',
-  object: 'an object',
-  record: 'an object',
-  string: 'a string',
-};
-
-/** The error text for a field that has no text of its own. */
-function problemText(issue: z.core.$ZodRawIssue): string | undefined {
-  switch (issue.code) {
-    case 'invalid_type':
-      return issue.input === undefined ? 'is missing' : `must be ${TYPES[issue.expected] ?? issue.expected}`;
-    case 'invalid_value':
-      return `must be one of ${issue.values.join(', ')}`;
-    case 'too_small':
-      return 'must not be empty';
-    default:
-      return undefined;
-  }
-}
-
-function describeIssue(schema: z.ZodType, issue: z.core.$ZodIssue): string[] {
-  const field = (...more: PropertyKey[]) => [...issue.path, ...more].map(String).join('.') || 'stage';
-  if (issue.code !== 'unrecognized_keys') return [`${field()}: ${issue.message}${valueText(issue)}`];
-  const known = fieldsAt(schema, issue.path);
-  return issue.keys.map((key) => {
-    const meant = didYouMean(key, known);
-    return `${field(key)}: is not a known field${meant && `.${meant}`}`;
-  });
-}
-
-/**
- * ` (it is 11)`. Objects are not shown, and no value of a field about a secret, because it may be the secret itself.
- */
-function valueText({ path, input }: z.core.$ZodIssue): string {
-  const isShown = typeof input === 'number' || typeof input === 'boolean' || typeof input === 'string';
-  if (!isShown || path.some((key) => /secret/i.test(String(key)))) return '';
-  const text = JSON.stringify(input);
-  return ` (it is ${text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text})`;
-}
-
-/** Names of the fields that the object at a path can have. */
-function fieldsAt(schema: unknown, [key, ...path]: readonly PropertyKey[]): string[] {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
-    return fieldsAt(schema.unwrap(), key === undefined ? [] : [key, ...path]);
-  }
-  if (schema instanceof z.ZodRecord && schema.keyType instanceof z.ZodEnum) {
-    return schema.keyType.options.map(String);
-  }
-  if (!(schema instanceof z.ZodObject)) return [];
-  return key === undefined ? Object.keys(schema.shape) : fieldsAt(schema.shape[String(key)], path);
-}
-
 export const stackNameOf = (stage: string) => `PartnerWebhooks-${stage}`;
-
-/** A stack's name ends with the stage's. Source: CloudFormation API reference, `CreateStack`, `StackName`. */
-const STAGE_NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,63}$/;
-
-/**
- * Finds a stage in the context of `cdk.json`.
- * @param stages value of the context `stages`: an object, or the same as JSON text (`-c stages='{…}'`)
- * @param name value of the context `stage`
- * @returns the given fields, not validated
- * @throws Error naming the existing stages
- */
-export function findStage(stages: unknown, name: unknown): unknown {
-  const all = z
-    .record(z.string(), z.unknown())
-    .safeParse(typeof stages === 'string' ? fromJson(stages) : stages);
-  if (!all.success)
-    throw new Error(
-      'The context `stages` must be a JSON object with the settings of each stage under its name',
-    );
-  if (typeof name === 'string' && Object.hasOwn(all.data, name)) {
-    if (STAGE_NAME.test(name)) return all.data[name];
-    throw new Error(
-      `The stage name '${name}' is invalid. Use up to 64 letters, digits and hyphens, and begin with a letter or digit`,
-    );
-  }
-  throw new Error(
-    `No stage '${String(name)}'. Use -c stage=NAME with one of: ${Object.keys(all.data).join(', ')}`,
-  );
-}
-
-function fromJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

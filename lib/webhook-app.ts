@@ -1,7 +1,7 @@
 import { Annotations, App, type AppProps, Validations } from 'aws-cdk-lib';
 import { tooLongDescriptions } from './alarms/alarm-description.ts';
-import { findStage, parseConfig, type StageConfig, stackNameOf } from './config.ts';
-import { didYouMean, nearest } from './did-you-mean.ts';
+import { parseConfig, type StageConfig, stackNameOf } from './config.ts';
+import { CONTEXT_KEYS, readContext } from './context.ts';
 import { PartnerWebhooksStack } from './partner-webhooks-stack.ts';
 import { bundleFunctions } from './release/function-bundles.ts';
 
@@ -16,18 +16,7 @@ interface WebhookAppProps extends AppProps {
 }
 
 /**
- * Keys of the CDK context that the app reads: the stage, the settings of all stages, whether to run cdk-nag, and
- * whether to hide its findings that the code acknowledges.
- */
-const CONTEXT_KEYS = ['stage', 'stages', 'nag', 'acknowledge'];
-
-/**
- * Keys of CDK itself: feature flags, settings of the CLI, and cached lookups such as `availability-zones:account=…`.
- */
-const OF_CDK = /[:/]|^(aws|cdk)/;
-
-/**
- * The CDK app of one stage. The context names it: see {@link CONTEXT_KEYS}.
+ * The CDK app of one stage. The context names it: see `context.ts`.
  * @returns the app, to be synthesised, and its bundles
  * @throws ConfigError
  * @throws BundleError if a function does not build
@@ -37,11 +26,9 @@ export async function webhookApp({ bundles, ...props }: WebhookAppProps = {}): P
   bundles: string;
 }> {
   const app = new App(props);
-  const unknownKeys = unknownContextKeys(Object.keys(app.node.getAllContext()));
-  const stage = app.node.tryGetContext('stage');
-  const config = configure(app, stage);
+  const { stage, config, unread } = configure(app);
   const built = bundles ?? (await bundleFunctions(app.outdir));
-  const stack = new PartnerWebhooksStack(app, stackNameOf(String(stage)), {
+  const stack = new PartnerWebhooksStack(app, stackNameOf(stage), {
     stage,
     config,
     bundles: built,
@@ -51,7 +38,7 @@ export async function webhookApp({ bundles, ...props }: WebhookAppProps = {}): P
       ...(config.region !== undefined && { region: config.region }),
     },
   });
-  for (const key of unknownKeys) {
+  for (const key of unread) {
     Annotations.of(stack).addWarningV2(
       `partner-webhooks:unknown-context`,
       `The context ${key} is not read. The app reads: ${CONTEXT_KEYS.join(', ')}.`,
@@ -66,22 +53,11 @@ export async function webhookApp({ bundles, ...props }: WebhookAppProps = {}): P
   return { app, bundles: built };
 }
 
-/**
- * Keys of the context that neither the app nor CDK reads. They may be another project's, from `~/.cdk.json`.
- * @throws ConfigError if a key looks like a misspelled one: the wrong stage would be synthesised
- */
-export function unknownContextKeys(keys: readonly string[]): string[] {
-  const unknown = keys.filter((key) => !CONTEXT_KEYS.includes(key) && !OF_CDK.test(key));
-  const misspelled = unknown.find((key) => nearest(key, CONTEXT_KEYS) !== undefined);
-  if (misspelled === undefined) return unknown;
-  throw new ConfigError(`Unknown context '${misspelled}'.${didYouMean(misspelled, CONTEXT_KEYS)}`);
-}
-
-function configure(app: App, stage: unknown): StageConfig {
+function configure(app: App): { stage: string; config: StageConfig; unread: readonly string[] } {
   const { CDK_DEFAULT_ACCOUNT: account, CDK_DEFAULT_REGION: region } = process.env;
   try {
-    const given = findStage(app.node.tryGetContext('stages'), stage);
-    return parseConfig(String(stage), given, { account, region });
+    const { stage, given, unread } = readContext(app.node.getAllContext());
+    return { stage, config: parseConfig(stage, given, { account, region }), unread };
   } catch (error) {
     throw new ConfigError((error as Error).message);
   }

@@ -3,9 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import { App, Stack } from 'aws-cdk-lib';
 import * as z from 'zod';
 import { stages } from '../../bin/stages.ts';
-import { configSchema, findStage, parseConfig, warningIds } from '../../lib/config.ts';
+import { configSchema, parseConfig, warningIds } from '../../lib/config.ts';
 import { warn } from '../../lib/warnings.ts';
-import { unknownContextKeys, webhookApp } from '../../lib/webhook-app.ts';
 
 const everySetting = JSON.parse(readFileSync('bin/every-setting.json', 'utf8'));
 const secretArn = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:partner-AbCdEf';
@@ -158,7 +157,7 @@ describe('is refused', () => {
 
   test('with the beginning of a long value', () => {
     expect(refusals({ region: 'x'.repeat(1_000) })).toEqual([
-      `region: must be a region like eu-central-1 (it is "${'x'.repeat(79)}…)`,
+      `region: must be a region that aws-cdk-lib knows, like eu-central-1 (it is "${'x'.repeat(79)}…)`,
     ]);
   });
 
@@ -249,8 +248,45 @@ describe('is refused', () => {
     expect(refusals(given, home)).toEqual([expect.stringMatching(`^${field.replaceAll('.', '\\.')}: `)]);
   });
 
-  test.each(['eu-central', 'EU-CENTRAL-1', 'eu-central-1a'])('the region %s', (region) => {
-    expect(refusals({ region })).toEqual([`region: must be a region like eu-central-1 (it is "${region}")`]);
+  test.each<{ given: object; refusal: string }>([
+    {
+      given: { account: 111122223333 },
+      refusal: 'account: must be a string (it is 111122223333). Write "111122223333"',
+    },
+    { given: { waf: true, gateway: 'rest' }, refusal: 'waf: must be an object (it is true). Write {}' },
+    { given: { encryption: true }, refusal: 'encryption: must be an object (it is true). Write {}' },
+    {
+      given: { encryption: false },
+      refusal: 'encryption: must be an object (it is false). Remove the field',
+    },
+    {
+      given: { domain: true },
+      refusal: 'domain: must be an object (it is true). It needs name and certificateArn',
+    },
+    {
+      given: { alarmEmails: 'night@example.com' },
+      refusal: 'alarmEmails: must be a list (it is "night@example.com"). Write ["night@example.com"]',
+    },
+    {
+      given: { quietAfter: '3' },
+      refusal: 'quietAfter: must be a whole number of hours from 1 to 168 (it is "3"). Write 3',
+    },
+    { given: { tracing: 'true' }, refusal: 'tracing: must be true or false (it is "true"). Write true' },
+    {
+      given: { gateway: 'restt' },
+      refusal: 'gateway: must be one of http, rest (it is "restt"). Did you mean rest?',
+    },
+    {
+      given: { events: { 'shop.updated': { batchSize: '5' } } },
+      refusal:
+        'events.shop.updated.batchSize: must be a whole number of messages from 1 to 10 (it is "5"). Write 5',
+    },
+    ...['eu-central', 'EU-CENTRAL-1', 'eu-central-9'].map((region) => ({
+      given: { region },
+      refusal: `region: must be a region that aws-cdk-lib knows, like eu-central-1 (it is "${region}"). Did you mean eu-central-1?`,
+    })),
+  ])('with what to write instead: $given', ({ given, refusal }) => {
+    expect(refusals(given)).toEqual([refusal]);
   });
 
   test.each([null, 7, 'text', []])('a stage that is %j', (given) => {
@@ -271,53 +307,6 @@ describe('the account of a stage', () => {
 
   test('is not checked without credentials', () => {
     expect(parseConfig('prod', { secretArn }).secretArn).toBe(secretArn);
-  });
-});
-
-describe('the stage', () => {
-  const stages = { dev: {}, prod: { logRetentionDays: 90 } };
-
-  test('is found by its name, in an object or in JSON text', () => {
-    expect(findStage(stages, 'prod')).toEqual({ logRetentionDays: 90 });
-    expect(findStage(JSON.stringify(stages), 'prod')).toEqual({ logRetentionDays: 90 });
-  });
-
-  test.each(['a_b', 'x'.repeat(65)])('%s, whose name cannot end a stack’s, is refused', (name) => {
-    expect(() => findStage({ [name]: {} }, name)).toThrow(
-      `The stage name '${name}' is invalid. Use up to 64 letters, digits and hyphens`,
-    );
-  });
-
-  test.each(['nope', 'constructor', undefined])('%s is refused, naming the stages that exist', (name) => {
-    expect(() => findStage(stages, name)).toThrow(
-      `No stage '${name}'. Use -c stage=NAME with one of: dev, prod`,
-    );
-  });
-
-  test.each(['{', '[]', undefined, 7])('is not looked for in %j', (given) => {
-    expect(() => findStage(given, 'dev')).toThrow('The context `stages` must be a JSON object');
-  });
-});
-
-describe('the context', () => {
-  test('with a misspelled key is refused: another stage would be deployed', async () => {
-    const context = { stage: 'dev', stages: { dev: {} }, stagee: 'prod' };
-    await expect(webhookApp({ context })).rejects.toThrow("Unknown context 'stagee'. Did you mean stage?");
-  });
-
-  test.each([
-    '@aws-cdk/core:stageNames',
-    'aws:cdk:enable-path-metadata',
-    'cdk-migrate',
-    'availability-zones:account=111122223333:region=eu-central-1',
-    'stage',
-    'nag',
-  ])('may have %s', (key) => {
-    expect(unknownContextKeys([key])).toEqual([]);
-  });
-
-  test('with any other key is warned of', () => {
-    expect(unknownContextKeys(['environment'])).toEqual(['environment']);
   });
 });
 

@@ -23,7 +23,12 @@ optional. \`npx cdk synth\` reports all unknown fields and wrong values.
 }
 \`\`\`
 
-From a pipeline, pass JSON: \`npx cdk deploy -c stage=prod -c stages='{"prod":{"logRetentionDays":90}}'\`.
+To change settings for one command, pass them as JSON in \`-c settings\`. They are merged over the stage of \`cdk.json\`. A
+list replaces the list, and \`null\` removes a setting. A pipeline must pass the same settings at every deployment.
+
+\`\`\`bash
+npx cdk deploy -c stage=prod -c settings='{"logRetentionDays":90,"receiver":{"memory":1024}}'
+\`\`\`
 
 | Field | Default | Effect |
 |---|---|---|

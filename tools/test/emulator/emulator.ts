@@ -252,11 +252,12 @@ export function leadToEmulator(outputsFile: string, endpoint: string): void {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A stage to deploy: one of `cdk.json`, or one of this test. */
+/** A deployment of a stage of `cdk.json`. */
 export interface Stage {
   readonly name: string;
-  /** The stage of `cdk.json` whose settings this one uses. @default the one with the same name */
+  /** The stage of `cdk.json`. @default the one with the same name */
   readonly like?: string;
+  /** Settings that are merged over the stage. */
   readonly fields?: Fields;
 }
 
@@ -266,8 +267,6 @@ export function fieldsOf({ name, like = name, fields = {} }: Stage): Fields {
 }
 
 /** Options of the command `cdk` for a stage. */
-export function optionsOf(stage: Stage): string[] {
-  const { name, like, fields } = stage;
-  if (like === undefined && fields === undefined) return ['--context', `stage=${name}`];
-  return ['--context', `stage=${name}`, '--context', `stages=${JSON.stringify({ [name]: fieldsOf(stage) })}`];
+export function optionsOf({ name, like = name, fields = {} }: Stage): string[] {
+  return ['--context', `stage=${like}`, '--context', `settings=${JSON.stringify(fields)}`];
 }
