@@ -80,7 +80,7 @@ export async function startAwsEndpoint({
   const { authorization } = services;
   const closing = new AbortController();
 
-  async function answer(http: AwsHttpRequest): Promise<AwsResponse> {
+  async function answer(http: AwsHttpRequest, stall: (until: AbortSignal) => void): Promise<AwsResponse> {
     const service = credentialOf(http)?.service;
     try {
       const request = parseRequest(http);
@@ -88,7 +88,7 @@ export async function startAwsEndpoint({
       const byRole = authorization.isRole(request.accessKeyId);
       return faults === undefined
         ? await services.carryOut(request)
-        : await faults.disturb(request, services.carryOut, { byRole, closing: closing.signal });
+        : await faults.disturb(request, services.carryOut, { byRole, stall, closing: closing.signal });
     } catch (error) {
       if (error instanceof ConnectionLostError) throw error;
       const known = error instanceof AwsError ? error : internalFailure(error);
@@ -98,13 +98,18 @@ export async function startAwsEndpoint({
 
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { method = 'GET', url = '/', headers } = incoming;
+    let stalledUntil: AbortSignal | undefined;
     const body = await readBody(incoming, MAX_BODY_BYTES);
     const http = { method, url, headers, body: body ?? Buffer.alloc(0) };
-    const response = body === undefined ? tooLarge(http) : (otherThanAws(incoming) ?? (await answer(http)));
+    const stall = (until: AbortSignal) => {
+      stalledUntil = until;
+    };
+    const response =
+      body === undefined ? tooLarge(http) : (otherThanAws(incoming) ?? (await answer(http, stall)));
     // Keep-alive is off in these cases: an idle connection, or the unread rest of a large body, would delay `close()`.
     if (closing.signal.aborted || body === undefined) outgoing.setHeader('connection', 'close');
     const isDynamodb = credentialOf(http)?.service === 'dynamodb';
-    write(outgoing, isDynamodb ? withChecksum(response) : response);
+    write(outgoing, isDynamodb ? withChecksum(response) : response, stalledUntil);
   }
 
   /**
@@ -125,7 +130,9 @@ export async function startAwsEndpoint({
   };
   let listeners: Server[] = [];
   try {
-    const listening = await listen({ keepAliveTimeout: KEEP_ALIVE_MS }, onRequest, { port });
+    // No time limits: a blocked process would answer waiting requests with 408, which AWS does not.
+    const options = { headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS };
+    const listening = await listen(options, onRequest, { port });
     listeners = listening.servers;
     actualPort = listening.port;
   } catch (error) {

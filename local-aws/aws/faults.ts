@@ -11,10 +11,12 @@ export interface Fault {
   readonly operation?: string;
   /**
    * `down` breaks the connection, `throttled` answers with the service's own throttling error, `slow` waits before the
-   * operation is carried out, `response-lost` carries it out and then breaks the connection. `records-refused` carries
-   * out Firehose's PutRecordBatch without some of its records: `share` and `every` then count records, not calls.
+   * operation is carried out, `response-lost` carries it out and then breaks the connection, `response-stalled` carries
+   * it out and sends only the headers of the response: the body stalls until the fault ends, and then the connection
+   * breaks. `records-refused` carries out Firehose's PutRecordBatch without some of its records: `share` and `every`
+   * then count records, not calls.
    */
-  readonly kind: 'down' | 'throttled' | 'slow' | 'response-lost' | 'records-refused';
+  readonly kind: 'down' | 'throttled' | 'slow' | 'response-lost' | 'response-stalled' | 'records-refused';
   /** Delay of `slow`, which requires it. */
   readonly milliseconds?: number;
   /** Share of the affected calls, from 0 to 1. @default 1 */
@@ -37,11 +39,20 @@ export class ConnectionLostError extends Error {
   override readonly name = 'ConnectionLostError';
 }
 
-/** The caller of a request, and a signal that ends delays. */
+/** The caller of a request, and what the endpoint does with its response. */
 interface Circumstances {
   readonly byRole: boolean;
+  /** Makes the endpoint send only the headers of the response, and break the connection at the signal. */
+  readonly stall: (until: AbortSignal) => void;
   /** Aborted when the endpoint closes. */
   readonly closing: AbortSignal;
+}
+
+interface ActiveFault {
+  readonly fault: Fault;
+  readonly isHit: () => boolean;
+  readonly ended: AbortController;
+  hits: number;
 }
 
 /** The only operation whose records can fail one by one. */
@@ -70,12 +81,10 @@ export class InjectedFaults {
     throttled: 0,
     slow: 0,
     'response-lost': 0,
+    'response-stalled': 0,
     'records-refused': 0,
   };
-  readonly #active = new Map<
-    string,
-    { readonly fault: Fault; readonly isHit: () => boolean; hits: number }
-  >();
+  readonly #active = new Map<string, ActiveFault>();
   readonly #seed: number;
   #injected = 0;
 
@@ -102,30 +111,31 @@ export class InjectedFaults {
     const isHit = drawerOf(fault, this.#seed + this.#injected);
     this.#injected += 1;
     const id = String(this.#injected);
-    this.#active.set(id, { fault: { ...fault }, isHit, hits: 0 });
+    this.#active.set(id, { fault: { ...fault }, isHit, ended: new AbortController(), hits: 0 });
     return () => this.end(id);
   }
 
   /** Ends a fault. @returns false if no active fault has this id */
   end(id: string): boolean {
+    this.#active.get(id)?.ended.abort();
     return this.#active.delete(id);
   }
 
   /** Ends all faults. The counts are kept. */
   clear(): void {
-    this.#active.clear();
+    for (const id of this.#active.keys()) this.end(id);
   }
 
   /** Carries out a request with the faults that apply to it. @throws ConnectionLostError if no answer may be sent */
   async disturb(
     request: AwsRequest,
     carryOut: (request: AwsRequest) => AwsResponse | Promise<AwsResponse>,
-    { byRole, closing }: Circumstances,
+    { byRole, stall, closing }: Circumstances,
   ): Promise<AwsResponse> {
-    const { fault, hits } = this.#draw(request, byRole);
-    switch (fault?.kind) {
-      case undefined:
-        return carryOut(request);
+    const drawn = this.#draw(request, byRole);
+    if (drawn === undefined) return carryOut(request);
+    const { fault, ended, hits } = drawn;
+    switch (fault.kind) {
       case 'down':
         throw new ConnectionLostError();
       case 'throttled': {
@@ -144,14 +154,17 @@ export class InjectedFaults {
           // A call that ends with an error has an answer as well, which can be lost.
         }
         throw new ConnectionLostError();
+      case 'response-stalled':
+        stall(AbortSignal.any([ended.signal, closing]));
+        return carryOut(request);
       case 'records-refused':
         return putOthers(request, hits, carryOut);
     }
   }
 
-  /** @returns the fault that applies, and a random decision for each record, or a single decision for the call */
-  #draw(request: AwsRequest, byRole: boolean): { fault: Fault | undefined; hits: readonly boolean[] } {
-    let first: { active: { fault: Fault; hits: number }; hits: readonly boolean[] } | undefined;
+  /** @returns the fault that applies, with a random decision for each record, or a single decision for the call */
+  #draw(request: AwsRequest, byRole: boolean) {
+    let first: { active: ActiveFault; hits: readonly boolean[] } | undefined;
     for (const active of this.#active.values()) {
       const { fault, isHit } = active;
       if (!concerns(fault, request)) continue;
@@ -160,11 +173,11 @@ export class InjectedFaults {
       const hits = Array.from({ length: drawsIn(fault, request) }, isHit);
       if (hits.includes(true)) first ??= { active, hits };
     }
-    if (first === undefined) return { fault: undefined, hits: [] };
+    if (first === undefined) return undefined;
     const { active, hits } = first;
     active.hits += 1;
     this.counts[active.fault.kind] += 1;
-    return { fault: active.fault, hits };
+    return { ...active, hits };
   }
 }
 

@@ -40,10 +40,22 @@ export function readBody(request: IncomingMessage, limitBytes: number): Promise<
   });
 }
 
-export function write(outgoing: ServerResponse, { status, headers, body }: AwsResponse): void {
+/** @param stalledUntil sends only the headers, and breaks the connection at this signal. @default sends the body */
+export function write(
+  outgoing: ServerResponse,
+  { status, headers, body }: AwsResponse,
+  stalledUntil?: AbortSignal,
+): void {
   outgoing.statusCode = status;
   for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
   if (!outgoing.hasHeader('x-amzn-RequestId')) outgoing.setHeader('x-amzn-RequestId', randomUUID());
+  if (stalledUntil !== undefined) {
+    outgoing.removeHeader('content-length');
+    outgoing.flushHeaders();
+    if (stalledUntil.aborted) outgoing.destroy();
+    else stalledUntil.addEventListener('abort', () => outgoing.destroy(), { once: true });
+    return;
+  }
   // The answer to HEAD has no body, but it has the length of the object.
   if (!(outgoing.req.method === 'HEAD' && outgoing.hasHeader('content-length'))) {
     outgoing.setHeader('content-length', Buffer.byteLength(body));

@@ -246,7 +246,7 @@ export interface FaultInfo extends FaultSettings {
 /** `POST /api/faults`. `DELETE /api/faults/<id>` ends one fault, `DELETE /api/faults` all. */
 export interface FaultSettings {
   readonly service: 'dynamodb' | 'firehose' | 's3' | 'secretsmanager' | 'sns' | 'sqs';
-  readonly kind: 'down' | 'throttled' | 'slow' | 'response-lost' | 'records-refused';
+  readonly kind: 'down' | 'throttled' | 'slow' | 'response-lost' | 'response-stalled' | 'records-refused';
   /** Delay for the kind `slow`. Absent for other kinds. */
   readonly milliseconds?: number;
   /** Share of the calls affected, from 0 to 1. @default 1 */

@@ -18,7 +18,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { eventually } from '../../../test/support/eventually.ts';
 import { type AwsEndpoint, startAwsEndpoint } from '../../aws/endpoint.ts';
 import { type Fault, InjectedFaults } from '../../aws/faults.ts';
-import { addRole, clientsOf, ROLE, settingsOf } from './support.ts';
+import { addRole, clientsOf, ROLE, settingsOf, signedFor } from './support.ts';
 
 /** Message of Node.js for ECONNRESET. */
 const CONNECTION_LOST = 'socket hang up';
@@ -182,6 +182,21 @@ describe('a lost response', () => {
     const { SecretString } = await operator.secrets.send(new GetSecretValueCommand({ SecretId: 'taken' }));
     expect(SecretString).toBe('first');
   });
+});
+
+test('a stalled response is of an operation that was carried out. It has headers, and ends with the fault', async () => {
+  const queue = await createQueue();
+  const end = faults.inject({ service: 'sqs', kind: 'response-stalled', callers: 'everyone' });
+  const { status, body } = await fetch(endpoint.url, {
+    method: 'POST',
+    headers: { authorization: signedFor('sqs'), 'x-amz-target': 'AmazonSQS.SendMessage' },
+    body: JSON.stringify({ QueueUrl: queue, MessageBody: 'order 7' }),
+  });
+  expect(status).toBe(200);
+  const stalled = body?.getReader().read();
+  end();
+  await expect(stalled).rejects.toThrow('terminated');
+  expect(await bodiesOn(queue)).toEqual(['order 7']);
 });
 
 describe('the calls that a fault hits', () => {

@@ -268,6 +268,17 @@ describe('archiving', () => {
     expect(await recordOf(refused)).toMatchObject({ outcome: 'Duplicate' });
   });
 
+  test('ends after the client’s timeouts if Firehose’s answer stalls, and the message returns', async () => {
+    inject({ service: 'firehose', kind: 'response-stalled' });
+    const sent = message(shop('stalled'));
+    expect(await consume([sent])).toEqual([sent]);
+    expect(linesOf(sent)[1]).toMatchObject({
+      message: 'Failed',
+      call: 'Firehose PutRecordBatch',
+      error: 'no answer in time',
+    });
+  });
+
   test('has eight attempts while Firehose fails, because the number of messages in flight is limited', async () => {
     inject({ service: 'firehose', kind: 'throttled' });
     const seventh = message(shop('seventh'), { attempt: 7 });

@@ -204,6 +204,15 @@ describe('a delivery is logged with its ids, and problems are counted:', () => {
     },
   );
 
+  test('that could not be stored because SQS’ answer stalls after its headers: 500, before the gateway’s limit', async () => {
+    const answer = await start();
+    faults.inject({ service: 'sqs', kind: 'response-stalled', callers: 'everyone' });
+    expect(await answer()).toBe(500);
+    expect(lines.logged).toEqual([
+      expect.objectContaining({ call: 'SQS SendMessage', error: 'no answer in time', sdkAttempts: 2 }),
+    ]);
+  });
+
   test('that cannot be verified because the stored secret is unusable, for which no version is rolled back', async () => {
     await rotate(' ');
     const answer = await start();

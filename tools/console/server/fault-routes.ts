@@ -13,7 +13,7 @@ const MAX_DELAY_MS = MAX_FUNCTION_SECONDS * 1000;
 
 const settingsSchema = z.strictObject({
   service: z.enum(['dynamodb', 'firehose', 's3', 'secretsmanager', 'sns', 'sqs']),
-  kind: z.enum(['down', 'throttled', 'slow', 'response-lost', 'records-refused']),
+  kind: z.enum(['down', 'throttled', 'slow', 'response-lost', 'response-stalled', 'records-refused']),
   milliseconds: z.exactOptional(z.int().check(z.gte(1), z.lte(MAX_DELAY_MS))),
   share: z.exactOptional(z.number().check(z.gt(0), z.lte(1))),
 });

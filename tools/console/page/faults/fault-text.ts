@@ -1,4 +1,4 @@
-import { MAX_FUNCTION_SECONDS, SECRET_MAX_AGE } from '../../../../lambda/limits.ts';
+import { MAX_FUNCTION_SECONDS, REQUEST_TIMEOUT, SECRET_MAX_AGE } from '../../../../lambda/limits.ts';
 import { POSSIBLY_REPEATED } from '../../../../lambda/log-messages.ts';
 import type { FaultSettings } from '../../api.ts';
 
@@ -11,6 +11,7 @@ export const kindNames: Readonly<Record<FaultKind, string>> = {
   throttled: 'Throttled',
   slow: 'Slow',
   'response-lost': 'Response lost',
+  'response-stalled': 'Response stalled',
   'records-refused': 'Records rejected',
 };
 
@@ -19,6 +20,7 @@ const KIND_EFFECTS: Readonly<Record<FaultKind, string>> = {
   throttled: 'The service returns its throttling error.',
   slow: 'The call is delayed.',
   'response-lost': 'The call is carried out, then the connection breaks.',
+  'response-stalled': `The call is carried out, and its response stalls after the headers. It times out after ${REQUEST_TIMEOUT / 1_000} s.`,
   'records-refused': 'Single records of a batch fail.',
 };
 
@@ -28,12 +30,6 @@ interface ServiceText {
   /** What to expect from each kind of fault that the service supports. */
   readonly expect: Readonly<Partial<Record<FaultKind, string>>>;
 }
-
-/**
- * Milliseconds after which an AWS call of a function times out. Source: `clientSettings` in
- * lambda/aws-clients.ts.
- */
-const CALL_TIMEOUT_MS = 2_000;
 
 const CACHED_SECRET =
   'A running receiver uses its cached secret. A new one answers 500, and the partner sends the delivery again.';
@@ -116,15 +112,18 @@ export const serviceTexts: Readonly<Record<FaultService, ServiceText>> = {
 export const faultServices = Object.keys(serviceTexts) as FaultService[];
 export const faultKinds = Object.keys(kindNames) as FaultKind[];
 
-export const canFail = (service: FaultService, kind: FaultKind) =>
-  serviceTexts[service].expect[kind] !== undefined;
+/** A response that stalls has the effect of one that is lost. */
+const effectOf = (service: FaultService, kind: FaultKind) =>
+  serviceTexts[service].expect[kind === 'response-stalled' ? 'response-lost' : kind];
+
+export const canFail = (service: FaultService, kind: FaultKind) => effectOf(service, kind) !== undefined;
 
 export function expectation({ service, kind, milliseconds = 0 }: FaultSettings): string {
-  const { expect } = serviceTexts[service];
-  if (kind === 'slow' && milliseconds >= CALL_TIMEOUT_MS) {
-    return `Calls time out after ${seconds(CALL_TIMEOUT_MS)}, as if the service were down. ${expect.down}`;
+  if (kind === 'slow' && milliseconds >= REQUEST_TIMEOUT) {
+    const down = effectOf(service, 'down');
+    return `Calls time out after ${seconds(REQUEST_TIMEOUT)}, as if the service were down. ${down}`;
   }
-  return `${KIND_EFFECTS[kind]} ${expect[kind]}`;
+  return `${KIND_EFFECTS[kind]} ${effectOf(service, kind)}`;
 }
 
 /** Text such as `DynamoDB slow by 500 ms, 50 % of calls`. */
