@@ -7,13 +7,11 @@ import type { TemplateResource } from 'local-aws/template';
 import { stages } from '../../bin/stages.ts';
 import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
-import { MAX_INSPECTION_SECONDS } from '../../lambda/limits.ts';
 import { metrics } from '../../lambda/metric-names.ts';
 import { readProbes } from '../../lambda/smoke-test/probes.ts';
 import { longestDescription } from '../../lib/alarms/alarm-description.ts';
-import { type AlarmDefinition, alarmTable } from '../../lib/alarms/alarm-table.ts';
+import { alarmTable } from '../../lib/alarms/alarm-table.ts';
 import { certificateLink } from '../../lib/alarms/console-links.ts';
-import { fires, type PeriodValues } from '../support/alarm-evaluation.ts';
 import { eventually } from '../support/eventually.ts';
 import { Partner, TEST_SECRET } from '../support/partner.ts';
 import { sharedAssembly } from '../support/test-assembly.ts';
@@ -29,11 +27,6 @@ const alarm = (path: string, of = template) => of.at('AWS::CloudWatch::Alarm', p
 /** The alarms of any stage that break a rule. */
 const breaking = (rule: (alarm: StageResource) => boolean) =>
   everyAlarm.filter((one) => !rule(one)).map(({ stage, path }) => `${stage} ${path}`);
-
-const definitionOf = (path: string): AlarmDefinition | undefined =>
-  Object.entries<AlarmDefinition>(alarmTable).find(([name]) =>
-    new RegExp(`^${name.replace(/<\w+>/g, '[\\w-]+')}$`).test(path),
-  )?.[1];
 
 /** The description of an alarm in its mail, with the longest names that CloudFormation may insert. */
 function describedAs({ stage, template: of, properties }: StageResource): string {
@@ -109,38 +102,6 @@ describe('every alarm', () => {
       const pattern = decodeURIComponent(decodeURIComponent(encoded.replaceAll('$', '%')));
       expect(() => logFilter(pattern)).not.toThrow();
     }
-  });
-
-  test('fires on data, not on missing data, unless it is about missing deliveries', () => {
-    // `Paused` never has a value: its alarm keeps the state that commands set.
-    const others: Readonly<Record<string, string>> = {
-      Quiet: 'breaching',
-      CertificateExpires: 'ignore',
-      Paused: 'ignore',
-    };
-    const treats = ({ path, properties }: StageResource) => {
-      const kind = path.replace('Ownership', '').split('/').at(-1) ?? '';
-      return properties.TreatMissingData === (others[kind] ?? 'notBreaching');
-    };
-    expect(breaking(treats)).toEqual([]);
-  });
-
-  test('fires as the table of alarms says, and each entry of the table is an alarm', () => {
-    for (const { path, properties } of everyAlarm) {
-      const { metric, fires: given } = definitionOf(path) as AlarmDefinition;
-      const periods = typeof given.periods === 'string' ? expect.any(Number) : (given.periods ?? 1);
-      expect({ path, ...properties }).toMatchObject({
-        path,
-        [metric.statistic.startsWith('p') ? 'ExtendedStatistic' : 'Statistic']: metric.statistic,
-        Period: metric.period,
-        Threshold: given.timesSetting === undefined ? given.threshold : expect.any(Number),
-        EvaluationPeriods: periods,
-        DatapointsToAlarm: given.periodsAtThreshold ?? periods,
-      });
-    }
-    expect(new Set(everyAlarm.map(({ path }) => definitionOf(path)))).toEqual(
-      new Set(Object.values(alarmTable)),
-    );
   });
 
   test('uses one existing metric without metric math', () => {
@@ -232,24 +193,47 @@ const counting = (metric: string, line: object) =>
     .map(({ properties }) => template.referred(properties.LogGroupName));
 const consumerLogs = eventNames.map((event) => `${pascalCase(event)}/Consumer/Log`);
 
-describe('an alarm fires', () => {
-  test('for one message on a dead-letter queue, also while somebody reads the queue', () => {
-    const hidden: PeriodValues[] = Array(MAX_INSPECTION_SECONDS / 60).fill([0]);
-    expect(fires(alarm('Quarantine/NotEmpty'), [[1]])).toBe(true);
-    expect(fires(alarm('Quarantine/NotEmpty'), [[1], ...hidden])).toBe(true);
-    expect(fires(alarm('Quarantine/NotEmpty'), [[1], ...hidden, [0]])).toBe(false);
+test('during a pause, the alarm on waiting messages fires a day before SQS deletes one', () => {
+  const { MessageRetentionPeriod } = template.at('AWS::SQS::Queue', 'ShopUpdated/Queue').properties;
+  const { threshold, thresholdInPause } = alarmTable['<Event>/Waiting'].fires;
+  expect(MessageRetentionPeriod - thresholdInPause).toBe(24 * 60 * 60);
+  expect(threshold).toBeLessThan(thresholdInPause);
+});
+
+test('only a command sets the alarm of a paused event: nothing counts its metric', () => {
+  expect(Object.keys(metrics)).not.toContain('Paused');
+  expect(template.ofType('AWS::Logs::MetricFilter').map(countedMetric)).not.toContain('Paused');
+});
+
+describe('a log line counts as a failure', () => {
+  // Source: Lambda telemetry API reference, `platform.report`.
+  const report = (status: string) => ({
+    time: '2026-01-31T09:00:00.000Z',
+    type: 'platform.report',
+    record: { requestId: 'r', metrics: { durationMs: 30_000 }, status },
   });
 
-  test('in a pause, a day before SQS deletes anything', () => {
-    const { MessageRetentionPeriod } = template.at('AWS::SQS::Queue', 'ShopUpdated/Queue').properties;
-    const { threshold, thresholdInPause } = alarmTable['<Event>/Waiting'].fires;
-    expect(MessageRetentionPeriod - thresholdInPause).toBe(24 * 60 * 60);
-    expect(threshold).toBeLessThan(thresholdInPause);
+  test.each([
+    { what: 'fails', line: { level: 'WARN', message: 'Failed', error: 'ThrottlingException' } },
+    { what: 'times out', line: report('timeout') },
+    { what: 'dies', line: report('error') },
+    { what: 'ends before its answer', line: report('failure') },
+  ])('if any consumer $what', ({ line }) => {
+    expect(counting(alarm('Failing').MetricName, line)).toEqual(consumerLogs);
+    expect(alarm('Failing').Dimensions).toBeUndefined();
   });
 
-  test('while an event is paused: only a command sets it', () => {
-    expect(Object.keys(metrics)).not.toContain('Paused');
-    expect(template.ofType('AWS::Logs::MetricFilter').map(countedMetric)).not.toContain('Paused');
+  test('not if consumers work', () => {
+    const done = { level: 'INFO', message: 'Processed', latencyMs: 12 };
+    expect([done, report('success')].flatMap((line) => counting('Failures', line))).toEqual([]);
+  });
+
+  test.each([
+    { message: 'DeadLettered', logs: consumerLogs },
+    { message: 'Processed', logs: [] },
+  ])('for each event that any consumer puts aside: $message', ({ message, logs }) => {
+    expect(counting(alarm('PutAside').MetricName, { message })).toEqual(logs);
+    expect(alarm('PutAside').Dimensions).toBeUndefined();
   });
 
   // Firehose's format: developer guide, "Monitor using CloudWatch Logs".
@@ -263,117 +247,34 @@ describe('an alarm fires', () => {
       expect([Enabled, template.referred(LogGroupName)]).toEqual([true, 'Archive/Log']);
     }
   });
-
-  test('before the API throttles', () => {
-    const { DefaultRouteSettings } = template.at('AWS::ApiGatewayV2::Stage', 'Api/Stage').properties;
-    const share = alarm('Api/NearThrottle').Threshold / (DefaultRouteSettings.ThrottlingRateLimit * 60);
-    expect(share).toBeGreaterThan(0.5);
-    expect(share).toBeLessThan(1);
-  });
-
-  // Source: Lambda telemetry API reference, `platform.report`.
-  const report = (status: string) => ({
-    time: '2026-01-31T09:00:00.000Z',
-    type: 'platform.report',
-    record: { requestId: 'r', metrics: { durationMs: 30_000 }, status },
-  });
-
-  test.each([
-    { what: 'fails', line: { level: 'WARN', message: 'Failed', error: 'ThrottlingException' } },
-    { what: 'times out', line: report('timeout') },
-    { what: 'dies', line: report('error') },
-    { what: 'ends before its answer', line: report('failure') },
-  ])('if any consumer $what in each of three periods of five minutes', ({ line }) => {
-    expect(counting(alarm('Failing').MetricName, line)).toEqual(consumerLogs);
-    expect(alarm('Failing').Dimensions).toBeUndefined();
-    expect(fires(alarm('Failing'), [[1], [1], [1]])).toBe(true);
-    expect(fires(alarm('Failing'), [[1], [], [1]])).toBe(false);
-  });
-
-  test('not if consumers work', () => {
-    const done = { level: 'INFO', message: 'Processed', latencyMs: 12 };
-    expect([done, report('success')].flatMap((line) => counting('Failures', line))).toEqual([]);
-  });
-
-  test.each([
-    { message: 'DeadLettered', logs: consumerLogs },
-    { message: 'Processed', logs: [] },
-  ])(
-    'again for each event that is put aside, even if the queue has others: $message',
-    ({ message, logs }) => {
-      expect(counting(alarm('PutAside').MetricName, { message })).toEqual(logs);
-      expect(alarm('PutAside').Dimensions).toBeUndefined();
-      expect(fires(alarm('PutAside'), [[1]])).toBe(true);
-    },
-  );
-
-  test('after an hour of only wrong signatures, not among right ones, and not without deliveries', () => {
-    const found = alarm('Receiver/WrongSecret');
-    expect([found.MetricName, found.Period]).toEqual(['Verified', 3600]);
-    expect(fires(found, [[1], [0, 0, 0]])).toBe(true);
-    expect(fires(found, [[0, 1, 0]])).toBe(false);
-    expect(fires(found, [[0], []])).toBe(false);
-  });
 });
 
-describe('a setting makes an alarm fire', () => {
+describe('an alarm of a setting', () => {
   const settings = JSON.parse(JSON.stringify(stages['every-setting']));
-  const pathsLike = (end: string, of = everySetting) =>
+  const pathsLike = (end: string, of: typeof template) =>
     of
       .ofType('AWS::CloudWatch::Alarm')
       .map(({ path }) => path)
       .filter((path) => path.endsWith(end));
 
-  test.each([
-    { path: 'Receiver/Quiet', after: settings.quietAfter, metric: 'Verified', watched: [] },
-    {
-      path: 'ShopUpdated/Quiet',
-      after: settings.events['shop.updated'].quietAfter,
-      metric: 'NumberOfMessagesSent',
-      watched: ['ShopUpdated/Queue'],
-    },
-  ])('$path: after hours without deliveries, missing data included', ({ path, after, metric, watched }) => {
-    const found = alarm(path, everySetting);
-    const noDeliveries = (count: number): PeriodValues[] => Array(count).fill([]);
-    expect([found.MetricName, found.Period]).toEqual([metric, 3600]);
-    expect(
-      (found.Dimensions ?? []).map(({ Value }: { Value: unknown }) => everySetting.referred(Value)),
-    ).toEqual(watched);
-    expect(fires(found, [[1], ...noDeliveries(after)])).toBe(true);
-    expect(fires(found, [[1], ...noDeliveries(after - 1)])).toBe(false);
-  });
-
-  test('Lag: if half of the deliveries in an hour are late, however few they are', () => {
-    const found = alarm('Lag', everySetting);
-    const late = settings.lagAfter * 60_000;
-    expect([found.MetricName, found.Period, found.Dimensions]).toEqual(['DeliveryLag', 3600, undefined]);
-    expect(fires(found, [[1, late, late]])).toBe(true);
-    expect(fires(found, [[late]])).toBe(true);
-    // After an outage of ours, repeated deliveries are mixed with punctual ones.
-    expect(fires(found, [[1, 1, late]])).toBe(false);
-    expect(fires(found, [[late - 1]])).toBe(false);
-  });
-
-  test('only as configured; deliveries are late after an hour by default', () => {
-    expect(pathsLike('Quiet').sort()).toEqual(['Receiver/Quiet', 'ShopUpdated/Quiet']);
-    expect(pathsLike('Lag')).toEqual(['Lag']);
-    expect([pathsLike('Quiet', template), pathsLike('Lag', template)]).toEqual([[], ['Lag']]);
+  test('exists only as configured; deliveries are late after an hour by default', () => {
+    expect(pathsLike('Quiet', everySetting).sort()).toEqual(['Receiver/Quiet', 'ShopUpdated/Quiet']);
+    expect(pathsLike('Quiet', template)).toEqual([]);
     expect(alarm('Lag').Threshold).toBe(60 * 60_000);
   });
 
+  test('watches all deliveries, or the queue of its event', () => {
+    for (const path of ['Receiver/Quiet', 'Lag'])
+      expect(alarm(path, everySetting).Dimensions).toBeUndefined();
+    const [{ Value }] = alarm('ShopUpdated/Quiet', everySetting).Dimensions;
+    expect(everySetting.referred(Value)).toBe('ShopUpdated/Queue');
+  });
+
   test.each([
-    { path: 'CertificateExpires', arn: settings.domain.certificateArn },
-    { path: 'OwnershipCertificateExpires', arn: settings.domain.ownershipCertificateArn },
-  ])('$path: thirty days before', ({ path, arn }) => {
-    const found = alarm(path, everySetting);
-    expect(found).toMatchObject({
-      MetricName: 'DaysToExpiry',
-      Dimensions: [{ Name: 'CertificateArn', Value: arn }],
-      Period: 86_400,
-    });
-    expect(fires(found, [[31], [31, 30]])).toBe(true);
-    expect(fires(found, [[31, 31]])).toBe(false);
-    expect(fires(found, [[]])).toBe(false);
+    { path: 'CertificateExpires', Value: settings.domain.certificateArn },
+    { path: 'OwnershipCertificateExpires', Value: settings.domain.ownershipCertificateArn },
+  ])('watches its certificate: $path', ({ path, Value }) => {
+    expect(alarm(path, everySetting).Dimensions).toEqual([{ Name: 'CertificateArn', Value }]);
   });
 });
 

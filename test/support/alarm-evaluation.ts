@@ -1,7 +1,9 @@
 /** The properties of an alarm that its evaluation needs, with the names of CloudFormation. */
-export interface EvaluatedAlarm {
+interface EvaluatedAlarm {
   readonly Statistic?: 'Sum' | 'Maximum' | 'Minimum';
-  readonly ExtendedStatistic?: 'p50';
+  readonly ExtendedStatistic?: 'p50' | 'p99';
+  /** Seconds. */
+  readonly Period: number;
   readonly Threshold: number;
   readonly ComparisonOperator: keyof typeof comparisons;
   readonly EvaluationPeriods: number;
@@ -9,8 +11,8 @@ export interface EvaluatedAlarm {
   readonly TreatMissingData: 'notBreaching' | 'breaching' | 'ignore';
 }
 
-/** The values of one period of the metric. Empty if nothing was published. */
-export type PeriodValues = readonly number[];
+/** A value of a metric, and its age in minutes when the alarm is evaluated. */
+export type DataPoint = readonly [age: number, value: number];
 
 const comparisons = {
   GreaterThanOrEqualToThreshold: (value: number, threshold: number) => value >= threshold,
@@ -18,28 +20,33 @@ const comparisons = {
   LessThanThreshold: (value: number, threshold: number) => value < threshold,
 };
 
+const percentile = (share: number) => (values: readonly number[]) =>
+  values.toSorted((one, other) => one - other)[Math.ceil(values.length * share) - 1] ?? Number.NaN;
+
 const statistics = {
-  Sum: (values: PeriodValues) => values.reduce((sum, value) => sum + value, 0),
-  Maximum: (values: PeriodValues) => Math.max(...values),
-  Minimum: (values: PeriodValues) => Math.min(...values),
-  p50: (values: PeriodValues) =>
-    values.toSorted((one, other) => one - other)[Math.ceil(values.length / 2) - 1] ?? Number.NaN,
+  Sum: (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0),
+  Maximum: (values: readonly number[]) => Math.max(...values),
+  Minimum: (values: readonly number[]) => Math.min(...values),
+  p50: percentile(0.5),
+  p99: percentile(0.99),
 };
 
 /**
- * Whether a silent alarm fires after these periods of its metric, newest last. CloudWatch evaluates in the same way,
- * but also looks a few periods further back: if values are missing, real ones from there count first, so that an alarm
- * on missing data fires that much later. Source: CloudWatch user guide, "Alarm evaluation" and "Configuring how
- * CloudWatch alarms treat missing data".
- * @param periods the alarm's earlier periods count as empty
+ * Whether an alarm fires. CloudWatch evaluates in the same way, but also looks a few periods further back: if values
+ * are missing, real ones from there count first, so that an alarm on missing data fires that much later. Source:
+ * CloudWatch user guide, "Alarm evaluation" and "Configuring how CloudWatch alarms treat missing data".
+ * @param points all values of its metric
+ * @param fired whether it fired before
  */
-export function fires(alarm: EvaluatedAlarm, periods: readonly PeriodValues[]): boolean {
+export function fires(alarm: EvaluatedAlarm, points: readonly DataPoint[], fired = false): boolean {
   const statistic = alarm.Statistic ?? alarm.ExtendedStatistic;
   if (statistic === undefined) throw new Error('The alarm names no statistic');
-  const { EvaluationPeriods, DatapointsToAlarm = EvaluationPeriods, TreatMissingData } = alarm;
-  const evaluated = Array.from({ length: EvaluationPeriods }, (_, index) => periods.at(-1 - index) ?? []);
-  if (TreatMissingData === 'ignore' && evaluated.every((values) => values.length === 0)) return false;
-  const breaching = evaluated.filter((values) =>
+  const { Period, EvaluationPeriods, DatapointsToAlarm = EvaluationPeriods, TreatMissingData } = alarm;
+  const periods = Array.from({ length: EvaluationPeriods }, (_, index) =>
+    points.filter(([age]) => Math.floor((age * 60) / Period) === index).map(([, value]) => value),
+  );
+  if (TreatMissingData === 'ignore' && periods.every((values) => values.length === 0)) return fired;
+  const breaching = periods.filter((values) =>
     values.length === 0
       ? TreatMissingData === 'breaching'
       : comparisons[alarm.ComparisonOperator](statistics[statistic](values), alarm.Threshold),
