@@ -9,7 +9,7 @@ import {
 import { searchOption, shopOption } from '../stage/payload-filter.ts';
 import { hookctlGroup } from '../terminal/command.ts';
 import { ExportDestination } from '../terminal/files.ts';
-import { jsonOption, wholeNumber } from '../terminal/options.ts';
+import { jsonOption, requireReason, wholeNumber } from '../terminal/options.ts';
 import { typedPath } from '../terminal/project-folder.ts';
 
 /** Maximum messages a second of a redrive: as many as SQS' own redrive has at most. */
@@ -23,8 +23,8 @@ const QUEUE = 'event such as shop.updated, quarantine, unrouted, or a name from 
 export function dlqCommand(runOperation: RunOperation) {
   const command = hookctlGroup(
     'dlq',
-    'Shows, exports and redrives dead letters, quarantined and parked messages.',
-  ).usage('list | show | redrive | export [options]');
+    'Shows, exports, redrives and discards dead letters, quarantined and parked messages.',
+  ).usage('list | show | redrive | export | discard [options]');
 
   const on = (name: string, description: string) =>
     command.command(name).description(description).addOption(stageOption()).addOption(outputsOption());
@@ -39,11 +39,17 @@ export function dlqCommand(runOperation: RunOperation) {
       .addOption(searchOption());
 
   on('list', 'Counts the messages of each queue, and shows pauses')
+    .addOption(shopOption())
+    .addOption(searchOption())
     .addOption(jsonOption())
-    .action(({ json, ...where }) =>
+    .action(({ shop, search, json = false, ...where }) =>
       runOperation(where, async (operation) => {
+        if ((shop ?? search) !== undefined) {
+          const { dlqMatches } = await import('../stage/queues/dlq-matches.ts');
+          return dlqMatches(operation, { shop, search }, json);
+        }
         const { dlqList } = await import('../stage/queues/dlq-list.ts');
-        return dlqList(operation, { json: json ?? false });
+        return dlqList(operation, { json });
       }),
     );
 
@@ -86,6 +92,25 @@ export function dlqCommand(runOperation: RunOperation) {
         return await dlqExport(aside, queue, filter, (line) => destination.write(line));
       }),
     );
+
+  onMessages('discard', 'Deletes messages of a queue for good. Without --reason, only shows which')
+    .option('--reason <text>', 'the reason, in one line; it is logged with your name')
+    .option('--export <file>', 'new file to write the messages to first', typedPath)
+    .option('--no-export', 'keep no copy of the messages')
+    .addOption(jsonOption())
+    .action(async (name, { id: ids, event, shop, search, reason, export: file, json, ...where }) => {
+      const line = reason === undefined ? undefined : requireReason(reason);
+      const isDecided = line !== undefined && file !== undefined;
+      const exportTo = typeof file === 'string' ? file : undefined;
+      await runOperation(where, async (given) => {
+        const operation = reporting(given, json);
+        const { findQueue } = await import('../stage/queues/queue.ts');
+        const { dlqDiscard } = await import('../stage/queues/dlq-discard.ts');
+        const queue = await findQueue(operation.stack, name);
+        const consent = isDecided ? { reason: line, exportTo } : undefined;
+        return dlqDiscard(operation, queue, { ids, event, shop, search }, consent);
+      });
+    });
   return command;
 }
 

@@ -1,4 +1,3 @@
-import { MAX_PAUSE_REASON_LENGTH } from '../../lambda/limits.ts';
 import {
   outputsOption,
   type RunOperation,
@@ -7,8 +6,7 @@ import {
   stageOption,
 } from '../stage/operation.ts';
 import { hookctlCommand } from '../terminal/command.ts';
-import { UsageError } from '../terminal/command-error.ts';
-import { jsonOption } from '../terminal/options.ts';
+import { jsonOption, requireReason } from '../terminal/options.ts';
 
 export const pauseCommand = (runOperation: RunOperation) =>
   hookctlCommand(
@@ -20,14 +18,8 @@ export const pauseCommand = (runOperation: RunOperation) =>
     .addOption(stageOption())
     .addOption(outputsOption())
     .addOption(jsonOption())
-    .action(async (event, { reason = '', json, ...where }) => {
-      const { isReason } = await import('../stage/queues/pause-state.ts');
-      const line = reason.trim();
-      if (!isReason(line)) {
-        throw new UsageError(
-          `Give a reason, in one line of 1 to ${MAX_PAUSE_REASON_LENGTH} characters: --reason "…"`,
-        );
-      }
+    .action(async (event, { reason, json, ...where }) => {
+      const line = requireReason(reason);
       await runOperation(where, async (operation) => {
         const { pause } = await import('../stage/queues/pause.ts');
         return pause(reporting(operation, json), event, line);

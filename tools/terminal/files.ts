@@ -80,7 +80,9 @@ export class ExportDestination implements AsyncDisposable {
     }
   }
 
+  /** Also waits until the lines are on the disk: the original may be deleted next. */
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#file?.sync();
     await this.#file?.close();
   }
 }

@@ -1,6 +1,9 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { LOCAL_SECRET } from '../../events/signing.ts';
+import { MAX_PAUSE_REASON_LENGTH } from '../../lambda/limits.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
+import { UsageError } from './command-error.ts';
+import { printable } from './text.ts';
 
 /**
  * Parser of an option whose value is a whole number.
@@ -51,6 +54,19 @@ export function eachOf<Word extends string>(words: readonly Word[]) {
     if (word !== undefined) return [...before, word];
     throw new InvalidArgumentError(`${didYouMean(text, words)} One of: ${words.join(', ')}`.trim());
   };
+}
+
+/**
+ * A reason that a person gave, which terminals and mails display unchanged.
+ * @throws UsageError
+ */
+export function requireReason(text = ''): string {
+  const reason = text.trim();
+  const isOneLine = !/\s/.test(reason.replaceAll(' ', '')) && printable(reason) === reason;
+  if (reason !== '' && reason.length <= MAX_PAUSE_REASON_LENGTH && isOneLine) return reason;
+  throw new UsageError(
+    `Give a reason, in one line of 1 to ${MAX_PAUSE_REASON_LENGTH} characters: --reason "…"`,
+  );
 }
 
 export const port = wholeNumber(0, 65_535);

@@ -1,5 +1,5 @@
 import { AwsError } from '../errors.ts';
-import { type JsonObject, textOf } from '../json.ts';
+import { type JsonObject, objectsOf, textOf } from '../json.ts';
 import { arnOf, type Operations } from '../services.ts';
 import { logFilter } from './log-filter.ts';
 import { createQueries } from './logs-query.ts';
@@ -48,6 +48,8 @@ export interface Logs {
 
 export function createLogs(): Logs {
   const groups = new Map<string, StoredLine[]>();
+  /** Streams that were created by a call: the group's name and its own. */
+  const streams = new Set<string>();
   let count = 0;
 
   const groupArn = (name: string) => arnOf('logs', `log-group:${name}`);
@@ -80,8 +82,32 @@ export function createLogs(): Logs {
       };
     },
 
+    CreateLogStream(parameters) {
+      linesOf(parameters);
+      const name = streamOf(parameters);
+      if (streams.has(name)) {
+        throw new AwsError('ResourceAlreadyExistsException', 'The specified log stream already exists');
+      }
+      streams.add(name);
+      return {};
+    },
+
+    PutLogEvents(parameters) {
+      linesOf(parameters);
+      if (!streams.has(streamOf(parameters))) {
+        throw new AwsError('ResourceNotFoundException', 'The specified log stream does not exist.');
+      }
+      for (const { message, timestamp } of validEvents(parameters)) {
+        write(textOf(parameters, 'logGroupName') ?? '', message, timestamp);
+      }
+      return {};
+    },
+
     FilterLogEvents: (parameters) => filteredPage(linesOf(parameters), parameters),
   };
+
+  const streamOf = (parameters: JsonObject) =>
+    `${textOf(parameters, 'logGroupName')}:${textOf(parameters, 'logStreamName')}`;
 
   function create(group: string): StoredLine[] {
     const lines = groups.get(group) ?? [];
@@ -89,20 +115,33 @@ export function createLogs(): Logs {
     return lines;
   }
 
-  return {
-    create,
+  function write(group: string, message: string, at?: number): void {
+    const lines = create(group);
+    const now = Date.now();
+    const one: StoredLine = { number: count, timestamp: at ?? now, ingestionTime: now, message };
+    lines.splice(lines.findLastIndex(({ timestamp }) => timestamp <= one.timestamp) + 1, 0, one);
+    count += 1;
+    if (lines.length > MAX_LINES) lines.shift();
+  }
 
-    write(group, message, at) {
-      const lines = create(group);
-      const now = Date.now();
-      const one: StoredLine = { number: count, timestamp: at ?? now, ingestionTime: now, message };
-      lines.splice(lines.findLastIndex(({ timestamp }) => timestamp <= one.timestamp) + 1, 0, one);
-      count += 1;
-      if (lines.length > MAX_LINES) lines.shift();
-    },
+  return { create, write, operations };
+}
 
-    operations,
-  };
+/** The lines of PutLogEvents. Source of the limits: CloudWatch Logs API reference, `PutLogEvents`. */
+function validEvents(parameters: JsonObject): { readonly message: string; readonly timestamp: number }[] {
+  const events = objectsOf(parameters, 'logEvents').map((event) => ({
+    message: textOf(event, 'message') ?? '',
+    timestamp: Number(event.timestamp),
+  }));
+  const bytes = events.reduce((sum, { message }) => sum + Buffer.byteLength(message) + LINE_OVERHEAD, 0);
+  if (events.length === 0 || events.length > MAX_PAGE_SIZE || bytes > MAX_PAGE_BYTES) {
+    throw invalid(`logEvents must be 1 to ${MAX_PAGE_SIZE} lines, of ${MAX_PAGE_BYTES} bytes together`);
+  }
+  if (events.some(({ message }) => message === '')) throw invalid('The message of a log event is empty');
+  if (events.some(({ timestamp }, index) => timestamp < (events[index - 1]?.timestamp ?? 0))) {
+    throw invalid('Log events in a single PutLogEvents request must be in chronological order.');
+  }
+  return events;
 }
 
 /** Answers FilterLogEvents. */

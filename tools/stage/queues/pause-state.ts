@@ -5,21 +5,9 @@ import {
   paginateListEventSourceMappings,
 } from '@aws-sdk/client-lambda';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
-import { MAX_PAUSE_REASON_LENGTH } from '../../../lambda/limits.ts';
 import { CommandError } from '../../terminal/command-error.ts';
-import { printable } from '../../terminal/text.ts';
 import type { Stage } from '../stage.ts';
 import { type QueueState, queueState } from './queue.ts';
-
-/** Whether a text can be a reason: one line that terminals and mails display unchanged. */
-export function isReason(text: string): boolean {
-  return (
-    text.trim() !== '' &&
-    text.length <= MAX_PAUSE_REASON_LENGTH &&
-    !/\s/.test(text.replaceAll(' ', '')) &&
-    printable(text) === text
-  );
-}
 
 export interface Pause {
   readonly event: EventName;

@@ -1,4 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ChangeMessageVisibilityCommand, type Message, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
@@ -6,11 +7,14 @@ import { sha256Hex } from '../../../../lambda/hash.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { type SharedStack, sharedStack } from '../../../../test/support/shared-stack.ts';
 import { Tables } from '../../../../test/support/tables.ts';
+import type { Operation } from '../../../stage/operation.ts';
+import { dlqDiscard } from '../../../stage/queues/dlq-discard.ts';
+import type { WaitingQueue } from '../../../stage/queues/queue.ts';
 import { redrive } from '../../../stage/queues/redrive.ts';
 import { DEAD, Operator, quarantined, shopUpdated } from './support.ts';
 
 /** Rounds of each test. Each has other moments at which the two commands meet, and at which one is killed. */
-const ROUNDS = 8;
+const ROUNDS = 4;
 
 let stack: SharedStack;
 let operator: Operator;
@@ -24,12 +28,14 @@ beforeAll(async () => {
 afterAll(() => operator.close());
 beforeEach(() => operator.empty());
 
+type Command = (operation: Operation, queue: WaitingQueue) => Promise<unknown>;
+
 /**
  * A command of one of the operators: each call takes a random time, and half of the commands are killed after a random
  * number of calls. A killed command makes no further call.
  * @returns when it has ended, and the visibility timeout of what it held, too
  */
-async function carriedOut(queue: string): Promise<void> {
+async function carriedOut(queue: string, run: Command): Promise<void> {
   const held: string[] = [];
   const sqs = new SQSClient(stack.operator);
   let calls = randomInt(2) === 0 ? randomInt(1, 40) : Number.POSITIVE_INFINITY;
@@ -43,7 +49,7 @@ async function carriedOut(queue: string): Promise<void> {
     return result;
   });
   const own = { ...operator.operation(), stack: operator.stack.with({ sqs }) };
-  await redrive(own, operator.queue(queue)).catch(() => {});
+  await run(own, operator.queue(queue)).catch(() => {});
   sqs.destroy();
   const { url: QueueUrl } = operator.queue(queue);
   for (const ReceiptHandle of held) {
@@ -57,6 +63,7 @@ async function bodiesLeft(
   queue: string,
   bodies: readonly string[],
   attributes: Readonly<Record<string, string>>,
+  second: Command = redrive,
 ) {
   const isQuarantine = queue === 'quarantine';
   const { url } = operator.queue(queue);
@@ -67,7 +74,7 @@ async function bodiesLeft(
       await operator.put(url, isQuarantine ? quarantined(body) : body, facts);
     }
   }
-  await Promise.all([carriedOut(queue), sleep(randomInt(30)).then(() => carriedOut(queue))]);
+  await Promise.all([carriedOut(queue, redrive), sleep(randomInt(30)).then(() => carriedOut(queue, second))]);
   const left = await operator.queues.takeAll(url);
   return left.map(({ Body = '' }) =>
     isQuarantine ? Buffer.from(JSON.parse(Body).bodyBase64, 'base64').toString() : Body,
@@ -102,5 +109,20 @@ test('two redrives of deliveries that stay unusable, also killed ones: each body
     );
     const left = await bodiesLeft('quarantine', unusable, { event: 'unusable', reason: 'x' });
     expect([...new Set(left)].toSorted()).toEqual(unusable.toSorted());
+  }
+});
+
+test('a redrive and a discard at once, also killed ones: each body is processed, exported or still there', async () => {
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const exportTo = operator.path(`${randomUUID()}.jsonl`);
+    const discard: Command = (operation, queue) =>
+      dlqDiscard(operation, queue, {}, { reason: 'x', exportTo });
+    const shops = Array.from({ length: 4 }, () => randomUUID());
+    const left = await bodiesLeft('shop.updated', shops.map(shopUpdated), DEAD, discard);
+    const exported = existsSync(exportTo) ? readFileSync(exportTo, 'utf8') : '';
+    const gone = shops.filter((shop) => !left.includes(shopUpdated(shop)) && !exported.includes(shop));
+    for (const shop_id of gone) {
+      await eventually(() => tables.get(stack.outputs.ShopCacheTable, { shop_id }));
+    }
   }
 });
