@@ -3,6 +3,7 @@ import { AwsError } from '../errors.ts';
 import type { Fauxqs } from '../fauxqs.ts';
 import { type JsonObject, parseJsonObject, textOf } from '../json.ts';
 import type { AwsResponse } from '../response.ts';
+import { assertPublishable } from './publish-rules.ts';
 
 /**
  * Maximum bytes of a message, the texts of all protocols together. Source: Amazon SNS API reference,
@@ -10,8 +11,11 @@ import type { AwsResponse } from '../response.ts';
  */
 const MAX_MESSAGE_BYTES = 262_144;
 
-/** SNS: fauxqs, plus `MessageStructure`. Like the real service, it has only the query protocol. */
+/**
+ * SNS: fauxqs, plus `MessageStructure` and SNS' rules for texts. Like the real service, it has only the query protocol.
+ */
 export function sns(fauxqs: Fauxqs, parameters: JsonObject): Promise<AwsResponse> {
+  assertPublishable(parameters);
   const form = new URLSearchParams();
   for (const [field, value] of Object.entries(resolveMessageStructure(parameters))) {
     form.set(field, String(value));
