@@ -63,8 +63,8 @@ export const REPLAYABLE_DAYS = 60;
 export const REPLAYABLE_RECEIPT_DAYS = MEMORY_DAYS - EVENT_RETENTION_DAYS;
 
 /**
- * Receives before a message goes to the dead-letter queue: about three hours, or up to three days while CloudFront is
- * busy.
+ * Receives after which a consumer moves a message to the dead-letter queue: about three hours, or up to three days while
+ * CloudFront is busy. SQS itself moves a message after {@link UNARCHIVED_RECEIVES} more.
  */
 export const MAX_RECEIVES = 10;
 
@@ -80,11 +80,17 @@ export const MAX_RETRY_SECONDS = 60 * 60;
 export const RETRY_JITTER = 0.25;
 
 /**
- * Receives after which a message that only the archive rejects becomes a dead letter: about an hour. Its effect is
- * done, but while it waits it is in flight. SQS allows about 120,000 messages in flight per queue: at 30 a second, no
- * other message could be received. Source: SQS developer guide, "Message quotas".
+ * Further receives for a message that only the archive rejects, so that one rejection after the last failure of the
+ * effect does not make it a dead letter. A message also has them if it crashes its consumer, or cannot be moved.
  */
-export const MAX_UNARCHIVED_RECEIVES = 8;
+export const UNARCHIVED_RECEIVES = 2;
+
+/**
+ * Receives until which the delay grows after a rejection by the archive: to 8 minutes, so that 12 receives take about an
+ * hour. The effect is done, but while the message waits it is in flight. SQS allows about 120,000 messages in flight per
+ * queue: at 30 a second, no other message could be received. Source: SQS developer guide, "Message quotas".
+ */
+export const UNARCHIVED_GROWTH = 5;
 
 /**
  * First window in which a retry is scheduled while CloudFront's quota is used up, in first delays: 15 minutes with a

@@ -3,7 +3,7 @@ import type { ArchiveRecord } from '../archive/record.ts';
 import type { EffectOutcome } from '../effects/event-order.ts';
 import { describeError, errorText } from '../errors.ts';
 import type { EventName } from '../events/catalogue.ts';
-import { MAX_UNARCHIVED_RECEIVES } from '../limits.ts';
+import { UNARCHIVED_GROWTH, UNARCHIVED_RECEIVES } from '../limits.ts';
 import {
   DEAD_LETTER_NOT_SENT,
   DEAD_LETTERED,
@@ -75,16 +75,21 @@ export class MessageSettler {
     return this.#settled(message, outcome, read);
   }
 
-  /** Moves the message to the dead-letter queue, or delays its retry. */
+  /**
+   * Moves the message to the dead-letter queue, or delays its retry.
+   * @param limits further receives, and the receive until which the delay grows
+   */
   async failed(
     message: ConsumedMessage,
     error: unknown,
     read: ReadFields = {},
-    maxReceives = this.#source.maxReceives,
+    { moreReceives = 0, growth = Number.POSITIVE_INFINITY } = {},
   ): Promise<Settlement> {
     const { attempt } = message.metadata;
-    const isLast = isPermanent(error) || attempt >= maxReceives;
-    return isLast ? await this.#giveUp(message, error, read) : await this.#retry(message, error);
+    const isLast = isPermanent(error) || attempt >= this.#source.maxReceives + moreReceives;
+    return isLast
+      ? await this.#giveUp(message, error, read)
+      : await this.#retry(message, error, Math.min(attempt, growth));
   }
 
   /**
@@ -93,8 +98,8 @@ export class MessageSettler {
    */
   async notArchived(settled: SettledMessage, error: Error): Promise<Settlement> {
     if (settled.record.outcome !== DEAD_LETTERED) {
-      const maxReceives = Math.min(MAX_UNARCHIVED_RECEIVES, this.#source.maxReceives);
-      return this.failed(settled.message, error, {}, maxReceives);
+      const limits = { moreReceives: UNARCHIVED_RECEIVES, growth: UNARCHIVED_GROWTH };
+      return this.failed(settled.message, error, {}, limits);
     }
     recordLog.warn(NOT_ARCHIVED, await describeError(error));
     await count(NOT_ARCHIVED);
@@ -106,7 +111,7 @@ export class MessageSettler {
     recordLog.error(DEAD_LETTERED, described);
     await count(DEAD_LETTERED, { event: this.#event });
     const failureReason = readableText(errorText(described));
-    // If the copy fails, the message returns to its queue. After the last receive, SQS moves the message.
+    // If the copy fails, the message returns to its queue. After the queue's last receive, SQS moves the message.
     const isMoved = await succeeds(DEAD_LETTER_NOT_SENT, () =>
       this.#source.sendToDeadLetterQueue(message.record, failureReason),
     );
@@ -114,9 +119,9 @@ export class MessageSettler {
     return this.#settled(message, DEAD_LETTERED, { ...read, failureReason });
   }
 
-  async #retry(message: ConsumedMessage, error: unknown): Promise<Settlement> {
+  async #retry(message: ConsumedMessage, error: unknown, step: number): Promise<Settlement> {
     const described = await describeError(error);
-    const seconds = retryDelaySeconds(error, message.metadata.attempt, this.#source.firstRetryDelay);
+    const seconds = retryDelaySeconds(error, step, this.#source.firstRetryDelay);
     recordLog.warn(FAILED, { ...described, retryInSeconds: seconds });
     await count(FAILED, { event: this.#event });
     // If the delay fails, the message returns after the queue's visibility timeout.

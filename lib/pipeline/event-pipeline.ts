@@ -8,6 +8,7 @@ import {
   EVENT_RETENTION_SECONDS,
   FIRST_RETRY_SECONDS,
   MAX_RECEIVES,
+  UNARCHIVED_RECEIVES,
   VISIBILITY_TIMEOUTS,
 } from '../../lambda/limits.ts';
 import { acknowledge } from '../acknowledge.ts';
@@ -64,7 +65,7 @@ export class EventPipeline extends Construct {
       removalPolicy,
       retentionPeriod: Duration.seconds(EVENT_RETENTION_SECONDS),
       visibilityTimeout: Duration.seconds(VISIBILITY_TIMEOUTS * settings.timeout),
-      deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount: MAX_RECEIVES },
+      deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount: MAX_RECEIVES + UNARCHIVED_RECEIVES },
     });
 
     this.consumer = new ReleasedFunction(this, 'Consumer', {

@@ -57,12 +57,12 @@ describe('the pipeline of each event', () => {
     expect(found.sort()).toEqual(expected.sort());
   });
 
-  test('has its own dead-letter queue after 10 receives, and a consumer that knows both', () => {
+  test('has its own dead-letter queue after 12 receives, and a consumer that uses it after 10', () => {
     for (const { template, queue, consumer } of mappings) {
       const deadLetterQueue = queue.path.replace('/Queue', '/DeadLetterQueue');
       const { maxReceiveCount, deadLetterTargetArn } = queue.properties.RedrivePolicy;
       const variables = consumer.properties.Environment.Variables;
-      expect(maxReceiveCount).toBe(10);
+      expect(maxReceiveCount).toBe(12);
       expect(template.referred(deadLetterTargetArn)).toBe(deadLetterQueue);
       expect(variables.MAXIMUM_RECEIVES).toBe('10');
       expect(template.referred(variables.QUEUE_URL)).toBe(queue.path);

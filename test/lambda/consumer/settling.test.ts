@@ -279,22 +279,38 @@ describe('archiving', () => {
     });
   });
 
-  test('has eight attempts while Firehose fails, because the number of messages in flight is limited', async () => {
+  test.each([8, 9, 10, 11])('returns a message whose record is refused at receive %d', async (attempt) => {
+    inject({ service: 'firehose', kind: 'records-refused', every: 1 });
+    const sent = message(shop('refused'), { attempt });
+    expect(await consume([sent])).toEqual([sent]);
+    expect(linesOf(sent)).toMatchObject([
+      { message: 'Started' },
+      { message: 'Processed' },
+      { message: 'Failed', error: 'NotArchivedError' },
+      { message: 'RetryNotDelayed' },
+    ]);
+  });
+
+  test('ends with a dead letter after 12 receives, the last that its queue allows', async () => {
     inject({ service: 'firehose', kind: 'throttled' });
-    const seventh = message(shop('seventh'), { attempt: 7 });
-    const eighth = message(shop('eighth'), { attempt: 8 });
-    expect(await consume([seventh, eighth])).toEqual([seventh]);
-    expect((await deadLetterOf(eighth)).MessageAttributes?.failureReason?.StringValue).toMatch(
+    const sent = message(shop('twelfth'), { attempt: 12 });
+    expect(await consume([sent])).toEqual([]);
+    expect((await deadLetterOf(sent)).MessageAttributes?.failureReason?.StringValue).toMatch(
       /^Firehose PutRecordBatch: ServiceUnavailableException/,
     );
   });
 
-  test('has a lower limit on a queue with fewer than eight receives', async () => {
-    const other = await load({ MAXIMUM_RECEIVES: '2' });
+  // SQS allows 120,000 messages in flight. At 30 a second, that is 67 minutes.
+  test('takes at most 67 minutes while Firehose fails, because waiting messages are in flight', async () => {
     inject({ service: 'firehose', kind: 'throttled' });
-    const sent = message(shop('second'), { attempt: 2 });
-    expect(await consume([sent], other)).toEqual([]);
-    expect(messagesOf(sent)).toEqual(['Started', 'Processed', 'DeadLettered']);
+    jest.spyOn(Math, 'random').mockReturnValue(0.5);
+    const batch = Array.from({ length: 11 }, (_, index) => message(shop(index), { attempt: index + 1 }));
+    await consume(batch);
+    const waits = lines.logged.flatMap(({ retryInSeconds }) =>
+      retryInSeconds ? [Number(retryInSeconds)] : [],
+    );
+    expect(waits).toHaveLength(11);
+    expect(waits.reduce((sum, wait) => sum + wait)).toBeLessThanOrEqual(120_000 / 30);
   });
 
   test('reports a dead letter that cannot be archived, and it is on its queue once', async () => {

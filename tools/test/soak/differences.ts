@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Message } from '@aws-sdk/client-sqs';
 import type { LocalStack } from 'local-aws';
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
-import { MAX_RECEIVES } from '../../../lambda/limits.ts';
+import { MAX_RECEIVES, UNARCHIVED_RECEIVES } from '../../../lambda/limits.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { essence, expectedState, type ReceivedDelivery, versionOf } from '../../../test/support/oracle.ts';
 import type { Queues } from '../../../test/support/queues.ts';
@@ -205,7 +205,10 @@ async function faultsOf(
       (OUTCOMES[sent.kind] ?? []).includes(record.outcome),
     ],
     ['has a reason of failure, or lacks one', isDeadLetter === (record.failureReason !== undefined)],
-    [`has the attempt ${record.attempt}`, record.attempt >= 1 && record.attempt <= MAX_RECEIVES],
+    [
+      `has the attempt ${record.attempt}`,
+      record.attempt >= 1 && record.attempt <= MAX_RECEIVES + UNARCHIVED_RECEIVES,
+    ],
     ['has invalid times', TIME.test(record.receivedAt) && TIME.test(record.settledAt)],
     ['was settled before it was received', record.receivedAt <= record.settledAt],
     ['has no request', record.requestId !== undefined],
