@@ -101,7 +101,9 @@ describe('the archive', () => {
       const name = ofThisRun('replay').toLowerCase();
       await deployment.repair(eventIdOf(small), settledAt, name);
       const repaired = (row: Row) => row.invalidated_at === right.invalidated_at;
-      expect(await deployment.row(outputs.ShopCacheTable, key, repaired)).toEqual(right);
+      // Every event changes `invalidation`, so that no reader caches the shop as it was before.
+      const row = await deployment.row(outputs.ShopCacheTable, key, repaired);
+      expect(row).toEqual({ ...right, invalidation: expect.any(String) });
     },
     2 * LIMIT,
   );
