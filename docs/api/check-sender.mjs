@@ -3549,37 +3549,7 @@ function timedStep(word) {
 import { once as once2 } from "node:events";
 import { setTimeout as sleep2 } from "node:timers/promises";
 
-// lambda/limits.ts
-var DAY = 24 * 60 * 60;
-var SECRET_MAX_AGE = 5 * 6e4;
-var CLOCK_TOLERANCE = 5 * 6e4;
-var MEMORY_DAYS = 90;
-var MEMORY_SECONDS = MEMORY_DAYS * DAY;
-var EVENT_RETENTION_SECONDS = 7 * DAY;
-var DEAD_LETTER_RETENTION_SECONDS = 14 * DAY;
-var EVENT_RETENTION_DAYS = EVENT_RETENTION_SECONDS / DAY;
-var DEAD_LETTER_RETENTION_DAYS = DEAD_LETTER_RETENTION_SECONDS / DAY;
-var LAST_DAY_ON_QUEUES = EVENT_RETENTION_DAYS + DEAD_LETTER_RETENTION_DAYS;
-var REPLAYABLE_RECEIPT_DAYS = MEMORY_DAYS - EVENT_RETENTION_DAYS;
-var MAX_RETRY_SECONDS = 60 * 60;
-var MAX_QUOTA_WINDOW_SECONDS = 11 * 60 * 60;
-var MAX_RECORD_BYTES = 1e3 * 1024;
-var RECORD_RESERVE_BYTES = 32 * 1024;
-var MAX_PROBLEMS = 20;
-var MAX_TEXT_BYTES = 64 * 1024;
-var MAX_DATA_BYTES = 256 * 1024;
-var MAX_INSPECTION_SECONDS = 15 * 60;
-var GATEWAY_TIMEOUT_SECONDS = { http: 30, rest: 29 };
-var EVENT_MEGABYTES = 6;
-var ENCODED_BODY_MEGABYTES = EVENT_MEGABYTES * 3 / 4;
-var REQUEST_TIMEOUT = 2e3;
-var CALL_ATTEMPTS = 2;
-var MAX_CALL_MILLISECONDS = CALL_ATTEMPTS * REQUEST_TIMEOUT + 1e3;
-var MIN_RECEIVER_SECONDS = 4 * MAX_CALL_MILLISECONDS / 1e3;
-var OUT_OF_TIME_MARGIN = 3 * MAX_CALL_MILLISECONDS;
-var MIN_CONSUMER_SECONDS = (OUT_OF_TIME_MARGIN + MAX_CALL_MILLISECONDS) / 1e3;
-
-// tools/local/listen.ts
+// local-aws/listen.ts
 import { createServer } from "node:http";
 var MAX_PORT_ATTEMPTS = 5;
 async function listen(serverOptions, onRequest, { port: port2, host }) {
@@ -3610,40 +3580,101 @@ function isCode(error, ...codes) {
   return error instanceof Error && "code" in error && codes.includes(String(error.code));
 }
 
-// lambda/hash.ts
-import { createHash } from "node:crypto";
-function sha256Hex(content) {
-  return createHash("sha256").update(content).digest("hex");
+// lambda/limits.ts
+var DAY = 24 * 60 * 60;
+var SECRET_MAX_AGE = 5 * 6e4;
+var CLOCK_TOLERANCE = 5 * 6e4;
+var MEMORY_DAYS = 90;
+var MEMORY_SECONDS = MEMORY_DAYS * DAY;
+var EVENT_RETENTION_SECONDS = 7 * DAY;
+var DEAD_LETTER_RETENTION_SECONDS = 14 * DAY;
+var EVENT_RETENTION_DAYS = EVENT_RETENTION_SECONDS / DAY;
+var DEAD_LETTER_RETENTION_DAYS = DEAD_LETTER_RETENTION_SECONDS / DAY;
+var LAST_DAY_ON_QUEUES = EVENT_RETENTION_DAYS + DEAD_LETTER_RETENTION_DAYS;
+var REPLAYABLE_RECEIPT_DAYS = MEMORY_DAYS - EVENT_RETENTION_DAYS;
+var MAX_RETRY_SECONDS = 60 * 60;
+var MAX_QUOTA_WINDOW_SECONDS = 11 * 60 * 60;
+var MAX_RECORD_BYTES = 1e3 * 1024;
+var RECORD_RESERVE_BYTES = 32 * 1024;
+var MAX_PROBLEMS = 20;
+var MAX_TEXT_BYTES = 64 * 1024;
+var MAX_DATA_BYTES = 256 * 1024;
+var MAX_INSPECTION_SECONDS = 15 * 60;
+var GATEWAY_TIMEOUT_SECONDS = { http: 30, rest: 29 };
+var EVENT_MEGABYTES = 6;
+var ENCODED_BODY_MEGABYTES = EVENT_MEGABYTES * 3 / 4;
+var REQUEST_TIMEOUT = 2e3;
+var CALL_ATTEMPTS = 2;
+var MAX_CALL_MILLISECONDS = CALL_ATTEMPTS * REQUEST_TIMEOUT + 1e3;
+var MIN_RECEIVER_SECONDS = 4 * MAX_CALL_MILLISECONDS / 1e3;
+var OUT_OF_TIME_MARGIN = 3 * MAX_CALL_MILLISECONDS;
+var MIN_CONSUMER_SECONDS = (OUT_OF_TIME_MARGIN + MAX_CALL_MILLISECONDS) / 1e3;
+
+// local-aws/client-settings.ts
+var REGION = "us-east-1";
+
+// local-aws/aws/services.ts
+var ACCOUNT_ID = "000000000000";
+
+// local-aws/gateway/gateway-events.ts
+var receivingApi = (apiId) => ({
+  accountId: ACCOUNT_ID,
+  apiId,
+  domainName: `${apiId}.execute-api.${REGION}.amazonaws.com`
+});
+function httpApiEvent(request, { accountId, apiId, domainName }, cookies = []) {
+  const { method, path: path2, query = "", body, isBase64Encoded, receivedAt, requestId } = request;
+  const headers = joined(request.headers);
+  const routeKey = `${method} ${path2}`;
+  return {
+    version: "2.0",
+    routeKey,
+    rawPath: path2,
+    rawQueryString: query,
+    ...cookies.length > 0 && { cookies },
+    headers,
+    ...query !== "" && { queryStringParameters: joined(new URLSearchParams(query)) },
+    requestContext: {
+      accountId,
+      apiId,
+      domainName,
+      domainPrefix: prefixOf(domainName),
+      http: {
+        method,
+        path: path2,
+        protocol: protocolOf(request),
+        sourceIp: request.sourceIp,
+        userAgent: headers["user-agent"] ?? ""
+      },
+      requestId,
+      routeKey,
+      stage: "$default",
+      time: commonLogTime(receivedAt),
+      timeEpoch: receivedAt.getTime()
+    },
+    ...body !== void 0 && { body },
+    isBase64Encoded
+  };
+}
+function grouped(pairs2) {
+  const values = /* @__PURE__ */ new Map();
+  for (const [name, value] of pairs2) values.set(name, [...values.get(name) ?? [], value]);
+  return Object.fromEntries(values);
+}
+function joined(pairs2) {
+  return Object.fromEntries(Object.entries(grouped(pairs2)).map(([name, values]) => [name, values.join(",")]));
+}
+var prefixOf = (domainName) => domainName.split(".", 1)[0] ?? "";
+var protocolOf = ({ httpVersion = "1.1" }) => `HTTP/${httpVersion}`;
+function commonLogTime(time) {
+  const [, day, month, year, clock] = time.toUTCString().split(" ");
+  return `${day}/${month}/${year}:${clock} +0000`;
 }
 
-// lambda/log-messages.ts
-var ACCEPTED = "Accepted";
-var PARKED = "Parked";
-var UNUSABLE = "Unusable";
-var REJECTED = "Rejected";
+// local-aws/gateway/http-api.ts
+import { Buffer as Buffer4 } from "node:buffer";
 
-// lambda/receiver/signature.ts
-import { createHmac, timingSafeEqual } from "node:crypto";
-var SIGNATURE_BYTES = 32;
-var PREFIX = "sha256=";
-var HEX = /^[0-9A-Fa-f]{64}$/;
-var BASE64 = /^(?:[A-Za-z0-9+/]{43}=?|[A-Za-z0-9_-]{43}=?)$/;
-function decodeSignature(header) {
-  if (header === void 0) return void 0;
-  const value = header.startsWith(PREFIX) ? header.slice(PREFIX.length) : header;
-  if (HEX.test(value)) return Buffer.from(value, "hex");
-  if (BASE64.test(value)) return Buffer.from(value, "base64");
-  return void 0;
-}
-function sign(body, secret) {
-  return createHmac("sha256", secret).update(body).digest();
-}
-function verify(body, signature, secrets) {
-  if (signature.length !== SIGNATURE_BYTES) return false;
-  return secrets.some((secret) => timingSafeEqual(sign(body, secret), signature));
-}
-
-// tools/local/gateway/http-message.ts
+// local-aws/gateway/http-message.ts
 import { randomBytes } from "node:crypto";
 import { validateHeaderName, validateHeaderValue } from "node:http";
 function requestOf(message, port2) {
@@ -3698,23 +3729,249 @@ function isObject(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-// tools/check-sender/encodings.ts
-import { isUtf8 } from "node:buffer";
-import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from "node:zlib";
-
-// tools/local/gateway/server.ts
+// local-aws/gateway/integration.ts
 import { Buffer as Buffer2 } from "node:buffer";
 
-// tools/local/aws/http-server.ts
-var MAX_BODY_BYTES = 16 * 1024 * 1024;
+// local-aws/functions/invocation.ts
+var EVENT_LIMIT_BYTES = 6 * 1024 * 1024;
+var TooManyRequestsError = class extends Error {
+  name = "TooManyRequestsException";
+  constructor() {
+    super("Rate Exceeded.");
+  }
+};
 
-// tools/local/gateway/server.ts
+// local-aws/gateway/integration.ts
+async function integrate(invoke, event7, limitMilliseconds) {
+  if (Buffer2.byteLength(JSON.stringify(event7)) > EVENT_LIMIT_BYTES) return "event too large";
+  let timer;
+  const timeout = new Promise((resolve) => {
+    timer = setTimeout(() => resolve("timed out"), limitMilliseconds);
+  });
+  try {
+    return await Promise.race([invoke(event7), timeout]);
+  } catch (error) {
+    return error instanceof TooManyRequestsError ? "throttled" : "rejected";
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+// local-aws/gateway/payload-format-2.ts
+import { Buffer as Buffer3 } from "node:buffer";
+var CONNECTION_HEADERS = /* @__PURE__ */ new Set([
+  "connection",
+  "expect",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade"
+]);
+var OWN_HEADERS = /* @__PURE__ */ new Set([
+  ...CONNECTION_HEADERS,
+  "cookie",
+  "x-amzn-trace-id",
+  "x-forwarded-for",
+  "x-forwarded-port",
+  "x-forwarded-proto"
+]);
+function toEvent(request, body, api) {
+  const isBase64Encoded = body.length > 0 && isBinary(valuesOf(request.headers, "content-type").join(","));
+  const cookies = valuesOf(request.headers, "cookie").flatMap((value) => value.split(";")).map((cookie) => cookie.trim()).filter((cookie) => cookie !== "");
+  return httpApiEvent(
+    {
+      ...request,
+      headers: eventHeaders(request, body, api),
+      requestId: api.requestId,
+      ...body.length > 0 && { body: body.toString(isBase64Encoded ? "base64" : "utf8") },
+      isBase64Encoded
+    },
+    api,
+    cookies
+  );
+}
+function eventHeaders({ headers, sourceIp, port: port2 }, body, api) {
+  const length = ["content-length", String(body.length)];
+  return [
+    ...without(headers, OWN_HEADERS).map(([name, value]) => [name.toLowerCase(), value]).filter(([name]) => body.length === 0 || name !== "content-length"),
+    ...body.length > 0 ? [length] : [],
+    ["x-amzn-trace-id", api.traceId],
+    ["x-forwarded-for", [...valuesOf(headers, "x-forwarded-for"), sourceIp].join(",")],
+    ["x-forwarded-port", String(port2)],
+    ["x-forwarded-proto", "http"]
+  ];
+}
+function toResponse(result) {
+  if (!result.ok) return void 0;
+  const { payload } = result;
+  if (isObject(payload) && payload.statusCode !== void 0) return structuredResponse(payload);
+  return {
+    status: 200,
+    headers: { "content-type": "application/json" },
+    body: Buffer3.from(JSON.stringify(payload))
+  };
+}
+function structuredResponse(payload) {
+  const { statusCode, headers, cookies = [], body = "", isBase64Encoded = false } = payload;
+  if (!isStatus(statusCode)) return void 0;
+  if (typeof isBase64Encoded !== "boolean" || body !== null && typeof body !== "string") return void 0;
+  const responseHeaders = readResponseHeaders(headers ?? {});
+  if (responseHeaders === void 0 || !isCookieList(cookies)) return void 0;
+  return {
+    status: statusCode,
+    headers: {
+      "content-type": "text/plain;charset=UTF-8",
+      ...responseHeaders,
+      ...cookies.length > 0 && { "set-cookie": cookies }
+    },
+    body: Buffer3.from(body ?? "", isBase64Encoded ? "base64" : "utf8")
+  };
+}
+function readResponseHeaders(headers) {
+  if (!isObject(headers)) return void 0;
+  const result = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (!isHeader(name, value)) return void 0;
+    const key = name.toLowerCase();
+    if (!CONNECTION_HEADERS.has(key) && key !== "content-length") result[key] = String(value);
+  }
+  return result;
+}
+function isCookieList(cookies) {
+  return Array.isArray(cookies) && cookies.every((cookie) => typeof cookie === "string" && isHeader("set-cookie", cookie));
+}
+function isBinary(contentType) {
+  const mediaType = contentType.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  return !/^(text\/.+|application\/(json|javascript|xml|.+\+(json|xml)))$/.test(mediaType);
+}
+
+// local-aws/gateway/throttle.ts
+var Throttle = class {
+  #settings;
+  #now;
+  #tokens;
+  #filledAt;
+  /** @param now a clock, in milliseconds */
+  constructor(settings, now = () => performance.now()) {
+    this.#settings = settings;
+    this.#now = now;
+    this.#tokens = settings.burst;
+    this.#filledAt = now();
+  }
+  admit() {
+    const { rate, burst } = this.#settings;
+    const now = this.#now();
+    this.#tokens = Math.min(burst, this.#tokens + (now - this.#filledAt) / 1e3 * rate);
+    this.#filledAt = now;
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
+};
+
+// local-aws/gateway/http-api.ts
+var INTEGRATION_LIMIT_MILLISECONDS = 3e4;
+var FAILURES = {
+  "event too large": errorResponse(413, "Request Too Large"),
+  throttled: errorResponse(503, "Service Unavailable"),
+  rejected: errorResponse(500, "Internal Server Error"),
+  "timed out": errorResponse(503, "Service Unavailable")
+};
+function httpApi(options) {
+  const routes = new Map(options.routes.map((route) => [checkedRouteKey(route.routeKey), route]));
+  const throttle = options.throttle && new Throttle(options.throttle);
+  const limit = options.integrationLimitMilliseconds ?? INTEGRATION_LIMIT_MILLISECONDS;
+  const api = receivingApi(options.apiId);
+  async function respond(request, route, readBody, requestId) {
+    if (route === void 0) return errorResponse(404, "Not Found");
+    if (throttle?.admit() === false) return errorResponse(429, "Too Many Requests");
+    const body = await readBody();
+    if (body === void 0) return errorResponse(413, "Request Entity Too Large");
+    const event7 = toEvent(request, body, {
+      ...api,
+      requestId,
+      traceId: traceId(request.receivedAt)
+    });
+    const result = await integrate((given) => route.invoke(given), event7, limit);
+    if (typeof result === "string") return FAILURES[result];
+    return toResponse(result) ?? errorResponse(500, "Internal Server Error");
+  }
+  return {
+    async answer(request, readBody) {
+      const requestId = shortId();
+      const route = routes.get(`${request.method} ${request.path}`);
+      const response = await respond(request, route, readBody, requestId);
+      return {
+        requestId,
+        context: { requestId, ...route && { routeKey: route.routeKey } },
+        response: { ...response, headers: { ...response.headers, "apigw-requestid": requestId } }
+      };
+    }
+  };
+}
+function errorResponse(status, message) {
+  return {
+    status,
+    headers: { "content-type": "application/json" },
+    body: Buffer4.from(JSON.stringify({ message }))
+  };
+}
+function checkedRouteKey(routeKey) {
+  if (!/^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) \/[^{}?#\s]*$/.test(routeKey)) {
+    throw new Error(
+      `The route key '${routeKey}' is not supported: it must be a method and an exact path, such as 'POST /orders'`
+    );
+  }
+  return routeKey;
+}
+
+// local-aws/gateway/server.ts
+import { Buffer as Buffer5 } from "node:buffer";
 var BODY_LIMIT_BYTES = 10 * 1024 * 1024;
-var FOREIGN = Buffer2.from(
+var FOREIGN = Buffer5.from(
   "The webhook only answers its own machine. To allow a tunnel, start it with: npx hookctl start --public-host <name>\n"
 );
 
+// lambda/hash.ts
+import { createHash } from "node:crypto";
+function sha256Hex(content) {
+  return createHash("sha256").update(content).digest("hex");
+}
+
+// lambda/log-messages.ts
+var ACCEPTED = "Accepted";
+var PARKED = "Parked";
+var UNUSABLE = "Unusable";
+var REJECTED = "Rejected";
+
+// lambda/receiver/signature.ts
+import { createHmac, timingSafeEqual } from "node:crypto";
+var SIGNATURE_BYTES = 32;
+var PREFIX = "sha256=";
+var HEX = /^[0-9A-Fa-f]{64}$/;
+var BASE64 = /^(?:[A-Za-z0-9+/]{43}=?|[A-Za-z0-9_-]{43}=?)$/;
+function decodeSignature(header) {
+  if (header === void 0) return void 0;
+  const value = header.startsWith(PREFIX) ? header.slice(PREFIX.length) : header;
+  if (HEX.test(value)) return Buffer.from(value, "hex");
+  if (BASE64.test(value)) return Buffer.from(value, "base64");
+  return void 0;
+}
+function sign(body, secret) {
+  return createHmac("sha256", secret).update(body).digest();
+}
+function verify(body, signature, secrets) {
+  if (signature.length !== SIGNATURE_BYTES) return false;
+  return secrets.some((secret) => timingSafeEqual(sign(body, secret), signature));
+}
+
 // tools/check-sender/encodings.ts
+import { isUtf8 } from "node:buffer";
+import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from "node:zlib";
 var swapped = (bytes2) => Buffer.from(bytes2.subarray(0, bytes2.length & ~1)).swap16();
 function utf16Of(text2) {
   const littleEndian = Buffer.from(text2, "utf16le");
@@ -4703,163 +4960,6 @@ function distance(a, b) {
 // tools/check-sender/signing-variants.ts
 import { createHash as createHash2, createHmac as createHmac2 } from "node:crypto";
 
-// events/signing.ts
-var LOCAL_SECRET = "local-webhook-secret";
-
-// tools/check-sender/signing-variants.ts
-var variantsIn = (table) => Object.entries(table).map(([name, make]) => [finding(name), make]);
-function signingVariants(secret) {
-  const right = Buffer.from(secret);
-  const keys = variantsIn(KEYS).flatMap(
-    ([mistake, make]) => make(secret, right).map((key) => ({ mistake, change: { key } }))
-  );
-  return [...keys.filter(({ change: { key } }) => !Buffer.from(key).equals(right)), ...ALGORITHMS];
-}
-var HEX2 = /^(?:[0-9a-f]{2})+$/i;
-var BASE642 = /^[A-Za-z0-9+/_-]{4,}={0,2}$/;
-var decoded = (text2, encoding) => (encoding === "hex" ? HEX2 : BASE642).test(text2) ? [Buffer.from(text2, encoding)] : [];
-var afterPrefix = (secret) => secret.startsWith("whsec_") ? [secret.slice("whsec_".length)] : [];
-var CUT_AFTER = [16, 32, 50, 64, 72, 100, 128];
-var SETTING_NAMES = ["$_", `$${"{_}"}`, "{{_}}", "{{ _ }}", "%_%", "$env:_", "process.env._", "_"];
-var sha256 = (bytes2) => createHash2("sha256").update(bytes2).digest();
-var KEYS = {
-  "key-trimmed": (secret) => [secret.trim()],
-  "key-white-space/after": (secret) => ["\n", "\r\n", " ", "\0"].map((end) => secret + end),
-  "key-white-space/before": (secret) => [" ", "	", "\n", "\r\n"].map((start) => start + secret),
-  "key-twice/pasted": (secret) => ["", "\n", " "].map((sign2) => secret + sign2 + secret),
-  "key-quoted": (secret) => [`"${secret}"`, `'${secret}'`],
-  "key-hex-decoded": (secret) => decoded(secret, "hex"),
-  "key-base64-decoded": (secret) => decoded(secret, "base64"),
-  "key-base64-decoded/prefix": (secret) => afterPrefix(secret).flatMap((rest) => decoded(rest, "base64")),
-  "key-without-prefix": afterPrefix,
-  "key-normalised/nfc": (secret) => [secret.normalize("NFC")],
-  "key-normalised/nfd": (secret) => [secret.normalize("NFD")],
-  "key-cut": (_, bytes2) => CUT_AFTER.map((length) => bytes2.subarray(0, length)),
-  "key-cut/last": (secret) => [secret.slice(0, -1)],
-  "key-cut/first": (secret) => [secret.slice(1)],
-  "key-latin-1": (secret) => [Buffer.from(secret, "latin1")],
-  "key-latin-1/decoded": (_, bytes2) => [bytes2.toString("latin1")],
-  "key-utf-16": utf16Of,
-  "key-encoded/base64": (_, bytes2) => [bytes2.toString("base64")],
-  "key-encoded/hex": (_, bytes2) => [bytes2.toString("hex")],
-  "key-encoded/url": (secret) => [encodeURIComponent(secret.toWellFormed())],
-  "key-hashed": (_, bytes2) => [sha256(bytes2)],
-  "key-hashed/hex": (_, bytes2) => [sha256(bytes2).toString("hex")],
-  "key-case/lower": (secret) => [secret.toLowerCase()],
-  "key-case/upper": (secret) => [secret.toUpperCase()],
-  "key-missing": () => ["", "undefined", "null", "None", "nil"],
-  "key-name": () => SETTING_NAMES.map((name) => name.replace("_", "WEBHOOK_SECRET")),
-  "key-local": () => [LOCAL_SECRET]
-};
-var hmacWith = (hash) => (key, message) => createHmac2(hash, key).update(message).digest();
-var hmacSha256 = hmacWith("sha256");
-function plainHash(name, ...parts) {
-  const hash = createHash2(name.replace("-", ""));
-  for (const part of parts) hash.update(part);
-  return hash.digest();
-}
-var algorithm = (mistake, compute) => ({ mistake, change: { compute } });
-var ALGORITHMS = [
-  ...["SHA1", "SHA512", "SHA384", "SHA224", "MD5", "SHA3-256"].flatMap((hash) => {
-    const mistake = finding("other-hash", { hash });
-    const compute = hmacWith(hash);
-    const cut = (key, message) => compute(key, message).subarray(0, 32);
-    return [algorithm(mistake, compute), algorithm(mistake, cut)];
-  }),
-  ...["SHA-256", "SHA-1", "MD5", "SHA-512"].flatMap((hash) => {
-    const mistake = finding("plain-hash/both", { hash });
-    return [
-      algorithm(finding("plain-hash/body", { hash }), (_, message) => plainHash(hash, message)),
-      ...["", ".", ":", "|", "\n"].flatMap((sign2) => [
-        algorithm(mistake, (key, message) => plainHash(hash, key, sign2, message)),
-        algorithm(mistake, (key, message) => plainHash(hash, message, sign2, key))
-      ])
-    ];
-  }),
-  algorithm(finding("key-and-body-swapped"), (key, message) => hmacSha256(message, key)),
-  algorithm(finding("digest-twice"), (key, message) => hmacSha256(key, hmacSha256(key, message)))
-];
-
-// tools/check-sender/readings.ts
-var DIGEST_LENGTHS = /* @__PURE__ */ new Set([16, 20, 28, 32, 48, 64]);
-var HEX3 = /^(?:[0-9a-f]{2})+$/i;
-var BASE643 = /^[A-Za-z0-9+/_-]+={0,2}$/;
-var MAX_DEPTH = 4;
-var MIN_DIGEST_TEXT = 22;
-var group = (pattern) => (value) => pattern.exec(value)?.slice(1, 2) ?? [];
-function encodedText(value) {
-  return ["hex", "base64"].filter((encoding) => (encoding === "hex" ? HEX3 : BASE643).test(value)).map((encoding) => Buffer.from(value, encoding).toString("latin1")).filter((text2) => text2.length >= MIN_DIGEST_TEXT && (HEX3.test(text2) || BASE643.test(text2)));
-}
-var WRAPPINGS = {
-  "signature-encoded-twice": encodedText,
-  "signature-white-space": (value) => [value.trim()],
-  "signature-prefix/twice": group(/^sha256=(.+)$/),
-  "signature-prefix": group(
-    /^(?:hmac[-_]?sha-?256|hmac|sha-?(?:1|224|256|384|512)|md5|v0|sig1?|s|signature|digest)\s*[=:]\s*(\S.*)$/i
-  ),
-  "signature-prefix/0x": group(/^0x([0-9a-f]+)$/i),
-  "signature-quoted": (value) => [...group(/^"(.*)"$/)(value), ...group(/^'(.*)'$/)(value)],
-  "signature-quoted/python": group(/^b["'](.*)["']$/),
-  "signature-v1": group(/^.*(?:^|[,;])\s*v1[=,]([^,;]+).*$/),
-  "signature-openssl": group(/^.*\(stdin\)\s*=\s*(\S+)$/),
-  "signature-openssl/stdin": group(/^(\S+)\s+\*?(?:stdin|-)$/),
-  "signature-scheme": group(/^(?:hmac|bearer|signature|token|basic|hmac-sha256|sha256)\s+(\S.*)$/i),
-  "signature-scheme/colons": group(/^:(\S+):$/),
-  "signature-several": (value) => value.includes(",") ? value.split(",").map((part) => part.trim()) : [],
-  "signature-separators": (value) => /^[0-9a-f]{2}([ :-])[0-9a-f]{2}\1/i.test(value) ? [value.replaceAll(/[ :-]/g, "")] : [],
-  "signature-url-escapes": percentDecoded,
-  "signature-white-space/plus": (value) => [value.replaceAll(" ", "+")]
-};
-var UNWRAPPINGS = variantsIn(WRAPPINGS);
-function percentDecoded(text2) {
-  try {
-    return [decodeURIComponent(text2)];
-  } catch {
-    return [];
-  }
-}
-function readings(value) {
-  return unwrapped(value.startsWith(PREFIX) ? value.slice(PREFIX.length) : value, void 0, 0);
-}
-function unwrapped(value, outer, depth) {
-  if (depth > MAX_DEPTH) return [];
-  const digests = [
-    ...HEX3.test(value) ? [Buffer.from(value, "hex")] : [],
-    ...BASE643.test(value) ? [Buffer.from(value, "base64")] : []
-  ];
-  return [
-    ...digests.filter(({ length }) => DIGEST_LENGTHS.has(length)).map((digest) => ({ digest, mistake: outer })),
-    ...UNWRAPPINGS.flatMap(
-      ([mistake, unwrap]) => unwrap(value).flatMap(
-        (inner) => inner === value ? [] : unwrapped(inner, outer ?? mistake, depth + 1)
-      )
-    )
-  ];
-}
-var timestampsIn = (value) => [...value.matchAll(/(?:^|[,;\s])t=(\d{1,20})/g)].map(([, digits = ""]) => digits);
-var NO_VALUE = /^(?:undefined|null|none|nil|nan|true|false|\[object \w+\]|<buffer.*)$/i;
-var PLACEHOLDER = /\{\{[^{}]*\}\}|\$\{[\w.]+\}|<%=?[^<>]*%>|^\{[A-Za-z_]\w*\}$|^\$[A-Za-z_]\w*$|^%[A-Za-z_]\w*%$/;
-var MIN_SECRET_LENGTH = 8;
-var BASE64_WORD = /[A-Za-z0-9+/_-]{11,}/g;
-var MAX_TEXT_DECODED = 16 * 1024;
-function isSecret(value, secret) {
-  const texts = [value, value.replace(/^[\w-]+[ =:]+/, "")];
-  const decoded2 = texts.map((text2) => Buffer.from(text2, "base64").toString());
-  const isPassword = /^basic /i.test(value) && decoded2.some((text2) => text2.split(":").includes(secret));
-  return isPassword || [...texts, ...decoded2].includes(secret);
-}
-function containsSecret(text2, secret) {
-  if (secret.length < MIN_SECRET_LENGTH) return false;
-  if (text2.includes(secret)) return true;
-  if (text2.length > MAX_TEXT_DECODED) return false;
-  return [...text2.matchAll(BASE64_WORD)].some(
-    ([word]) => Buffer.from(word, "base64").toString().includes(secret)
-  );
-}
-
-// tools/check-sender/signed-messages.ts
-import { isUtf8 as isUtf82 } from "node:buffer";
-
 // node_modules/valibot/dist/index.mjs
 var store$4;
 var DEFAULT_CONFIG = {
@@ -5392,6 +5492,254 @@ function isEventName(name) {
   return Object.hasOwn(catalogue, name);
 }
 
+// lambda/events/timestamp.ts
+var DATE = [
+  String.raw`\d{4}-(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])`,
+  String.raw`\d{4}-(?:0[469]|11)-(?:0[1-9]|[12]\d|30)`,
+  String.raw`\d{4}-02-(?:0[1-9]|1\d|2[0-8])`,
+  String.raw`(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29`
+].join("|");
+var MINUTES = String.raw`(?:[01]\d|2[0-3]):[0-5]\d`;
+var UTC_DATE_TIME = new RegExp(
+  String.raw`^(${DATE})[Tt](${MINUTES})(?::([0-5]\d)(?:[.,](\d+))?)?(?:[Zz]|[+-]00(?::?00)?)$`
+);
+var FRACTION_DIGITS = 9;
+function normaliseTimestamp(text2) {
+  const match = UTC_DATE_TIME.exec(text2);
+  if (match === null) return void 0;
+  const [, date = "", minutes = "", seconds2 = "00", fraction = ""] = match;
+  return `${date}T${minutes}:${seconds2}.${fraction.slice(0, FRACTION_DIGITS).padEnd(FRACTION_DIGITS, "0")}Z`;
+}
+
+// lambda/events/envelope.ts
+var isObject2 = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+var utcDateTime = "an ISO 8601 date-time in UTC, such as 2026-01-31T09:00:00Z";
+var envelope = object2({
+  event: pipe(string(expecting("a non-empty string")), minLength(1, "must not be empty")),
+  data: custom(isObject2, expecting("an object")),
+  timestamp: pipe(
+    string(expecting(utcDateTime)),
+    transform(normaliseTimestamp),
+    string(`must be ${utcDateTime}`)
+  )
+});
+var BYTE_ORDER_MARK = /^\uFEFF/;
+var utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+function parsePayload(bytes2) {
+  let text2;
+  try {
+    text2 = utf8.decode(bytes2);
+  } catch {
+    return unusableBody("must be UTF-8");
+  }
+  return parsePayloadText(text2);
+}
+function parsePayloadText(sent) {
+  const text2 = sent.replace(BYTE_ORDER_MARK, "");
+  if (text2 === "") return unusableBody("must not be empty");
+  let payload;
+  try {
+    payload = JSON.parse(text2);
+  } catch {
+    return unusableBody("must be JSON");
+  }
+  if (!isObject2(payload)) return unusableBody("must be a JSON object");
+  const outer = safeParse(envelope, payload);
+  const name = payload.event;
+  const definition = typeof name === "string" && isEventName(name) ? catalogue[name] : void 0;
+  const inner = definition && isObject2(payload.data) ? safeParse(definition.data, payload.data) : void 0;
+  const problems = [
+    ...(outer.issues ?? []).map((issue) => toProblem(issue, [])),
+    ...(inner?.issues ?? []).map((issue) => toProblem(issue, ["data"]))
+  ];
+  const [first, ...rest] = problems.slice(0, MAX_PROBLEMS);
+  if (first) return { kind: "unusable", problems: [first, ...rest] };
+  if (!outer.success) throw new Error("unreachable: a failed envelope names its problems");
+  const { event: event7, data, timestamp } = outer.output;
+  const { shop_id: shopId } = data;
+  const sentShopId = typeof shopId === "string" || typeof shopId === "number" ? shopId : void 0;
+  if (!inner?.success) return { kind: "unknown", event: { event: event7, sentShopId }, text: text2 };
+  return {
+    kind: "event",
+    event: {
+      // The name and the data were checked by one catalogue entry, which TypeScript cannot correlate.
+      event: event7,
+      data: inner.output,
+      sentShopId,
+      timestamp
+    },
+    text: text2
+  };
+}
+function describeProblems(problems) {
+  return problems.map(({ field, detail }) => `${field} ${detail}`).join("; ");
+}
+var unusableBody = (detail) => ({
+  kind: "unusable",
+  problems: [{ field: "body", detail }]
+});
+var toProblem = ({ path: path2, message }, parent) => ({
+  field: [...parent, ...(path2 ?? []).map(({ key }) => key)].join("."),
+  detail: message
+});
+
+// events/signing.ts
+var LOCAL_SECRET = "local-webhook-secret";
+
+// tools/check-sender/signing-variants.ts
+var variantsIn = (table) => Object.entries(table).map(([name, make]) => [finding(name), make]);
+function signingVariants(secret) {
+  const right = Buffer.from(secret);
+  const keys = variantsIn(KEYS).flatMap(
+    ([mistake, make]) => make(secret, right).map((key) => ({ mistake, change: { key } }))
+  );
+  return [...keys.filter(({ change: { key } }) => !Buffer.from(key).equals(right)), ...ALGORITHMS];
+}
+var HEX2 = /^(?:[0-9a-f]{2})+$/i;
+var BASE642 = /^[A-Za-z0-9+/_-]{4,}={0,2}$/;
+var decoded = (text2, encoding) => (encoding === "hex" ? HEX2 : BASE642).test(text2) ? [Buffer.from(text2, encoding)] : [];
+var afterPrefix = (secret) => secret.startsWith("whsec_") ? [secret.slice("whsec_".length)] : [];
+var CUT_AFTER = [16, 32, 50, 64, 72, 100, 128];
+var SETTING_NAMES = ["$_", `$${"{_}"}`, "{{_}}", "{{ _ }}", "%_%", "$env:_", "process.env._", "_"];
+var sha256 = (bytes2) => createHash2("sha256").update(bytes2).digest();
+var KEYS = {
+  "key-trimmed": (secret) => [secret.trim()],
+  "key-white-space/after": (secret) => ["\n", "\r\n", " ", "\0"].map((end) => secret + end),
+  "key-white-space/before": (secret) => [" ", "	", "\n", "\r\n"].map((start) => start + secret),
+  "key-twice/pasted": (secret) => ["", "\n", " "].map((sign2) => secret + sign2 + secret),
+  "key-quoted": (secret) => [`"${secret}"`, `'${secret}'`],
+  "key-hex-decoded": (secret) => decoded(secret, "hex"),
+  "key-base64-decoded": (secret) => decoded(secret, "base64"),
+  "key-base64-decoded/prefix": (secret) => afterPrefix(secret).flatMap((rest) => decoded(rest, "base64")),
+  "key-without-prefix": afterPrefix,
+  "key-normalised/nfc": (secret) => [secret.normalize("NFC")],
+  "key-normalised/nfd": (secret) => [secret.normalize("NFD")],
+  "key-cut": (_, bytes2) => CUT_AFTER.map((length) => bytes2.subarray(0, length)),
+  "key-cut/last": (secret) => [secret.slice(0, -1)],
+  "key-cut/first": (secret) => [secret.slice(1)],
+  "key-latin-1": (secret) => [Buffer.from(secret, "latin1")],
+  "key-latin-1/decoded": (_, bytes2) => [bytes2.toString("latin1")],
+  "key-utf-16": utf16Of,
+  "key-encoded/base64": (_, bytes2) => [bytes2.toString("base64")],
+  "key-encoded/hex": (_, bytes2) => [bytes2.toString("hex")],
+  "key-encoded/url": (secret) => [encodeURIComponent(secret.toWellFormed())],
+  "key-hashed": (_, bytes2) => [sha256(bytes2)],
+  "key-hashed/hex": (_, bytes2) => [sha256(bytes2).toString("hex")],
+  "key-case/lower": (secret) => [secret.toLowerCase()],
+  "key-case/upper": (secret) => [secret.toUpperCase()],
+  "key-missing": () => ["", "undefined", "null", "None", "nil"],
+  "key-name": () => SETTING_NAMES.map((name) => name.replace("_", "WEBHOOK_SECRET")),
+  "key-local": () => [LOCAL_SECRET]
+};
+var hmacWith = (hash) => (key, message) => createHmac2(hash, key).update(message).digest();
+var hmacSha256 = hmacWith("sha256");
+function plainHash(name, ...parts) {
+  const hash = createHash2(name.replace("-", ""));
+  for (const part of parts) hash.update(part);
+  return hash.digest();
+}
+var algorithm = (mistake, compute) => ({ mistake, change: { compute } });
+var ALGORITHMS = [
+  ...["SHA1", "SHA512", "SHA384", "SHA224", "MD5", "SHA3-256"].flatMap((hash) => {
+    const mistake = finding("other-hash", { hash });
+    const compute = hmacWith(hash);
+    const cut = (key, message) => compute(key, message).subarray(0, 32);
+    return [algorithm(mistake, compute), algorithm(mistake, cut)];
+  }),
+  ...["SHA-256", "SHA-1", "MD5", "SHA-512"].flatMap((hash) => {
+    const mistake = finding("plain-hash/both", { hash });
+    return [
+      algorithm(finding("plain-hash/body", { hash }), (_, message) => plainHash(hash, message)),
+      ...["", ".", ":", "|", "\n"].flatMap((sign2) => [
+        algorithm(mistake, (key, message) => plainHash(hash, key, sign2, message)),
+        algorithm(mistake, (key, message) => plainHash(hash, message, sign2, key))
+      ])
+    ];
+  }),
+  algorithm(finding("key-and-body-swapped"), (key, message) => hmacSha256(message, key)),
+  algorithm(finding("digest-twice"), (key, message) => hmacSha256(key, hmacSha256(key, message)))
+];
+
+// tools/check-sender/readings.ts
+var DIGEST_LENGTHS = /* @__PURE__ */ new Set([16, 20, 28, 32, 48, 64]);
+var HEX3 = /^(?:[0-9a-f]{2})+$/i;
+var BASE643 = /^[A-Za-z0-9+/_-]+={0,2}$/;
+var MAX_DEPTH = 4;
+var MIN_DIGEST_TEXT = 22;
+var group = (pattern) => (value) => pattern.exec(value)?.slice(1, 2) ?? [];
+function encodedText(value) {
+  return ["hex", "base64"].filter((encoding) => (encoding === "hex" ? HEX3 : BASE643).test(value)).map((encoding) => Buffer.from(value, encoding).toString("latin1")).filter((text2) => text2.length >= MIN_DIGEST_TEXT && (HEX3.test(text2) || BASE643.test(text2)));
+}
+var WRAPPINGS = {
+  "signature-encoded-twice": encodedText,
+  "signature-white-space": (value) => [value.trim()],
+  "signature-prefix/twice": group(/^sha256=(.+)$/),
+  "signature-prefix": group(
+    /^(?:hmac[-_]?sha-?256|hmac|sha-?(?:1|224|256|384|512)|md5|v0|sig1?|s|signature|digest)\s*[=:]\s*(\S.*)$/i
+  ),
+  "signature-prefix/0x": group(/^0x([0-9a-f]+)$/i),
+  "signature-quoted": (value) => [...group(/^"(.*)"$/)(value), ...group(/^'(.*)'$/)(value)],
+  "signature-quoted/python": group(/^b["'](.*)["']$/),
+  "signature-v1": group(/^.*(?:^|[,;])\s*v1[=,]([^,;]+).*$/),
+  "signature-openssl": group(/^.*\(stdin\)\s*=\s*(\S+)$/),
+  "signature-openssl/stdin": group(/^(\S+)\s+\*?(?:stdin|-)$/),
+  "signature-scheme": group(/^(?:hmac|bearer|signature|token|basic|hmac-sha256|sha256)\s+(\S.*)$/i),
+  "signature-scheme/colons": group(/^:(\S+):$/),
+  "signature-several": (value) => value.includes(",") ? value.split(",").map((part) => part.trim()) : [],
+  "signature-separators": (value) => /^[0-9a-f]{2}([ :-])[0-9a-f]{2}\1/i.test(value) ? [value.replaceAll(/[ :-]/g, "")] : [],
+  "signature-url-escapes": percentDecoded,
+  "signature-white-space/plus": (value) => [value.replaceAll(" ", "+")]
+};
+var UNWRAPPINGS = variantsIn(WRAPPINGS);
+function percentDecoded(text2) {
+  try {
+    return [decodeURIComponent(text2)];
+  } catch {
+    return [];
+  }
+}
+function readings(value) {
+  return unwrapped(value.startsWith(PREFIX) ? value.slice(PREFIX.length) : value, void 0, 0);
+}
+function unwrapped(value, outer, depth) {
+  if (depth > MAX_DEPTH) return [];
+  const digests = [
+    ...HEX3.test(value) ? [Buffer.from(value, "hex")] : [],
+    ...BASE643.test(value) ? [Buffer.from(value, "base64")] : []
+  ];
+  return [
+    ...digests.filter(({ length }) => DIGEST_LENGTHS.has(length)).map((digest) => ({ digest, mistake: outer })),
+    ...UNWRAPPINGS.flatMap(
+      ([mistake, unwrap]) => unwrap(value).flatMap(
+        (inner) => inner === value ? [] : unwrapped(inner, outer ?? mistake, depth + 1)
+      )
+    )
+  ];
+}
+var timestampsIn = (value) => [...value.matchAll(/(?:^|[,;\s])t=(\d{1,20})/g)].map(([, digits = ""]) => digits);
+var NO_VALUE = /^(?:undefined|null|none|nil|nan|true|false|\[object \w+\]|<buffer.*)$/i;
+var PLACEHOLDER = /\{\{[^{}]*\}\}|\$\{[\w.]+\}|<%=?[^<>]*%>|^\{[A-Za-z_]\w*\}$|^\$[A-Za-z_]\w*$|^%[A-Za-z_]\w*%$/;
+var MIN_SECRET_LENGTH = 8;
+var BASE64_WORD = /[A-Za-z0-9+/_-]{11,}/g;
+var MAX_TEXT_DECODED = 16 * 1024;
+function isSecret(value, secret) {
+  const texts = [value, value.replace(/^[\w-]+[ =:]+/, "")];
+  const decoded2 = texts.map((text2) => Buffer.from(text2, "base64").toString());
+  const isPassword = /^basic /i.test(value) && decoded2.some((text2) => text2.split(":").includes(secret));
+  return isPassword || [...texts, ...decoded2].includes(secret);
+}
+function containsSecret(text2, secret) {
+  if (secret.length < MIN_SECRET_LENGTH) return false;
+  if (text2.includes(secret)) return true;
+  if (text2.length > MAX_TEXT_DECODED) return false;
+  return [...text2.matchAll(BASE64_WORD)].some(
+    ([word]) => Buffer.from(word, "base64").toString().includes(secret)
+  );
+}
+
+// tools/check-sender/signed-messages.ts
+import { isUtf8 as isUtf82 } from "node:buffer";
+
 // tools/check-sender/json-node.ts
 var MAX_DEPTH2 = 200;
 var TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"?|[{}[\]:,]|[^ \t\r\n{}[\]:,"]+/gs;
@@ -5751,93 +6099,6 @@ function connectionFinding(broken) {
   return finding(REQUEST_LINE.test(packet.toString("latin1")) ? "method/unknown" : "not-http");
 }
 
-// lambda/events/timestamp.ts
-var DATE = [
-  String.raw`\d{4}-(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])`,
-  String.raw`\d{4}-(?:0[469]|11)-(?:0[1-9]|[12]\d|30)`,
-  String.raw`\d{4}-02-(?:0[1-9]|1\d|2[0-8])`,
-  String.raw`(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29`
-].join("|");
-var MINUTES = String.raw`(?:[01]\d|2[0-3]):[0-5]\d`;
-var UTC_DATE_TIME = new RegExp(
-  String.raw`^(${DATE})[Tt](${MINUTES})(?::([0-5]\d)(?:[.,](\d+))?)?(?:[Zz]|[+-]00(?::?00)?)$`
-);
-var FRACTION_DIGITS = 9;
-function normaliseTimestamp(text2) {
-  const match = UTC_DATE_TIME.exec(text2);
-  if (match === null) return void 0;
-  const [, date = "", minutes = "", seconds2 = "00", fraction = ""] = match;
-  return `${date}T${minutes}:${seconds2}.${fraction.slice(0, FRACTION_DIGITS).padEnd(FRACTION_DIGITS, "0")}Z`;
-}
-
-// lambda/events/envelope.ts
-var isObject2 = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
-var utcDateTime = "an ISO 8601 date-time in UTC, such as 2026-01-31T09:00:00Z";
-var envelope = object2({
-  event: pipe(string(expecting("a non-empty string")), minLength(1, "must not be empty")),
-  data: custom(isObject2, expecting("an object")),
-  timestamp: pipe(
-    string(expecting(utcDateTime)),
-    transform(normaliseTimestamp),
-    string(`must be ${utcDateTime}`)
-  )
-});
-var utf8 = new TextDecoder("utf-8", { fatal: true });
-function parsePayload(bytes2) {
-  let text2;
-  try {
-    text2 = utf8.decode(bytes2);
-  } catch {
-    return unusableBody("must be UTF-8");
-  }
-  return parsePayloadText(text2);
-}
-function parsePayloadText(text2) {
-  if (text2 === "") return unusableBody("must not be empty");
-  let payload;
-  try {
-    payload = JSON.parse(text2);
-  } catch {
-    return unusableBody("must be JSON");
-  }
-  if (!isObject2(payload)) return unusableBody("must be a JSON object");
-  const outer = safeParse(envelope, payload);
-  const name = payload.event;
-  const definition = typeof name === "string" && isEventName(name) ? catalogue[name] : void 0;
-  const inner = definition && isObject2(payload.data) ? safeParse(definition.data, payload.data) : void 0;
-  const problems = [
-    ...(outer.issues ?? []).map((issue) => toProblem(issue, [])),
-    ...(inner?.issues ?? []).map((issue) => toProblem(issue, ["data"]))
-  ];
-  const [first, ...rest] = problems.slice(0, MAX_PROBLEMS);
-  if (first) return { kind: "unusable", problems: [first, ...rest] };
-  if (!outer.success) throw new Error("unreachable: a failed envelope names its problems");
-  const { event: event7, data: sentData, timestamp } = outer.output;
-  if (!inner?.success) return { kind: "unknown", event: { event: event7, sentData }, text: text2 };
-  return {
-    kind: "event",
-    event: {
-      // The name and the data were checked by one catalogue entry, which TypeScript cannot correlate.
-      event: event7,
-      data: inner.output,
-      sentData,
-      timestamp
-    },
-    text: text2
-  };
-}
-function describeProblems(problems) {
-  return problems.map(({ field, detail }) => `${field} ${detail}`).join("; ");
-}
-var unusableBody = (detail) => ({
-  kind: "unusable",
-  problems: [{ field: "body", detail }]
-});
-var toProblem = ({ path: path2, message }, parent) => ({
-  field: [...parent, ...(path2 ?? []).map(({ key }) => key)].join("."),
-  detail: message
-});
-
 // tools/terminal/text.ts
 function counted(count, noun) {
   return count === 1 ? `1 ${noun}` : `${count.toLocaleString("en")} ${noun}s`;
@@ -6180,270 +6441,6 @@ function createReceiver({ secrets, queues, identify, report, reportError }) {
 }
 function acceptedOutcome({ event: event7, timestamp }, { receivedAt }) {
   return { outcome: ACCEPTED, event: event7, lagMs: Math.max(0, receivedAt - Date.parse(timestamp)) };
-}
-
-// tools/local/gateway/http-api.ts
-import { Buffer as Buffer5 } from "node:buffer";
-
-// tools/local/client-settings.ts
-var REGION = "us-east-1";
-
-// tools/local/aws/services.ts
-var ACCOUNT_ID = "000000000000";
-
-// tools/local/gateway/gateway-events.ts
-var receivingApi = (apiId) => ({
-  accountId: ACCOUNT_ID,
-  apiId,
-  domainName: `${apiId}.execute-api.${REGION}.amazonaws.com`
-});
-function httpApiEvent(request, { accountId, apiId, domainName }, cookies = []) {
-  const { method, path: path2, query = "", body, isBase64Encoded, receivedAt, requestId } = request;
-  const headers = joined(request.headers);
-  const routeKey = `${method} ${path2}`;
-  return {
-    version: "2.0",
-    routeKey,
-    rawPath: path2,
-    rawQueryString: query,
-    ...cookies.length > 0 && { cookies },
-    headers,
-    ...query !== "" && { queryStringParameters: joined(new URLSearchParams(query)) },
-    requestContext: {
-      accountId,
-      apiId,
-      domainName,
-      domainPrefix: prefixOf(domainName),
-      http: {
-        method,
-        path: path2,
-        protocol: protocolOf(request),
-        sourceIp: request.sourceIp,
-        userAgent: headers["user-agent"] ?? ""
-      },
-      requestId,
-      routeKey,
-      stage: "$default",
-      time: commonLogTime(receivedAt),
-      timeEpoch: receivedAt.getTime()
-    },
-    ...body !== void 0 && { body },
-    isBase64Encoded
-  };
-}
-function grouped(pairs2) {
-  const values = /* @__PURE__ */ new Map();
-  for (const [name, value] of pairs2) values.set(name, [...values.get(name) ?? [], value]);
-  return Object.fromEntries(values);
-}
-function joined(pairs2) {
-  return Object.fromEntries(Object.entries(grouped(pairs2)).map(([name, values]) => [name, values.join(",")]));
-}
-var prefixOf = (domainName) => domainName.split(".", 1)[0] ?? "";
-var protocolOf = ({ httpVersion = "1.1" }) => `HTTP/${httpVersion}`;
-function commonLogTime(time) {
-  const [, day, month, year, clock] = time.toUTCString().split(" ");
-  return `${day}/${month}/${year}:${clock} +0000`;
-}
-
-// tools/local/gateway/integration.ts
-import { Buffer as Buffer3 } from "node:buffer";
-
-// tools/local/functions/invocation.ts
-var EVENT_LIMIT_BYTES = 6 * 1024 * 1024;
-var TooManyRequestsError = class extends Error {
-  name = "TooManyRequestsException";
-  constructor() {
-    super("Rate Exceeded.");
-  }
-};
-
-// tools/local/gateway/integration.ts
-async function integrate(invoke, event7, limitMilliseconds) {
-  if (Buffer3.byteLength(JSON.stringify(event7)) > EVENT_LIMIT_BYTES) return "event too large";
-  let timer;
-  const timeout = new Promise((resolve) => {
-    timer = setTimeout(() => resolve("timed out"), limitMilliseconds);
-  });
-  try {
-    return await Promise.race([invoke(event7), timeout]);
-  } catch (error) {
-    return error instanceof TooManyRequestsError ? "throttled" : "rejected";
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-// tools/local/gateway/payload-format-2.ts
-import { Buffer as Buffer4 } from "node:buffer";
-var CONNECTION_HEADERS = /* @__PURE__ */ new Set([
-  "connection",
-  "expect",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade"
-]);
-var OWN_HEADERS = /* @__PURE__ */ new Set([
-  ...CONNECTION_HEADERS,
-  "cookie",
-  "x-amzn-trace-id",
-  "x-forwarded-for",
-  "x-forwarded-port",
-  "x-forwarded-proto"
-]);
-function toEvent(request, body, api) {
-  const isBase64Encoded = body.length > 0 && isBinary(valuesOf(request.headers, "content-type").join(","));
-  const cookies = valuesOf(request.headers, "cookie").flatMap((value) => value.split(";")).map((cookie) => cookie.trim()).filter((cookie) => cookie !== "");
-  return httpApiEvent(
-    {
-      ...request,
-      headers: eventHeaders(request, body, api),
-      requestId: api.requestId,
-      ...body.length > 0 && { body: body.toString(isBase64Encoded ? "base64" : "utf8") },
-      isBase64Encoded
-    },
-    api,
-    cookies
-  );
-}
-function eventHeaders({ headers, sourceIp, port: port2 }, body, api) {
-  const length = ["content-length", String(body.length)];
-  return [
-    ...without(headers, OWN_HEADERS).map(([name, value]) => [name.toLowerCase(), value]).filter(([name]) => body.length === 0 || name !== "content-length"),
-    ...body.length > 0 ? [length] : [],
-    ["x-amzn-trace-id", api.traceId],
-    ["x-forwarded-for", [...valuesOf(headers, "x-forwarded-for"), sourceIp].join(",")],
-    ["x-forwarded-port", String(port2)],
-    ["x-forwarded-proto", "http"]
-  ];
-}
-function toResponse(result) {
-  if (!result.ok) return void 0;
-  const { payload } = result;
-  if (isObject(payload) && payload.statusCode !== void 0) return structuredResponse(payload);
-  return {
-    status: 200,
-    headers: { "content-type": "application/json" },
-    body: Buffer4.from(JSON.stringify(payload))
-  };
-}
-function structuredResponse(payload) {
-  const { statusCode, headers, cookies = [], body = "", isBase64Encoded = false } = payload;
-  if (!isStatus(statusCode)) return void 0;
-  if (typeof isBase64Encoded !== "boolean" || body !== null && typeof body !== "string") return void 0;
-  const responseHeaders = readResponseHeaders(headers ?? {});
-  if (responseHeaders === void 0 || !isCookieList(cookies)) return void 0;
-  return {
-    status: statusCode,
-    headers: {
-      "content-type": "text/plain;charset=UTF-8",
-      ...responseHeaders,
-      ...cookies.length > 0 && { "set-cookie": cookies }
-    },
-    body: Buffer4.from(body ?? "", isBase64Encoded ? "base64" : "utf8")
-  };
-}
-function readResponseHeaders(headers) {
-  if (!isObject(headers)) return void 0;
-  const result = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (!isHeader(name, value)) return void 0;
-    const key = name.toLowerCase();
-    if (!CONNECTION_HEADERS.has(key) && key !== "content-length") result[key] = String(value);
-  }
-  return result;
-}
-function isCookieList(cookies) {
-  return Array.isArray(cookies) && cookies.every((cookie) => typeof cookie === "string" && isHeader("set-cookie", cookie));
-}
-function isBinary(contentType) {
-  const mediaType = contentType.split(";", 1)[0]?.trim().toLowerCase() ?? "";
-  return !/^(text\/.+|application\/(json|javascript|xml|.+\+(json|xml)))$/.test(mediaType);
-}
-
-// tools/local/gateway/throttle.ts
-var Throttle = class {
-  #settings;
-  #now;
-  #tokens;
-  #filledAt;
-  /** @param now a clock, in milliseconds */
-  constructor(settings, now = () => performance.now()) {
-    this.#settings = settings;
-    this.#now = now;
-    this.#tokens = settings.burst;
-    this.#filledAt = now();
-  }
-  admit() {
-    const { rate, burst } = this.#settings;
-    const now = this.#now();
-    this.#tokens = Math.min(burst, this.#tokens + (now - this.#filledAt) / 1e3 * rate);
-    this.#filledAt = now;
-    if (this.#tokens < 1) return false;
-    this.#tokens -= 1;
-    return true;
-  }
-};
-
-// tools/local/gateway/http-api.ts
-var INTEGRATION_LIMIT_MILLISECONDS = 3e4;
-var FAILURES = {
-  "event too large": errorResponse(413, "Request Too Large"),
-  throttled: errorResponse(503, "Service Unavailable"),
-  rejected: errorResponse(500, "Internal Server Error"),
-  "timed out": errorResponse(503, "Service Unavailable")
-};
-function httpApi(options) {
-  const routes = new Map(options.routes.map((route) => [checkedRouteKey(route.routeKey), route]));
-  const throttle = options.throttle && new Throttle(options.throttle);
-  const limit = options.integrationLimitMilliseconds ?? INTEGRATION_LIMIT_MILLISECONDS;
-  const api = receivingApi(options.apiId);
-  async function respond(request, route, readBody2, requestId) {
-    if (route === void 0) return errorResponse(404, "Not Found");
-    if (throttle?.admit() === false) return errorResponse(429, "Too Many Requests");
-    const body = await readBody2();
-    if (body === void 0) return errorResponse(413, "Request Entity Too Large");
-    const event7 = toEvent(request, body, {
-      ...api,
-      requestId,
-      traceId: traceId(request.receivedAt)
-    });
-    const result = await integrate((given) => route.invoke(given), event7, limit);
-    if (typeof result === "string") return FAILURES[result];
-    return toResponse(result) ?? errorResponse(500, "Internal Server Error");
-  }
-  return {
-    async answer(request, readBody2) {
-      const requestId = shortId();
-      const route = routes.get(`${request.method} ${request.path}`);
-      const response = await respond(request, route, readBody2, requestId);
-      return {
-        requestId,
-        context: { requestId, ...route && { routeKey: route.routeKey } },
-        response: { ...response, headers: { ...response.headers, "apigw-requestid": requestId } }
-      };
-    }
-  };
-}
-function errorResponse(status, message) {
-  return {
-    status,
-    headers: { "content-type": "application/json" },
-    body: Buffer5.from(JSON.stringify({ message }))
-  };
-}
-function checkedRouteKey(routeKey) {
-  if (!/^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) \/[^{}?#\s]*$/.test(routeKey)) {
-    throw new Error(
-      `The route key '${routeKey}' is not supported: it must be a method and an exact path, such as 'POST /orders'`
-    );
-  }
-  return routeKey;
 }
 
 // tools/check-sender/service-answer.ts

@@ -115,7 +115,7 @@ export const notificationAttributes = ({ event }: DescribedEvent): JsonSchema =>
     eventId,
     shop_id: {
       type: 'string',
-      description: `The shop, if the event names one. If SNS does not accept the id (control characters other than tab, CR and LF; U+FFFE; U+FFFF), or it has more than ${MAX_ATTRIBUTE_LENGTH} UTF-16 units, this is \`sha256:\` and its hash in hex. \`data.shop_id\` is cut off after ${MAX_NOTIFICATION_VALUE_LENGTH} characters instead.`,
+      description: `The shop, if the event names one. If the id has a control character, a quotation mark, a backslash or a character above U+FFFD, or more than ${MAX_ATTRIBUTE_LENGTH} UTF-16 units, this is \`sha256:\` and its hash in hex. \`data.shop_id\` is cut off after ${MAX_NOTIFICATION_VALUE_LENGTH} characters instead.`,
     },
     replay: { ...replay, description: 'Name of the replay that sent the event. Absent for a delivery.' },
   },
