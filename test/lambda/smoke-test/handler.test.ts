@@ -37,7 +37,8 @@ let cloudFormation: HttpRecorder;
 let secretsManager: HttpRecorder;
 let secretStatus: number;
 let secretString: string;
-let responseStatus: number;
+/** Undefined if CloudFormation does not answer. */
+let responseStatus: number | undefined;
 let smokeTest: (event: CloudFormationCustomResourceEvent, context: Context) => Promise<void>;
 
 beforeAll(async () => {
@@ -78,7 +79,9 @@ beforeEach(async () => {
     returning(
       service === 'receiver' ? (isSigned(event) ? QUEUED : { statusCode: 401 }) : { batchItemFailures: [] },
     );
-  cloudFormation = await startHttpRecorder(() => ({ status: responseStatus }));
+  cloudFormation = await startHttpRecorder(() =>
+    responseStatus === undefined ? never() : { status: responseStatus },
+  );
 });
 afterEach(async () => {
   jest.restoreAllMocks();
@@ -189,6 +192,11 @@ test('the answer is sent to CloudFormation’s URL by PUT, without a content typ
 test('an answer that CloudFormation rejects fails the invocation, so that Lambda repeats it', async () => {
   responseStatus = 403;
   await expect(request('Delete')).rejects.toThrow(/^CloudFormation refused the answer with 403$/);
+});
+
+test('the invocation fails if CloudFormation does not answer in time', async () => {
+  responseStatus = undefined;
+  await expect(request('Delete')).rejects.toThrow('timeout');
 });
 
 describe('nothing is invoked', () => {
