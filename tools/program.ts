@@ -73,8 +73,6 @@ export async function main(args: readonly string[]): Promise<void> {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     console.error(await messageOf(error));
-    const { restartOf, retryRestart } = await import('./start/restart.ts');
-    if (restartOf(process) !== undefined) await retryRestart();
     process.exit(error instanceof UsageError ? USAGE_ERROR : 1);
   }
 }

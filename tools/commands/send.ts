@@ -240,7 +240,7 @@ function requireDeployed({ outputs, title, commandSuffix }: Stage, event: string
   if (!isKnown || outputs[`${pascalCase(event)}QueueUrl`] !== undefined) return;
   const next =
     commandSuffix === ''
-      ? 'The stack restarts by itself after a new event, unless it was started with --no-watch. Then send it again'
+      ? 'Restart the stack: in its terminal, type r and press Enter. Then send it again'
       : 'Deploy the stack. Then send it again';
   throw new CommandError(`${event} is not deployed yet in ${title}. ${next}`);
 }

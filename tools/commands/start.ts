@@ -2,7 +2,6 @@ import { Option } from '@commander-js/extra-typings';
 import { inspectedFunction, withPorts } from '../start/inspected-functions.ts';
 import { assertPorts, type WantedPort } from '../start/ports.ts';
 import { assertOwnSecret, publicHost } from '../start/public-host.ts';
-import { restartOf, restartProcess } from '../start/restart.ts';
 import { runStack, type StartSettings } from '../start/run-stack.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { gatewayOption, jsonOption, port, secretOption } from '../terminal/options.ts';
@@ -54,14 +53,10 @@ async function start(settings: StartSettings): Promise<void> {
   const ports = wantedPorts(settings, inspected);
   await assertPorts(ports);
   const { pageCommands } = await import('./page-commands.ts');
-  const next = await runStack({
-    ...settings,
-    commands: pageCommands,
-    inspected,
-    ports,
-    earlier: restartOf(process),
-  });
-  if (next?.interrupted.aborted === false) restartProcess(next.restart, next.options);
+  const options = await runStack({ ...settings, commands: pageCommands, inspected, ports });
+  if (options === undefined) return;
+  const { runNextStacks } = await import('../start/next-stack.ts');
+  process.exitCode = await runNextStacks(options);
 }
 
 /** The ports of the stack, by the names of their options. */

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { globSync, readFileSync, statSync } from 'node:fs';
-import { cp, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { cp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Environment variables that the CDK and its app read. Source: `process.env` in `lib/` and in aws-cdk-lib's core. */
@@ -38,12 +38,8 @@ export class AssemblyCache {
   /** Stores the assembly by a rename, so that another start never copies half of it. */
   async #store(assembly: string, digest: string): Promise<void> {
     const { folder } = this.#options;
-    await mkdir(folder, { recursive: true });
     const temporary = join(folder, randomUUID());
-    for (const name of await readdir(folder)) {
-      await rename(join(folder, name), temporary);
-      await rm(temporary, { recursive: true });
-    }
+    await rm(folder, { recursive: true, force: true });
     await cp(assembly, temporary, { recursive: true });
     await rename(temporary, join(folder, digest));
   }

@@ -5,6 +5,7 @@ import * as z from 'zod/mini';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
+import type { Bundle } from '../../lib/release/function-bundles.ts';
 import { readJson } from '../terminal/files.ts';
 import { inspectedCode } from './adjust-assembly.ts';
 
@@ -79,15 +80,21 @@ export async function bundleReadably(
   functions: readonly Pick<InspectedFunction, 'service'>[],
 ): Promise<void> {
   if (functions.length === 0) return;
-  const [{ BUNDLE_LIST }, { writeReadableBundle }] = await Promise.all([
-    import('../../lib/release/function-bundles.ts'),
-    import('../watch/bundler.ts'),
-  ]);
+  const { BUNDLE_LIST } = await import('../../lib/release/function-bundles.ts');
   const bundles = bundleListSchema.parse(readJson(join(assembly, BUNDLE_LIST)));
   for (const { service } of functions) {
     const { entry } = bundles[service] ?? {};
     if (entry !== undefined) await writeReadableBundle(entry, inspectedCode(assembly, service));
   }
+}
+
+/**
+ * Bundles a function for a debugger: not minified, with source maps.
+ * @throws BuildFailure of esbuild if the sources have errors
+ */
+export async function writeReadableBundle(entry: string, folder: string): Promise<Bundle> {
+  const { writeBundle } = await import('../../lib/release/function-bundles.ts');
+  return await writeBundle({ entry, folder }, { minify: false, sourcemap: 'linked' });
 }
 
 export function inspectText({ name }: InspectedFunction, { address }: InspectorPort): string {

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { LocalStack } from 'local-aws';
 import { stageOverrides, synthesise } from '../../bin/synthesise.ts';
 import type { Notice } from '../console/api.ts';
@@ -7,8 +6,6 @@ import type { PageCommands } from '../console/server/console-context.ts';
 import { describeStack, SYNTHESISED_FOLDER, Workspace } from '../stage/local-folder.ts';
 import type { GatewayKind } from '../terminal/options.ts';
 import { interruption, LineWriter } from '../terminal/terminal.ts';
-import { changedText, restartedText } from '../watch/notice-text.ts';
-import { SourceTree } from '../watch/source-tree.ts';
 import { adjustAssembly } from './adjust-assembly.ts';
 import { AssemblyCache } from './assembly-cache.ts';
 import {
@@ -19,8 +16,9 @@ import {
   type withPorts,
 } from './inspected-functions.ts';
 import { asJson, LogFormat } from './log-format.ts';
+import { restartTyped } from './next-stack.ts';
 import { type WantedPort, withPortErrors } from './ports.ts';
-import { completeRestart, type Restart } from './restart.ts';
+import { SourceWatch } from './source-watch.ts';
 import { welcome } from './welcome.ts';
 
 /** Values of the options of `npm start`. */
@@ -46,16 +44,6 @@ interface StackRun extends StartSettings {
   readonly commands: PageCommands;
   readonly inspected: ReturnType<typeof withPorts>;
   readonly ports: readonly WantedPort[];
-  /** The restart that started this stack. Undefined for the first one. */
-  readonly earlier: Restart | undefined;
-}
-
-interface NextStack {
-  readonly restart: Restart;
-  /** Options by which the next stack gets the same ports as this one. */
-  readonly options: readonly string[];
-  /** Aborted by Ctrl-C, even while this stack stops. */
-  readonly interrupted: AbortSignal;
 }
 
 /**
@@ -74,18 +62,19 @@ function outputOf({ json }: StartSettings) {
 }
 
 /**
- * Runs the stack until Ctrl-C or a restart.
- * @returns how to restart, or undefined after Ctrl-C
+ * Runs the stack until Ctrl-C, or until the user wants a restart.
+ * @returns options by which the next stack gets the same ports; undefined after Ctrl-C
  */
-export async function runStack(settings: StackRun): Promise<NextStack | undefined> {
-  const { secret, inspected, ports, earlier, publicHost: publicHosts = [] } = settings;
+export async function runStack(settings: StackRun): Promise<readonly string[] | undefined> {
+  const { secret, inspected, ports, publicHost: publicHosts = [] } = settings;
   const started = performance.now();
   const output = outputOf(settings);
   await using workspace = await Workspace.open();
-  const step = (text: string) => (earlier === undefined ? output.print(`${text} …`) : undefined);
+  const step = (text: string) => output.print(`${text} …`);
   step('Synthesising the stack');
   const onProblem = (message: string) => console.error(`Problem: ${message}`);
-  const sources = settings.watch ? new SourceTree(onProblem) : undefined;
+  // Opened before the synthesis, so that a file that is saved meanwhile counts as changed.
+  await using sources = settings.watch ? await SourceWatch.open(onProblem) : undefined;
   const synthesiseTo = synthesiser(settings);
   // These modules load while another process synthesises the stack.
   const [{ startLocalStack }, { LocalFeed }, { startLocalConsole }] = await Promise.all([
@@ -117,7 +106,7 @@ export async function runStack(settings: StackRun): Promise<NextStack | undefine
       onProblem,
     }),
   );
-  let next: NextStack | undefined;
+  let next: readonly string[] | undefined;
   try {
     feed?.attach(stack);
     await using page =
@@ -130,18 +119,15 @@ export async function runStack(settings: StackRun): Promise<NextStack | undefine
       ...describeStack(stack),
       ...(page && { console: { url: page.url, token: page.token } }),
     });
-    completeRestart(process);
+    const { retryFast = false } = settings;
     const milliseconds = performance.now() - started;
-    if (earlier === undefined) {
-      const { retryFast = false } = settings;
-      output.print(welcome(stack, { consoleUrl, publicHosts, secret, retryFast, milliseconds }));
-      for (const one of inspected) {
-        const inspector = inspectors.get(one.service);
-        if (inspector !== undefined) output.print(inspectText(one, inspector));
-      }
-      if (isSecond) output.print(IS_SECOND);
+    output.print(welcome(stack, { consoleUrl, publicHosts, secret, retryFast, milliseconds }));
+    for (const one of inspected) {
+      const inspector = inspectors.get(one.service);
+      if (inspector !== undefined) output.print(inspectText(one, inspector));
     }
-    next = await untilEnd(settings, { output, stack, page, workspace, sources, synthesiseTo });
+    if (isSecond) output.print(IS_SECOND);
+    next = await untilEnd(settings, { output, stack, page, workspace, sources });
   } finally {
     await stack.close();
   }
@@ -164,62 +150,53 @@ interface RunningParts {
   readonly page: LocalConsole | undefined;
   readonly workspace: Workspace;
   /** Undefined with `--no-watch`. */
-  readonly sources: SourceTree | undefined;
-  readonly synthesiseTo: (folder: string) => Promise<void>;
+  readonly sources: SourceWatch | undefined;
 }
 
 /**
  * Applies saved sources to the running stack.
- * @returns how to restart the stack if a saved source requires it, or undefined after Ctrl-C
+ * @returns options of the next stack, or undefined after Ctrl-C
  */
 async function untilEnd(
-  { inspected, earlier, secret }: StackRun,
-  { output, stack, page, workspace, sources, synthesiseTo }: RunningParts,
-): Promise<NextStack | undefined> {
+  { inspected }: StackRun,
+  { output, stack, page, workspace, sources }: RunningParts,
+): Promise<readonly string[] | undefined> {
   const interrupted = interruption();
-  const restarting = Promise.withResolvers<Restart>();
-  const onNotice = (notice: Notice) => {
-    output.print(notice.text);
-    page?.updates.notice(notice);
+  const ended = Promise.withResolvers<'restart' | undefined>();
+  interrupted.addEventListener('abort', () => ended.resolve(undefined));
+  let isReading = false;
+  const readAnswer = async () => {
+    if (isReading) return;
+    isReading = true;
+    if (await restartTyped(interrupted)) ended.resolve('restart');
   };
-  if (earlier !== undefined) {
-    const text = restartedText(earlier.files, Date.now() - earlier.at);
-    onNotice({ about: 'stack', level: 'info', text });
-  }
-  // These modules load after the stack is ready, so that the start does not wait for them.
-  const [{ Watch }, { startLocalStack }] = await Promise.all([
-    import('../watch/watch.ts'),
-    import('local-aws'),
-  ]);
-  await using _watch =
+  // Loaded after the stack is ready, so that the start does not wait for esbuild.
+  const { SavedCode } = await import('./saved-code.ts');
+  const code =
     sources &&
-    new Watch({
+    new SavedCode({
       stack,
       workspace,
-      sources,
       readable: new Set(inspected.map(({ service }) => service)),
-      earlier,
-      synthesise: synthesiseTo,
-      // Tries whether the new template can run, before the old stack stops.
-      async tryStack(assembly) {
-        const trial = await startLocalStack({ assembly, port: 0, awsPort: 0, secret, warmUp: false });
-        await trial.close();
+      onNotice(notice: Notice) {
+        output.print(notice.text);
+        page?.updates.notice(notice);
       },
-      restart: (files, mistakes) => restarting.resolve({ files, at: Date.now(), ...mistakes }),
-      onNotice,
+      onRestartNeeded: readAnswer,
     });
-  const restart = await Promise.race([restarting.promise, once(interrupted, 'abort').then(() => undefined)]);
-  if (restart === undefined) {
+  sources?.follow((files) => code?.apply(files));
+  const end = await ended.promise;
+  await code?.close();
+  if (end === undefined) {
     output.print('Stopping …');
     return undefined;
   }
-  output.print(`${changedText(restart.files)}. Restarting the stack, empty …`);
+  output.print('Restarting the stack, empty …');
   const portOf = (url = '') => new URL(url).port;
-  const options = [
+  return [
     ...['--port', portOf(stack.outputs.WebhookUrl), '--aws-port', portOf(stack.awsUrl)],
     ...(page ? ['--console-port', portOf(page.url)] : []),
   ];
-  return { restart, options, interrupted };
 }
 
 /** @returns a function that synthesises into a folder, with these settings */

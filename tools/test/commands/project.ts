@@ -80,16 +80,6 @@ export class Project {
   }
 
   /**
-   * Reduces the type check after each save to one empty file, because a check of all sources takes seconds.
-   * `tools/test/watch/watch.test.ts` tests the real check.
-   */
-  async checkNoTypes(): Promise<void> {
-    const types = { compilerOptions: { lib: ['es5'], types: [] }, files: ['nothing.ts'] };
-    await writeFile(this.path('tools/watch/tsconfig.sources.json'), JSON.stringify(types));
-    await writeFile(this.path('tools/watch/nothing.ts'), '');
-  }
-
-  /**
    * Stores a cloud assembly where `npm start` finds it, as if an earlier start had made it: a synthesis takes seconds.
    * @param overrides of the context that it was synthesised with
    */

@@ -24,7 +24,6 @@ let inspectPort: number;
 
 beforeAll(async () => {
   project = await Project.create({ copied: ['lambda', 'tools'] });
-  await project.checkNoTypes();
   await project.cacheAssembly();
   port = await freePort();
   awsPort = await freePort();
