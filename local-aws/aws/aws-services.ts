@@ -111,7 +111,6 @@ export async function createAwsServices(options: AwsServicesOptions): Promise<Aw
     },
     async close() {
       await firehose.close();
-      sqs.close();
       await fauxqs.close();
     },
   };

@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject, textOf, textsOf } from './json.ts';
 import { s3Permissions } from './s3/s3-request.ts';
 import { type AwsRequest, arnOf, type NeededPermission, type Service } from './services.ts';
-import { sourceOfTaskHandle } from './sqs/message-moves.ts';
 
 /** The full ARN of an existing secret, found by name, ARN, or ARN without its suffix. */
 export type FindSecretArn = (secretId: string) => string | undefined;
@@ -42,9 +41,6 @@ function iamAction(service: Service, operation: string): string {
 }
 
 function queues(parameters: JsonObject): string[] {
-  const source =
-    textOf(parameters, 'SourceArn') ?? sourceOfTaskHandle(textOf(parameters, 'TaskHandle') ?? '');
-  if (source !== undefined) return [source];
   const name = textOf(parameters, 'QueueUrl')?.split('/').at(-1) ?? textOf(parameters, 'QueueName');
   return name === undefined ? [] : [name];
 }

@@ -4,7 +4,6 @@ import { AwsError } from '../errors.ts';
 import type { Fauxqs, InspectedQueue } from '../fauxqs.ts';
 import { type JsonObject, objectsOf, parseJsonObject, textOf, textsOf } from '../json.ts';
 import { type Operations, SERVICES } from '../services.ts';
-import { MessageMoves } from './message-moves.ts';
 import { errorOfMessage } from './message-rules.ts';
 
 interface SqsOptions {
@@ -19,14 +18,9 @@ export interface Sqs {
   readonly operations: Operations;
   /** Returns the messages of a queue without receiving them, oldest first. @throws Error if the queue does not exist */
   inspectQueue(queueUrl: string): Promise<InspectedMessage[]>;
-  /** Stops message moves that are running. */
-  close(): void;
 }
 
-/**
- * Operations that fauxqs implements correctly and that are forwarded to it. `message-moves.ts` implements
- * others.
- */
+/** Operations that fauxqs implements correctly and that are forwarded to it. */
 const FORWARDED = [
   'ChangeMessageVisibility',
   'ChangeMessageVisibilityBatch',
@@ -74,13 +68,10 @@ export function createSqs({ fauxqs, publicHost }: SqsOptions): Sqs {
     throw new AwsError(code, textOf(answer, 'message') ?? code, { status });
   }
 
-  const moves = new MessageMoves(forward);
-
   const operations: Operations = {
     ...Object.fromEntries(
       FORWARDED.map((operation) => [operation, (parameters: JsonObject) => forward(operation, parameters)]),
     ),
-    ...moves.operations,
 
     SendMessage(parameters) {
       const error = errorOfMessage(parameters);
@@ -119,7 +110,6 @@ export function createSqs({ fauxqs, publicHost }: SqsOptions): Sqs {
       if (queue === undefined) throw new Error(`There is no queue ${queueUrl}`);
       return inspectedMessages(queue, Date.now());
     },
-    close: () => moves.close(),
   };
 }
 

@@ -28,7 +28,6 @@ describe('the permissions that a request needs', () => {
   test.each<[call: string, parameters: Record<string, unknown>, needs: string[]]>([
     ['AmazonSQS.SendMessage', { QueueUrl }, [ORDERS]],
     ['AmazonSQS.GetQueueUrl', { QueueName: 'orders' }, [ORDERS]],
-    ['AmazonSQS.StartMessageMoveTask', { SourceArn: ORDERS }, [ORDERS]],
     ['AmazonSQS.ListQueues', {}, ['*']],
     ['DynamoDB_20120810.GetItem', { TableName: 'cast' }, [`${TABLE}/cast`]],
     ['DynamoDB_20120810.GetItem', { TableName: `${TABLE}/a` }, [`${TABLE}/a`]],

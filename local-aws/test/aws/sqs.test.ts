@@ -1,17 +1,13 @@
 import { CreateTopicCommand, PublishBatchCommand, PublishCommand } from '@aws-sdk/client-sns';
 import {
-  CancelMessageMoveTaskCommand,
   CreateQueueCommand,
   DeleteMessageCommand,
   GetQueueUrlCommand,
-  ListDeadLetterSourceQueuesCommand,
-  ListMessageMoveTasksCommand,
   ListQueuesCommand,
   type Message,
   ReceiveMessageCommand,
   SendMessageBatchCommand,
   SendMessageCommand,
-  StartMessageMoveTaskCommand,
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.ts';
@@ -227,83 +223,6 @@ describe('inspecting a queue', () => {
   test('is an error if the queue does not exist', async () => {
     const none = `${endpoint.url}/000000000000/none`;
     await expect(endpoint.inspectQueue(none)).rejects.toThrow(`There is no queue ${none}`);
-  });
-});
-
-describe('a message move', () => {
-  const arn = (queue: string) => arnOf('sqs', `${queue}`);
-  /** A queue whose dead-letter queue is the test's queue. */
-  let source: string;
-  let SourceArn: string;
-  beforeEach(async () => {
-    SourceArn = arn(name);
-    source = await createQueue(`${name}-source`, {
-      RedrivePolicy: JSON.stringify({ deadLetterTargetArn: SourceArn, maxReceiveCount: 3 }),
-    });
-  });
-
-  async function fill(messages: number): Promise<void> {
-    const MessageAttributes = { event: { DataType: 'String', StringValue: 'shop.updated' } };
-    for (let number = 1; number <= messages; number += 1) {
-      await sendBody(`message ${number}`, { MessageAttributes });
-    }
-  }
-  async function latestTask() {
-    const { Results } = await clients.sqs.send(new ListMessageMoveTasksCommand({ SourceArn }));
-    return Results?.[0];
-  }
-  const finished = () =>
-    eventually(async () => {
-      const task = await latestTask();
-      return task?.Status === 'RUNNING' || task?.Status === 'CANCELLING' ? undefined : task;
-    });
-
-  test('returns messages with their attributes to the queue that the dead-letter queue serves', async () => {
-    await fill(12);
-    await clients.sqs.send(new StartMessageMoveTaskCommand({ SourceArn }));
-    expect(await finished()).toMatchObject({
-      Status: 'COMPLETED',
-      ApproximateNumberOfMessagesMoved: 12,
-      ApproximateNumberOfMessagesToMove: 12,
-    });
-    expect([await queues.count(QueueUrl), await queues.count(source)]).toEqual([0, 12]);
-    expect((await queues.receive(source))[0]).toMatchObject({
-      Body: 'message 1',
-      MessageAttributes: { event: { StringValue: 'shop.updated' } },
-    });
-  });
-
-  test('goes to the named destination', async () => {
-    const other = await createQueue(`${name}-other`);
-    await fill(1);
-    const DestinationArn = arn(`${name}-other`);
-    await clients.sqs.send(new StartMessageMoveTaskCommand({ SourceArn, DestinationArn }));
-    await finished();
-    expect(await queues.count(other)).toBe(1);
-  });
-
-  test('at a rate can be watched and cancelled, and excludes another one', async () => {
-    await fill(5);
-    const start = new StartMessageMoveTaskCommand({ SourceArn, MaxNumberOfMessagesPerSecond: 1 });
-    const { TaskHandle } = await clients.sqs.send(start);
-    expect(await latestTask()).toMatchObject({
-      Status: 'RUNNING',
-      TaskHandle,
-      MaxNumberOfMessagesPerSecond: 1,
-    });
-    await expect(clients.sqs.send(start)).rejects.toMatchObject({ name: 'UnsupportedOperation' });
-    await clients.sqs.send(new CancelMessageMoveTaskCommand({ TaskHandle }));
-    expect(await finished()).toMatchObject({ Status: 'CANCELLED' });
-    expect(await queues.count(QueueUrl)).toBeGreaterThan(0);
-  });
-
-  test('starts at a dead-letter queue, which knows its source queues', async () => {
-    const { queueUrls } = await clients.sqs.send(new ListDeadLetterSourceQueuesCommand({ QueueUrl }));
-    expect(queueUrls).toEqual([source]);
-    const startAt = (from: string) =>
-      clients.sqs.send(new StartMessageMoveTaskCommand({ SourceArn: arn(from) }));
-    await expect(startAt('none')).rejects.toMatchObject({ Code: 'ResourceNotFoundException' });
-    await expect(startAt(`${name}-source`)).rejects.toMatchObject({ Code: 'InvalidParameterValue' });
   });
 });
 
