@@ -1,5 +1,5 @@
 import { Option } from '@commander-js/extra-typings';
-import { tableKey } from '../../lambda/effects/table-key.ts';
+import { HASHED_KEY, tableKey } from '../../lambda/effects/table-key.ts';
 import { isObject, jsonOf, textOf } from './history/json.ts';
 
 /** Selects payloads. An absent property matches all. */
@@ -17,9 +17,16 @@ export const searchOption = () =>
 
 /** @param payload the partner's bytes */
 export function matchesPayload({ shop, search }: PayloadFilter, payload: Uint8Array): boolean {
-  const isOfShop = shop === undefined || eventAndShop(payload).shopId === tableKey(shop);
-  return isOfShop && (search === undefined || contains(payload, search));
+  const matchesShop = shop === undefined || isOfShop(shop, eventAndShop(payload).shopId);
+  return matchesShop && (search === undefined || contains(payload, search));
 }
+
+/**
+ * @param shop as the partner writes it, or its hash, as the archive shows it
+ * @param shopId in the form that archive and tables use
+ */
+export const isOfShop = (shop: string, shopId: string | undefined) =>
+  shopId === (HASHED_KEY.test(shop) ? shop : tableKey(shop));
 
 /** Also finds a text whose characters the partner wrote as JSON escapes, such as `\u3042`. */
 function contains(payload: Uint8Array, search: string): boolean {

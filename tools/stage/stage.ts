@@ -43,7 +43,7 @@ export class Stage {
   /** Region and credentials for clients of further services. */
   readonly clientSettings: ReturnType<typeof clientSettings>;
   private readonly clients: readonly { destroy(): void }[];
-  /** Milliseconds between two polls, for example of a move task or an event source. */
+  /** Milliseconds between two polls, for example of an event source. */
   readonly pollMilliseconds: number = 1_000;
 
   constructor(title: string, outputs: Readonly<Record<string, string>>, option = '') {

@@ -1,12 +1,12 @@
 import { Argument, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { ArchiveRecord, SettledOutcome } from '../../../lambda/archive/record.ts';
 import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
-import { HASHED_KEY, tableKey } from '../../../lambda/effects/table-key.ts';
 import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
 import { CommandError, UsageError } from '../../terminal/command-error.ts';
 import { eachOf, time } from '../../terminal/options.ts';
 import { SHORT_ID_LENGTH } from '../../terminal/terminal.ts';
 import { printable } from '../../terminal/text.ts';
+import { isOfShop } from '../payload-filter.ts';
 
 /** Selects records. An absent property matches all. */
 export interface RecordFilter {
@@ -37,14 +37,21 @@ export function matches(filter: RecordFilter, record: ArchiveRecord): boolean {
     (events === undefined || events.includes(record.event)) &&
     (since === undefined || settledAt >= since.getTime()) &&
     (until === undefined || settledAt < until.getTime()) &&
-    (shop === undefined || record.shopId === (HASHED_KEY.test(shop) ? shop : tableKey(shop))) &&
+    (shop === undefined || isOfShop(shop, record.shopId)) &&
     (outcomes === undefined || outcomes.includes(record.outcome)) &&
     (ids === undefined || ids.some((id) => idThatBegins(record, id) !== undefined))
   );
 }
 
-const idThatBegins = ({ eventId, requestId }: ArchiveRecord, given: string) =>
-  [eventId, requestId].find((id) => id?.startsWith(given));
+/** Ids by which a person names a record or a message. */
+interface OwnIds {
+  readonly eventId?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly messageId?: string | undefined;
+}
+
+const idThatBegins = ({ eventId, requestId, messageId }: OwnIds, given: string) =>
+  [eventId, requestId, messageId].find((id) => id?.startsWith(given));
 
 /** Maximum number of ids in the error message if several begin with the given text. */
 const MAX_CANDIDATES = 10;
@@ -57,12 +64,24 @@ export class IdCandidates {
     this.#given = new Map(ids.map((id) => [id, new Set()]));
   }
 
-  /** @param record that matches the filter */
-  add(record: ArchiveRecord): void {
+  /**
+   * @param own ids of a record or message that matches the rest of the filter
+   * @returns whether one of them begins with a given text
+   */
+  add(own: OwnIds): boolean {
+    let isNamed = false;
     for (const [given, found] of this.#given) {
-      const id = idThatBegins(record, given);
-      if (id !== undefined && found.size <= MAX_CANDIDATES) found.add(id);
+      const id = idThatBegins(own, given);
+      if (id === undefined) continue;
+      isNamed = true;
+      if (found.size <= MAX_CANDIDATES) found.add(id);
     }
+    return isNamed;
+  }
+
+  /** Given texts with which no id begins. */
+  missing(): string[] {
+    return [...this.#given].flatMap(([given, found]) => (found.size === 0 ? given : []));
   }
 
   /** @throws CommandError with a list, if several ids begin with the same given text */
@@ -71,7 +90,7 @@ export class IdCandidates {
   }
 }
 
-export function severalIds(given: string, found: readonly string[]): CommandError {
+function severalIds(given: string, found: readonly string[]): CommandError {
   const more = found.length > MAX_CANDIDATES ? ' and more' : '';
   const listed = found.slice(0, MAX_CANDIDATES).map(printable).join(', ');
   return new CommandError(`Several ids begin with '${printable(given)}'. Give one of: ${listed}${more}`);

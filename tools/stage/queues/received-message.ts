@@ -74,7 +74,7 @@ export function reasonOf(message: MessageAttributes, { kind }: Pick<AnyQueue, 'k
   const reason = failureAttribute(message, 'failureReason');
   if (reason !== undefined) return reason;
   if (kind === 'removed' && !message.movedBySqs) return 'it waited when its consumer was removed';
-  return 'SQS moved it after too many receives: the consumer crashed, timed out or could not start';
+  return 'SQS moved it after too many receives: the consumer crashed, timed out, could not start or could not store its reason';
 }
 
 /** A message's payload cannot be read. The error message gives the reason, without the payload. */

@@ -1,18 +1,13 @@
 import { CommandError } from '../../terminal/command-error.ts';
 import { messages, shellWord } from '../../terminal/text.ts';
-import { severalIds } from '../archive/record-filter.ts';
+import { IdCandidates } from '../archive/record-filter.ts';
 import type { Operation } from '../operation.ts';
 import { eventAndShop, matchesPayload, type PayloadFilter } from '../payload-filter.ts';
 import type { Stage } from '../stage.ts';
 import { copyKey, type ListedMessage } from './copies.ts';
 import { forEachMessage, MAX_PAGES_AT_ONCE } from './for-each-message.ts';
 import { type AnyQueue, emptiness, queueState } from './queue.ts';
-import {
-  attributeText,
-  type ReceivedMessage,
-  readPayload,
-  UnreadablePayloadError,
-} from './received-message.ts';
+import { attributesOf, attributeText, payloadOrReason, type ReceivedMessage } from './received-message.ts';
 
 /** Selects messages of a queue. An absent property matches all. */
 export interface MessageFilter extends PayloadFilter {
@@ -45,7 +40,9 @@ export async function selectMessages<Shown>(
   limit?: number,
 ) {
   const matching: SelectedMessage<Shown>[] = [];
-  const ids = new IdMatches(filter.ids);
+  const ids = new IdCandidates(filter.ids);
+  /** Keys of the named messages and their copies. */
+  const named = new Set<string>();
   let unreadable = 0;
   // With a limit, one page at once, to keep to it; with payloads, too, because each may have 6 MB.
   const isSlow = limit !== undefined || (filter.shop ?? filter.search ?? filter.event) !== undefined;
@@ -55,43 +52,15 @@ export async function selectMessages<Shown>(
     if (matches === undefined) unreadable += 1;
     if (!matches) return 'stays';
     const key = copyKey(queue, message);
-    ids.add(key, message);
     const { id, sentAt } = message;
+    const { eventId, requestId } = attributesOf(message);
+    if (ids.add({ messageId: id, eventId, requestId })) named.add(key);
     matching.push({ id, key, at: sentAt.toISOString(), shown: await describe(message) });
     return 'stays';
   });
   ids.requireUnique();
-  const selected = filter.ids === undefined ? matching : matching.filter(({ key }) => ids.keys.has(key));
+  const selected = filter.ids === undefined ? matching : matching.filter(({ key }) => named.has(key));
   return { selected, seen, limited, unreadable, missing: ids.missing() };
-}
-
-/** Ids that a person gave, and the messages that have them. */
-class IdMatches {
-  /** Keys of the named messages and their copies. */
-  readonly keys = new Set<string>();
-  readonly #found: ReadonlyMap<string, Set<string>>;
-
-  constructor(given: readonly string[] = []) {
-    this.#found = new Map(given.map((id) => [id, new Set()]));
-  }
-
-  add(key: string, message: ReceivedMessage): void {
-    const own = [attributeText(message, 'eventId'), message.id, attributeText(message, 'requestId')];
-    for (const [given, whole] of this.#found) {
-      const id = own.find((one) => one?.startsWith(given));
-      if (id === undefined) continue;
-      this.keys.add(key);
-      whole.add(id);
-    }
-  }
-
-  requireUnique(): void {
-    for (const [given, whole] of this.#found) if (whole.size > 1) throw severalIds(given, [...whole]);
-  }
-
-  missing(): string[] {
-    return [...this.#found].flatMap(([given, whole]) => (whole.size === 0 ? given : []));
-  }
 }
 
 /** @returns undefined if the payload would decide, and is gone */
@@ -104,14 +73,10 @@ async function isMatch(
   const known = knownEvent(queue, message);
   if (event !== undefined && known !== undefined && known !== event) return false;
   if (shop === undefined && search === undefined && (event === undefined || known !== undefined)) return true;
-  try {
-    const payload = await readPayload(stack, queue, message);
-    const isOfEvent = event === undefined || event === (known ?? eventAndShop(payload).event);
-    return isOfEvent && matchesPayload({ shop, search }, payload);
-  } catch (error) {
-    if (error instanceof UnreadablePayloadError) return undefined;
-    throw error;
-  }
+  const { bytes } = await payloadOrReason(stack, queue, message);
+  if (bytes === undefined) return undefined;
+  const isOfEvent = event === undefined || event === (known ?? eventAndShop(bytes).event);
+  return isOfEvent && matchesPayload({ shop, search }, bytes);
 }
 
 /** The event of a message. Undefined in quarantine, where only the payload may name it. */
