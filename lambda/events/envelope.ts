@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { MAX_PROBLEMS } from '../limits.ts';
 import { catalogue, type EventData, type EventName, isEventName } from './catalogue.ts';
 import { expecting, object } from './fields.ts';
-import { normaliseTimestamp } from './timestamp.ts';
+import { hasNoZone, normaliseTimestamp } from './timestamp.ts';
 
 /**
  * `data.shop_id` as sent, for the message group. Nothing else of the parsed `data` is kept: 5.9 MB of JSON can take
@@ -40,7 +40,7 @@ export type ParsedPayload =
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const utcDateTime = 'an ISO 8601 date-time in UTC, such as 2026-01-31T09:00:00Z';
+const utcDateTime = 'an existing date and time in UTC, written as 2026-01-31T09:00:00Z or 20260131T090000Z';
 
 /** `webhookId` is not validated, because nothing depends on it (decision D6). It is stored as part of the payload. */
 const envelope = object({
@@ -48,8 +48,14 @@ const envelope = object({
   data: v.custom<Record<string, unknown>>(isObject, expecting('an object')),
   timestamp: v.pipe(
     v.string(expecting(utcDateTime)),
-    v.transform(normaliseTimestamp),
-    v.string(`must be ${utcDateTime}`),
+    v.rawTransform(({ dataset: { value }, addIssue, NEVER }) => {
+      const normalised = normaliseTimestamp(value);
+      if (normalised !== undefined) return normalised;
+      addIssue({
+        message: hasNoZone(value) ? 'has no time zone: if it is in UTC, add Z' : `must be ${utcDateTime}`,
+      });
+      return NEVER;
+    }),
   ),
 });
 

@@ -3,33 +3,37 @@
  * February only by a pattern.
  */
 const DATE = [
-  String.raw`\d{4}-(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])`,
-  String.raw`\d{4}-(?:0[469]|11)-(?:0[1-9]|[12]\d|30)`,
-  String.raw`\d{4}-02-(?:0[1-9]|1\d|2[0-8])`,
-  String.raw`(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29`,
+  String.raw`\d{4}-?(?:0[13578]|1[02])-?(?:0[1-9]|[12]\d|3[01])`,
+  String.raw`\d{4}-?(?:0[469]|11)-?(?:0[1-9]|[12]\d|30)`,
+  String.raw`\d{4}-?02-?(?:0[1-9]|1\d|2[0-8])`,
+  String.raw`(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-?02-?29`,
 ].join('|');
 
-const MINUTES = String.raw`(?:[01]\d|2[0-3]):[0-5]\d`;
+const TIME = String.raw`([01]\d|2[0-3])(?::?([0-5]\d)(?::?([0-5]\d)(?:[.,](\d+))?)?)?`;
 
 /**
- * A moment in UTC in the forms of RFC 3339 and ISO 8601 that are unambiguous (decision D9). Texts that describe it are
- * in `envelope.ts`, `docs/partner.md`, `tools/api/event-schemas.ts` and `tools/check-sender/payload-findings.ts`.
+ * A moment in UTC, in the extended or basic form (decision D9). Texts that describe it are in `envelope.ts`,
+ * `docs/partner.md`, `tools/api/event-schemas.ts` and `tools/check-sender/payload-findings.ts`.
  */
-export const UTC_DATE_TIME = new RegExp(
-  String.raw`^(${DATE})[Tt](${MINUTES})(?::([0-5]\d)(?:[.,](\d+))?)?(?:[Zz]|[+-]00(?::?00)?)$`,
-);
+export const UTC_DATE_TIME = new RegExp(`^(${DATE})[Tt ]${TIME}(?:[Zz]|[+-]00(?::?00)?)$`);
 
 /** Digits of the fraction of a second that are kept: nanoseconds, so that events within a millisecond differ. */
 const FRACTION_DIGITS = 9;
 
 /**
- * Converts a UTC date-time to a fixed width, in which text order is time order: `2026-01-31T09:00:00+00:00` →
+ * Converts a UTC date-time to a fixed width, in which text order is time order: `20260131T0900+00` →
  * `2026-01-31T09:00:00.000000000Z`.
- * @returns undefined if the text is not an ISO 8601 date-time in UTC, or names no real moment
+ * @returns undefined if the text has no form of {@link UTC_DATE_TIME}, or names no real moment
  */
 export function normaliseTimestamp(text: string): string | undefined {
   const match = UTC_DATE_TIME.exec(text);
   if (match === null) return undefined;
-  const [, date = '', minutes = '', seconds = '00', fraction = ''] = match;
-  return `${date}T${minutes}:${seconds}.${fraction.slice(0, FRACTION_DIGITS).padEnd(FRACTION_DIGITS, '0')}Z`;
+  const [, date = '', hours = '', minutes = '00', seconds = '00', fraction = ''] = match;
+  const digits = date.replaceAll('-', '');
+  const day = `${digits.slice(0, 4)}-${digits.slice(4, 6)}-${digits.slice(6)}`;
+  const nanoseconds = fraction.slice(0, FRACTION_DIGITS).padEnd(FRACTION_DIGITS, '0');
+  return `${day}T${hours}:${minutes}:${seconds}.${nanoseconds}Z`;
 }
+
+/** Whether only the time zone is missing. */
+export const hasNoZone = (text: string): boolean => UTC_DATE_TIME.test(`${text}Z`);

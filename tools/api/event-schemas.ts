@@ -70,7 +70,7 @@ const timestamp = {
   // time zone. `[0-9]` because in some regular expression engines `\d` matches the digits of every script.
   pattern: UTC_DATE_TIME.source.replaceAll('\\d', '[0-9]'),
   description:
-    'Time of the event: an ISO 8601 date and time in UTC, such as `2026-01-31T09:00:00Z`. Instead of `Z` you may write `+00:00`. Send all the digits of a second that you have; we use nine. The time must exist: 30 February, 24:00 and leap seconds (`:60`) are rejected. Any age is accepted. For the same shop, staff member or user, the later `timestamp` wins.',
+    'Time of the event: an ISO 8601 date and time in UTC, such as `2026-01-31T09:00:00Z`. The basic form `20260131T090000Z` and a space instead of `T` are accepted, and `+00:00` instead of `Z`. Send all the digits of a second that you have; we use nine. The time must exist: 30 February, 24:00 and leap seconds (`:60`) are rejected. Any age is accepted. For the same shop, staff member or user, the later `timestamp` wins.',
 };
 
 const webhookId = {

@@ -154,10 +154,15 @@ describe('an unusable payload', () => {
     expect(parsed).toEqual({ kind: 'unusable', problems: [{ field: 'body', detail }] });
   });
 
-  test('says how a timestamp should be written', () => {
-    expect(parse({ ...shopUpdated, timestamp: '31.1.2026' })).toMatchObject({
-      problems: [{ detail: 'must be an ISO 8601 date-time in UTC, such as 2026-01-31T09:00:00Z' }],
-    });
+  const written = 'an existing date and time in UTC, written as 2026-01-31T09:00:00Z or 20260131T090000Z';
+  test.each([
+    ['31.1.2026', `must be ${written}`],
+    ['2026-02-30T09:00:00', `must be ${written}`],
+    ['2026-01-31T09:00:00', 'has no time zone: if it is in UTC, add Z'],
+    ['20260131T0900', 'has no time zone: if it is in UTC, add Z'],
+    [undefined, `is missing: expected ${written}`],
+  ])('with the timestamp %s says how it should be written', (sent, detail) => {
+    expect(parse({ ...shopUpdated, timestamp: sent })).toMatchObject({ problems: [{ detail }] });
   });
 
   test('is described in one line', () => {

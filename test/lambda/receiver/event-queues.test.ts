@@ -16,7 +16,7 @@ const unknown = { ...event, event: 'example.unknown' };
 const unusable = { ...event, timestamp: 1 };
 const problem = {
   field: 'timestamp',
-  detail: 'must be an ISO 8601 date-time in UTC, such as 2026-01-31T09:00:00Z',
+  detail: 'must be an existing date and time in UTC, written as 2026-01-31T09:00:00Z or 20260131T090000Z',
 };
 const reason = `${problem.field} ${problem.detail}`;
 
