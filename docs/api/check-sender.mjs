@@ -4415,14 +4415,6 @@ var findings_default = {
       what: "timestamp is a date without a time.",
       remedy: "{sendUtc}"
     },
-    "timestamp-blank": {
-      what: "timestamp has a space instead of T.",
-      remedy: "{sendUtc}"
-    },
-    "timestamp-basic-format": {
-      what: "timestamp is in ISO 8601's basic format, without hyphens and colons.",
-      remedy: "{sendUtc}"
-    },
     "timestamp-of-http": {
       what: "timestamp is a date in the format of HTTP and e-mail.",
       remedy: "{sendUtc}"
@@ -4432,7 +4424,7 @@ var findings_default = {
       remedy: "{sendUtc}"
     },
     "timestamp-other": {
-      what: "timestamp is not an ISO 8601 date-time in UTC.",
+      what: "timestamp is not a date and time of ISO 8601 in UTC.",
       remedy: "{sendUtc}"
     },
     "timestamp-future": {
@@ -5494,33 +5486,41 @@ function isEventName(name) {
 
 // lambda/events/timestamp.ts
 var DATE = [
-  String.raw`\d{4}-(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])`,
-  String.raw`\d{4}-(?:0[469]|11)-(?:0[1-9]|[12]\d|30)`,
-  String.raw`\d{4}-02-(?:0[1-9]|1\d|2[0-8])`,
-  String.raw`(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29`
+  String.raw`\d{4}-?(?:0[13578]|1[02])-?(?:0[1-9]|[12]\d|3[01])`,
+  String.raw`\d{4}-?(?:0[469]|11)-?(?:0[1-9]|[12]\d|30)`,
+  String.raw`\d{4}-?02-?(?:0[1-9]|1\d|2[0-8])`,
+  String.raw`(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-?02-?29`
 ].join("|");
-var MINUTES = String.raw`(?:[01]\d|2[0-3]):[0-5]\d`;
-var UTC_DATE_TIME = new RegExp(
-  String.raw`^(${DATE})[Tt](${MINUTES})(?::([0-5]\d)(?:[.,](\d+))?)?(?:[Zz]|[+-]00(?::?00)?)$`
-);
+var TIME = String.raw`([01]\d|2[0-3])(?::?([0-5]\d)(?::?([0-5]\d)(?:[.,](\d+))?)?)?`;
+var UTC_DATE_TIME = new RegExp(`^(${DATE})[Tt ]${TIME}(?:[Zz]|[+-]00(?::?00)?)$`);
 var FRACTION_DIGITS = 9;
 function normaliseTimestamp(text2) {
   const match = UTC_DATE_TIME.exec(text2);
   if (match === null) return void 0;
-  const [, date = "", minutes = "", seconds2 = "00", fraction = ""] = match;
-  return `${date}T${minutes}:${seconds2}.${fraction.slice(0, FRACTION_DIGITS).padEnd(FRACTION_DIGITS, "0")}Z`;
+  const [, date = "", hours = "", minutes = "00", seconds2 = "00", fraction = ""] = match;
+  const digits = date.replaceAll("-", "");
+  const day = `${digits.slice(0, 4)}-${digits.slice(4, 6)}-${digits.slice(6)}`;
+  const nanoseconds = fraction.slice(0, FRACTION_DIGITS).padEnd(FRACTION_DIGITS, "0");
+  return `${day}T${hours}:${minutes}:${seconds2}.${nanoseconds}Z`;
 }
+var hasNoZone = (text2) => UTC_DATE_TIME.test(`${text2}Z`);
 
 // lambda/events/envelope.ts
 var isObject2 = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
-var utcDateTime = "an ISO 8601 date-time in UTC, such as 2026-01-31T09:00:00Z";
+var utcDateTime = "an existing date and time in UTC, written as 2026-01-31T09:00:00Z or 20260131T090000Z";
 var envelope = object2({
   event: pipe(string(expecting("a non-empty string")), minLength(1, "must not be empty")),
   data: custom(isObject2, expecting("an object")),
   timestamp: pipe(
     string(expecting(utcDateTime)),
-    transform(normaliseTimestamp),
-    string(`must be ${utcDateTime}`)
+    rawTransform(({ dataset: { value }, addIssue, NEVER }) => {
+      const normalised = normaliseTimestamp(value);
+      if (normalised !== void 0) return normalised;
+      addIssue({
+        message: hasNoZone(value) ? "has no time zone: if it is in UTC, add Z" : `must be ${utcDateTime}`
+      });
+      return NEVER;
+    })
   )
 });
 var BYTE_ORDER_MARK = /^\uFEFF/;
@@ -6305,18 +6305,16 @@ function misnamed(field, others) {
   const maxChanges = field.length < MIN_LETTERS_FOR_SLIP ? 0 : 1;
   return others.some((key) => isSlipOf(key, field, maxChanges)) ? [finding("field-unread", { field })] : [];
 }
-var CLOCK = String.raw`^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?`;
+var CLOCK = String.raw`^\d{4}-?\d{2}-?\d{2}[Tt ]\d{2}(?::?\d{2}(?::?\d{2}(?:[.,]\d+)?)?)?`;
 var TIMESTAMP_MISTAKES = [
   [/^$/, "timestamp-empty"],
   [/^\s|\s$/, "timestamp-white-space"],
   [/^-?\d+(?:\.\d+)?$/, "timestamp-number/quoted"],
   [`${CLOCK}$`, "timestamp-without-zone"],
-  [/[Tt]\d{2}:\d{2}:60/, "timestamp-leap-second"],
+  [/[Tt ]\d{2}:?\d{2}:?60/, "timestamp-leap-second"],
   [`${CLOCK}(?:[Zz]|[+-]00(?::?00)?)$`, "timestamp-no-moment"],
   [`${CLOCK}[+-]\\d{2}(?::?\\d{2})?$`, "timestamp-with-offset"],
   [/^\d{4}-\d{2}-\d{2}$/, "timestamp-date-only"],
-  [/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}/, "timestamp-blank"],
-  [/^\d{8}T\d{6}/, "timestamp-basic-format"],
   [/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/, "timestamp-of-http"]
 ];
 function timestampFinding({ kind, value }) {
