@@ -39,7 +39,7 @@ const SKIPPED: readonly (readonly [text: RegExp, reason: string])[] = [
     'names a resource of an example',
   ],
   [
-    /hookctl (dlq (redrive|export)|replay|pause|resume|archive (forget|export))/,
+    /hookctl (dlq (redrive|export|discard)|replay|pause|resume|archive (forget|export))/,
     'asks for confirmation, or needs messages',
   ],
   [/examples\/|^cd |--search|--again/m, 'is tested with the samples, or needs an earlier event'],
