@@ -44,4 +44,5 @@ export const DEAD_LETTERED = 'DeadLettered';
 export const NOT_ARCHIVED = 'NotArchived';
 export const DEAD_LETTER_NOT_SENT = 'DeadLetterNotSent';
 export const RETRY_NOT_DELAYED = 'RetryNotDelayed';
+export const CLOCK_AHEAD = 'ClockAhead';
 export const POSSIBLY_REPEATED = 'PossiblyRepeated';

@@ -38,6 +38,11 @@ export const metrics = {
   Stale: { dimensions: ['event'] },
   /** Consumer: the event was processed before: its version is stored, or its notification was sent. */
   Duplicate: { dimensions: ['event'] },
+  /**
+   * Consumer: the timestamp of an event is more than 5 minutes after its receipt, and counts as 5 minutes after its first
+   * receipt (decision D8). The partner's clock is ahead.
+   */
+  ClockAhead: { dimensions: [] },
   /** Consumer: a field of an event is longer than an item holds. The other fields are stored. */
   FieldLeftOut: { dimensions: [] },
   /** Consumer: an event of a replay is settled, with any outcome. */

@@ -3,6 +3,7 @@ import middy from '@middy/core';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { Archive } from '../archive/archive.ts';
 import type { EffectOutcome } from '../effects/event-order.ts';
+import { type EventPlace, FirstReceipts } from '../effects/first-receipts.ts';
 import { tableKey } from '../effects/table-key.ts';
 import type { EventName } from '../events/catalogue.ts';
 import { OUT_OF_TIME_MARGIN } from '../limits.ts';
@@ -40,9 +41,10 @@ async function outOfTime(context: Context, signal: AbortSignal): Promise<never> 
  */
 export function consume<Name extends EventName>(
   name: Name,
-  process: (event: ReceivedEvent<Name>, context: Context) => Promise<EffectOutcome>,
+  process: (event: ReceivedEvent<Name> & EventPlace, context: Context) => Promise<EffectOutcome>,
 ) {
   const settler = new MessageSettler(name);
+  const receipts = new FirstReceipts();
   const archive = Archive.fromEnvironment();
 
   async function settleBatch(messages: readonly ConsumedMessage[], context: Context): Promise<Settlement[]> {
@@ -99,7 +101,7 @@ export function consume<Name extends EventName>(
     const { shop_id } = event.data;
     read.timestamp = event.timestamp;
     if (shop_id !== undefined) read.shopId = tableKey(shop_id);
-    return await process(event, context);
+    return await process({ ...event, ...(await receipts.placeOf(event)) }, context);
   }
 
   async function archiveBatch(settlements: readonly Settlement[]): Promise<readonly Settlement[]> {

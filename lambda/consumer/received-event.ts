@@ -1,5 +1,4 @@
 import type { SQSRecord } from 'aws-lambda';
-import { effectiveTimestamp, versionOf } from '../effects/event-order.ts';
 import type { EventName } from '../events/catalogue.ts';
 import { describeProblems, type PartnerEvent, parsePayload, parsePayloadText } from '../events/envelope.ts';
 import { sha256Hex } from '../hash.ts';
@@ -14,13 +13,6 @@ export interface ReceivedEvent<Name extends EventName = EventName> extends Partn
   /** ISO 8601. */
   readonly receivedAt: string;
   readonly requestId: string | undefined;
-  /**
-   * The time by which events are ordered: `timestamp`, or the receipt and 5 minutes if `timestamp` is later (decision
-   * D8).
-   */
-  readonly effectiveTimestamp: string;
-  /** The version that the event writes to stored state (decision D8). */
-  readonly version: string;
   readonly replay: Replay | undefined;
 }
 
@@ -60,8 +52,7 @@ export async function readRecord<Name extends EventName>(
   if (metadata.replay === undefined && attributeOf(record, attribute.replay) !== undefined) {
     throw new UnprocessableMessageError('The message attribute `replay` is malformed');
   }
-  const received = { ...event, ...metadata, text: parsed.text };
-  return { ...received, effectiveTimestamp: effectiveTimestamp(received), version: versionOf(received) };
+  return { ...event, ...metadata, text: parsed.text };
 }
 
 export function readMetadata(record: SQSRecord): MessageMetadata {

@@ -12,7 +12,7 @@ import { isRepair, type Replay } from '../queue/replay.ts';
 export type EffectOutcome = typeof PROCESSED | typeof STALE | typeof DUPLICATE;
 
 /** The fields that decide the order of events. */
-interface EventTimes {
+export interface EventTimes {
   /** The partner's timestamp, in the fixed width of `normaliseTimestamp`. */
   readonly timestamp: string;
   /** ISO 8601, UTC. */
@@ -21,15 +21,18 @@ interface EventTimes {
 
 /**
  * The time by which an event is ordered, in the width of `timestamp`: `timestamp`, but at most {@link CLOCK_TOLERANCE}
- * after the receipt, so that a wrong clock cannot block an item (decision D8). If one event has a later timestamp and a
- * later receipt than another event, its effective timestamp is later, too: a clock that drifts past the tolerance keeps
- * the order of its events.
+ * after the event's first receipt, so that a wrong clock cannot block an item (decision D8). If one event has a later
+ * timestamp and a later receipt than another event, its effective timestamp is later, too: a clock that drifts past the
+ * tolerance keeps the order of its events.
  */
 export function effectiveTimestamp({ timestamp, receivedAt }: EventTimes): string {
   const latest = normaliseTimestamp(new Date(Date.parse(receivedAt) + CLOCK_TOLERANCE).toISOString());
   // A time after the year 9999 has no text in this width. No timestamp can be later.
   return latest !== undefined && latest < timestamp ? latest : timestamp;
 }
+
+/** Whether the partner's clock is so far ahead of this receipt that the timestamp does not count. */
+export const isTooFarAhead = (times: EventTimes): boolean => effectiveTimestamp(times) !== times.timestamp;
 
 /**
  * The version that an event writes to stored state: the {@link effectiveTimestamp}, then `eventId`, as text that sorts

@@ -310,6 +310,7 @@ export function stuck(sources: DashboardSources): IWidget[][] {
           ofConsumers('unarchived', 'NotArchived', 'Dead letter not archived'),
           ofConsumers('repeated', 'PossiblyRepeated', 'Possibly notified twice'),
           ofConsumers('left', 'FieldLeftOut', 'Too long field left out'),
+          ofConsumers('ahead', 'ClockAhead', 'Timestamp too far ahead'),
         ],
         unit: 'events a minute',
       },

@@ -32,7 +32,10 @@ interface EffectsProps {
 /** Index of the cast by shop. */
 const CAST_OF_SHOP = 'shop_id';
 
-/** The targets of all effects: three tables, two topics, and the idempotency table of notifications. */
+/**
+ * The targets of all effects: three tables and two topics. The idempotency table remembers the notified events, and for
+ * all effects the first receipts of events whose timestamp is too far ahead.
+ */
 export class Effects extends Construct {
   readonly shopCache: Table;
   readonly cast: Table;
@@ -99,28 +102,35 @@ export class Effects extends Construct {
       { table: idempotency },
     ];
 
-    const write = (variable: string, to: Table, action: 'dynamodb:PutItem' | 'dynamodb:UpdateItem') => ({
-      environment: { [variable]: to.tableName },
-      permissions: [new PolicyStatement({ actions: [action], resources: [to.tableArn] })],
-    });
-    const publish = (variable: string, to: Topic) => ({
-      environment: { [variable]: to.topicArn, IDEMPOTENCY_TABLE: idempotency.tableName },
+    const remembering = (...more: readonly string[]): EffectAccess => ({
+      environment: { IDEMPOTENCY_TABLE: idempotency.tableName },
       permissions: [
         new PolicyStatement({
-          actions: ['dynamodb:DeleteItem', 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+          actions: ['dynamodb:GetItem', 'dynamodb:UpdateItem', ...more].sort(),
           resources: [idempotency.tableArn],
         }),
-        new PolicyStatement({ actions: ['sns:Publish'], resources: [to.topicArn] }),
-        ...(encryption.key === undefined
-          ? [
-              new PolicyStatement({
-                actions: ['kms:Decrypt', 'kms:GenerateDataKey'],
-                resources: [encryption.topicKey.keyArn],
-              }),
-            ]
-          : []),
       ],
     });
+    const write = (variable: string, to: Table, action: 'dynamodb:PutItem' | 'dynamodb:UpdateItem') =>
+      both(remembering(), {
+        environment: { [variable]: to.tableName },
+        permissions: [new PolicyStatement({ actions: [action], resources: [to.tableArn] })],
+      });
+    const publish = (variable: string, to: Topic) =>
+      both(remembering('dynamodb:DeleteItem', 'dynamodb:PutItem'), {
+        environment: { [variable]: to.topicArn },
+        permissions: [
+          new PolicyStatement({ actions: ['sns:Publish'], resources: [to.topicArn] }),
+          ...(encryption.key === undefined
+            ? [
+                new PolicyStatement({
+                  actions: ['kms:Decrypt', 'kms:GenerateDataKey'],
+                  resources: [encryption.topicKey.keyArn],
+                }),
+              ]
+            : []),
+        ],
+      });
     this.access = {
       'shop-cache': both(
         write('SHOP_CACHE_TABLE', this.shopCache, 'dynamodb:UpdateItem'),

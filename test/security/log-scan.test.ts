@@ -167,6 +167,7 @@ async function deliverAll(): Promise<void> {
       MessageAttributes: { payloadKey: { DataType: 'String', StringValue: 'shop.updated/gone' } },
     }),
   );
+  expect(await post(event('shop.updated', { shop_id: shop }, { timestamp: '2999-01-01T00:00:00Z' }))).toBe(200);
   // A field that no item can hold.
   const tooLarge = event('user.updated', { user_id: `${user}-2`, display_name: name.repeat(30_000) });
   expect(await post(tooLarge)).toBe(200);
@@ -178,6 +179,7 @@ async function deliverAll(): Promise<void> {
     'Processed',
     'Stale',
     'Duplicate',
+    'ClockAhead',
     'FieldLeftOut',
   );
   await eventually(async () => (linesOf('DeadLettered').length === 4 ? true : undefined));

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Row } from './tables.ts';
 
-/** A delivery of a state-changing event: the payload's bytes, and when they were received. */
+/** A delivery of an event that changes state: the payload's bytes, and when they were received. */
 export interface ReceivedDelivery {
   readonly body: string;
   /** ISO 8601. Matters only for a `timestamp` that is later. */
@@ -20,7 +20,7 @@ interface Payload {
   readonly data: Record<string, string | string[]>;
 }
 
-/** How far a `timestamp` may be ahead of its receipt (decision D8). */
+/** How far a `timestamp` may be ahead of its first receipt (decision D8). */
 export const FIVE_MINUTES = 5 * 60_000;
 
 /** Fields of a contact, each with its own version. */
@@ -29,10 +29,12 @@ const CONTACT_FIELDS = ['shop_id', 'display_name', 'profile_image_url'];
 /**
  * Expected content of the tables after a set of deliveries: applies them naively, in the order of their versions.
  * Written without the code under test. Timestamps must have the format of `Date.toISOString()`.
+ * @param deliveries in the order of processing: the first copy of an event decides its version (decision D8)
  */
 export function expectedState(deliveries: readonly ReceivedDelivery[]): ExpectedState {
   const state: ExpectedState = { shops: new Map(), cast: new Map(), contacts: new Map() };
-  const versioned = deliveries.map((delivery) => ({
+  const first = new Map([...deliveries].reverse().map((delivery) => [delivery.body, delivery]));
+  const versioned = [...first.values()].map((delivery) => ({
     payload: JSON.parse(delivery.body) as Payload,
     version: versionOf(delivery),
   }));
@@ -41,7 +43,7 @@ export function expectedState(deliveries: readonly ReceivedDelivery[]): Expected
   return state;
 }
 
-/** The version that a delivery gives to the state that it writes. */
+/** The version that the first delivery of an event gives to the state that it writes. */
 export function versionOf({ body, receivedAt }: ReceivedDelivery): string {
   const { timestamp } = JSON.parse(body) as Payload;
   const counted = Math.min(Date.parse(timestamp), Date.parse(receivedAt) + FIVE_MINUTES);

@@ -204,7 +204,7 @@ describe('a transient failure', () => {
     expect(await consume([hung])).toEqual([hung]);
     expect(linesOf(hung)[0]).toMatchObject({
       message: 'Failed',
-      call: 'DynamoDB UpdateItem',
+      call: 'DynamoDB GetItem',
       error: 'no answer in time',
     });
   });

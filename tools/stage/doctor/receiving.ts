@@ -1,5 +1,7 @@
+import { GetMetricDataCommand } from '@aws-sdk/client-cloudwatch';
 import { GetAccountSettingsCommand } from '@aws-sdk/client-lambda';
-import { REJECTED, SERVER_ERROR, UNUSABLE } from '../../../lambda/log-messages.ts';
+import { kebabCase } from '../../../lambda/events/event-names.ts';
+import { CLOCK_AHEAD, REJECTED, SERVER_ERROR, UNUSABLE } from '../../../lambda/log-messages.ts';
 import { CRASHED, messageIs } from '../../../lib/alarms/log-patterns.ts';
 import { parseCrash } from '../queues/retries.ts';
 import {
@@ -18,6 +20,8 @@ const DEFAULT_RATE = 10_000;
 
 /** Concurrent executions of a new account, which are too few. */
 const NEW_ACCOUNT = 10;
+
+const DAY_SECONDS = 24 * 60 * 60;
 
 /** Lines of the receiver about deliveries that were not accepted, and about its crashes. */
 const REFUSALS = `{ ${messageIs(REJECTED, UNUSABLE, SERVER_ERROR)} || ${CRASHED} }`;
@@ -55,6 +59,29 @@ export const receivingChecks: readonly StageCheck[] = [
       const section = errors.length > 0 ? 'Server errors' : 'Receiver errors';
       const why = `Deliveries got 5xx. The partner repeats 500. See "${section}" in docs/operations.md.`;
       return failure(seen, { why });
+    },
+  },
+  {
+    name: 'clock ahead',
+    needs: ['cloudwatch:GetMetricData'],
+    why: 'These timestamps were more than 5 minutes after their receipt. Such an event counts as 5 minutes after it, so it can win over newer ones. Ask the partner to set its clock.',
+    fix: () => 'docs/reliability.md, "The windows that remain"',
+    async run({ stage }) {
+      const MetricDataQueries = stage.events.map((event, index) => {
+        const Dimensions = [{ Name: 'service', Value: kebabCase(event) }];
+        const Metric = { Namespace: stage.stackName, MetricName: CLOCK_AHEAD, Dimensions };
+        return { Id: `m${index}`, Label: event, MetricStat: { Metric, Period: DAY_SECONDS, Stat: 'Sum' } };
+      });
+      const StartTime = new Date(Date.now() - SEARCHED_DAYS * DAY_SECONDS * 1000);
+      const query = new GetMetricDataCommand({ StartTime, EndTime: new Date(), MetricDataQueries });
+      const { MetricDataResults = [] } = await stage.cloudwatch.send(query);
+      const found = MetricDataResults.map(({ Label, Values = [] }) => ({
+        event: Label,
+        times: Values.reduce((sum, value) => sum + value, 0),
+      })).filter(({ times }) => times > 0);
+      if (found.length === 0) return ok(`no timestamp in ${SEARCHED_DAYS} days`);
+      const counts = found.map(({ event, times }) => `${event} ${times}`).join(', ');
+      return warning(`${counts} (in ${SEARCHED_DAYS} days)`);
     },
   },
   {

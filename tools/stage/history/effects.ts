@@ -19,11 +19,16 @@ const WRITES: Readonly<Record<EffectName, { readonly table: string; readonly id:
   review: undefined,
 };
 
-/** The item that an event changes, and the version that the event gave it. */
+/** The item that an event changes. */
 interface ItemOfEvent {
   /** Name of the stack output. */
   readonly table: string;
   readonly key: string;
+  readonly eventId: string;
+  /**
+   * The version that the event gave the item. If the timestamp was too far ahead, the first receipt decided, and the
+   * version may be lower (decision D8).
+   */
   readonly version: string;
 }
 
@@ -37,20 +42,26 @@ export function itemOfEvent(record: ArchiveRecord, payload: Uint8Array): ItemOfE
   const id: unknown = Object.entries(data).find(([name]) => name === writes.id)?.[1];
   if (typeof id !== 'string') return undefined;
   const { receivedAt, eventId } = record;
-  return { table: writes.table, key: tableKey(id), version: versionOf({ timestamp, receivedAt, eventId }) };
+  const version = versionOf({ timestamp, receivedAt, eventId });
+  return { table: writes.table, key: tableKey(id), eventId, version };
 }
 
 /** The item as it is now, and whether this event wrote it. AWS keeps no earlier versions. */
-export function itemNow({ table, key, version }: ItemOfEvent, item: PlainItem | undefined): ItemEffect {
-  return { kind: 'item', table, key, now: item ?? null, ...writtenBy(version, item) };
+export function itemNow(written: ItemOfEvent, item: PlainItem | undefined): ItemEffect {
+  const { table, key } = written;
+  return { kind: 'item', table, key, now: item ?? null, ...writtenBy(written, item) };
 }
 
 /**
  * A contact also has a version for each field (decision D8). If one of them is this event's, this event wrote the item.
  */
-function writtenBy(version: string, item: PlainItem | undefined): Pick<ItemEffect, 'written'> {
+function writtenBy(
+  { eventId, version }: ItemOfEvent,
+  item: PlainItem | undefined,
+): Pick<ItemEffect, 'written'> {
   const versions = Object.entries(item ?? {}).filter(([name]) => /(^|_)version$/.test(name));
-  if (versions.some(([, value]) => value === version)) return { written: 'by this event' };
+  if (versions.some(([, value]) => String(value).endsWith(`#${eventId}`)))
+    return { written: 'by this event' };
   const newest = item?.version;
   return typeof newest === 'string' && newest > version ? { written: 'by a newer event' } : {};
 }

@@ -63,7 +63,7 @@ export function makePlan({ deliveries, seed }: { deliveries: number; seed: numbe
     const kind = kindOf(lot, variant);
     const timestamp = new Date(EPOCH - millisecondsAgo).toISOString();
     const body = BODIES[kind]({ id, index, timestamp, variant, words });
-    const once = kind === 'clock-ahead' || kind === 'large' || again >= DUPLICATE_SHARE;
+    const once = kind === 'large' || (kind !== 'clock-ahead' && again >= DUPLICATE_SHARE);
     return { kind: kind === 'large' ? 'state' : kind, body, posts: once ? 1 : 2 + (variant % 2) };
   });
 }
@@ -115,12 +115,13 @@ const BODIES: Readonly<Record<Kind | 'large', (draw: Draw) => string>> = {
     return bodies[variant % bodies.length] ?? '';
   },
   forged: (draw) => json('user.updated', { user_id: `forged-${draw.index}`, display_name: 'never' }, draw),
-  'clock-ahead': (draw) =>
-    json(
-      'shop.updated',
-      { shop_id: `ahead-${draw.index}` },
-      { ...draw, timestamp: '9999-12-31T23:59:59.000Z' },
-    ),
+  'clock-ahead': (draw) => {
+    const ahead = { ...draw, timestamp: '9999-12-31T23:59:59.000Z' };
+    const id = `ahead-${draw.index}`;
+    return draw.variant % 2 === 0
+      ? json('shop.updated', { shop_id: id }, ahead)
+      : json('user.updated', { user_id: id, display_name: 'x' }, ahead);
+  },
 };
 
 function stateEvent(draw: Draw): string {

@@ -7,6 +7,7 @@ import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import { DUPLICATE, FAILED, POSSIBLY_REPEATED, PROCESSED } from '../../../lambda/log-messages.ts';
 import { eventAttributes } from '../../../lambda/queue/message.ts';
+import { eventually } from '../../../test/support/eventually.ts';
 import { FIVE_MINUTES, type ReceivedDelivery } from '../../../test/support/oracle.ts';
 import { Queues } from '../../../test/support/queues.ts';
 import { Tables } from '../../../test/support/tables.ts';
@@ -114,7 +115,7 @@ export async function soak(options: SoakOptions) {
       await queues.subscribe(stack.outputs.ReviewTopicArn, 'soak-review'),
     ];
     const partner = new PartnerSimulator(stack.outputs.WebhookUrl ?? '', FIRST_SECRET);
-    const sender = new Sender(stack, partner, faults, plan, kills);
+    const sender = new Sender(stack, partner, faults, plan, kills, log);
     const progress = setInterval(() => onProgress(sender.progress()), 1_000);
     try {
       await sender.run();
@@ -171,11 +172,13 @@ class Sender {
   readonly stateDeliveries: ReceivedDelivery[] = [];
   /** Bodies answered 200. */
   readonly accepted: AcceptedBody[] = [];
+  readonly #corrected = new Set<string>();
   readonly #stack: LocalStack;
   readonly #partner: PartnerSimulator;
   readonly #faults: InjectedFaults;
   readonly #line: PlannedBody[];
   readonly #total: number;
+  readonly #log: SoakLog;
   readonly #postsPerKill: number;
 
   constructor(
@@ -184,8 +187,10 @@ class Sender {
     faults: InjectedFaults,
     plan: readonly PlannedBody[],
     kills: number,
+    log: SoakLog,
   ) {
     this.#stack = stack;
+    this.#log = log;
     this.#partner = partner;
     this.#faults = faults;
     this.#line = inPostingOrder(plan);
@@ -222,7 +227,7 @@ class Sender {
     }
     if (status === 200) this.accepted.push({ kind, body });
     if (kind === 'state') this.stateDeliveries.push({ body, receivedAt: new Date().toISOString() });
-    if (kind === 'clock-ahead') await this.#correct(body);
+    if (kind === 'clock-ahead' && !this.#corrected.has(body)) await this.#correct(body);
   }
 
   /** Puts a message for user.updated directly on its queue, as if the receiver had accepted it. */
@@ -243,10 +248,12 @@ class Sender {
   }
 
   /**
-   * Sends an event with a later timestamp than one from a fast clock, so that later events change the item
-   * again.
+   * Waits until an event from a fast clock has its effect, so that its first receipt counts. Then sends an event with a
+   * later timestamp, which must win, whatever copies of the first one follow.
    */
   async #correct(ahead: string): Promise<void> {
+    this.#corrected.add(ahead);
+    await eventually(async () => this.#log.settled.has(idOf(ahead)) || undefined);
     const timestamp = new Date(Date.now() + FIVE_MINUTES).toISOString();
     const body = JSON.stringify({ ...JSON.parse(ahead), timestamp });
     await this.#partner.deliver(body);
@@ -298,6 +305,8 @@ class SoakLog {
   retries = 0;
   /** Ids of events for which a consumer logged that it may notify twice. */
   readonly possiblyRepeated = new Set<string>();
+  /** Ids of events that had their effect. */
+  readonly settled = new Set<string>();
   /** Attempts that logged their effect. If such an attempt fails, writing to the archive has failed. */
   readonly #effective = new Set<string>();
 
@@ -305,7 +314,10 @@ class SoakLog {
     if (!READ.some((message) => text.includes(`"message":"${message}"`))) return;
     const { message, eventId, messageId, attempt, error = '' } = JSON.parse(text) as Record<string, string>;
     const attempted = `${messageId} ${attempt}`;
-    if (message === PROCESSED || message === DUPLICATE) this.#effective.add(attempted);
+    if (message === PROCESSED || message === DUPLICATE) {
+      this.#effective.add(attempted);
+      if (eventId) this.settled.add(eventId);
+    }
     if (message === FAILED) this.retries += 1;
     const open =
       message === POSSIBLY_REPEATED ||

@@ -398,6 +398,17 @@ describe('receiving', () => {
     expect((await runCheck('refused, last hour'))[0]).toMatch(/^failure: 1 × ServerError$/);
   });
 
+  test('timestamps that are too far ahead, by event', async () => {
+    const answer = (values: Readonly<Record<string, number[]>>) =>
+      stubbed.answer('monitoring GetMetricData', {
+        MetricDataResults: Object.entries(values).map(([Label, Values]) => ({ Label, Values })),
+      });
+    answer({ 'girl.created': [], 'shop.updated': [] });
+    expect(await runCheck('clock ahead')).toEqual(['ok: no timestamp in 7 days']);
+    answer({ 'girl.created': [2, 3], 'shop.updated': [], 'user.updated': [1] });
+    expect(await runCheck('clock ahead')).toEqual(['warning: girl.created 5, user.updated 1 (in 7 days)']);
+  });
+
   test('a crash of the receiver, once for both lines about it', async () => {
     const timestamp = new Date().toISOString();
     const record = { requestId: 'r', status: 'error', errorType: 'Runtime.ExitError' };
