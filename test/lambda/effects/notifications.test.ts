@@ -332,13 +332,20 @@ describe('a published notification', () => {
     );
   });
 
-  test('tells programs the effective time, and also the partner’s if its clock is too far ahead', async () => {
+  test('tells programs the same effective time in each copy, and also the partner’s if its clock is too far ahead', async () => {
     const data = { shop_id: ownId() };
-    await consume({ event, data, timestamp: '2030-01-01T00:00:00Z' }, undefined, '2026-01-31T09:00:00.250Z');
-    expect(JSON.parse(published[0]?.texts.sqs ?? '')).toMatchObject({
-      timestamp: '2026-01-31T09:05:00.250000000Z',
-      partnerTimestamp: '2030-01-01T00:00:00.000000000Z',
-    });
+    const payload = { event, data, timestamp: '2030-01-01T00:00:00Z' } as const;
+    await consume(payload, undefined, '2026-01-31T09:00:00.250Z');
+    // A copy that arrived later.
+    await consume(payload, { ...REPAIR, notify: true }, '2030-06-01T00:00:00.000Z');
+    expect(published.map(({ texts }) => JSON.parse(texts.sqs ?? ''))).toEqual(
+      [1, 2].map(() =>
+        expect.objectContaining({
+          timestamp: '2026-01-31T09:05:00.250000000Z',
+          partnerTimestamp: '2030-01-01T00:00:00.000000000Z',
+        }),
+      ),
+    );
   });
 
   test('is reported as possibly repeated if SNS’ answer was lost', async () => {
