@@ -167,7 +167,9 @@ async function deliverAll(): Promise<void> {
       MessageAttributes: { payloadKey: { DataType: 'String', StringValue: 'shop.updated/gone' } },
     }),
   );
-  expect(await post(event('shop.updated', { shop_id: shop }, { timestamp: '2999-01-01T00:00:00Z' }))).toBe(200);
+  expect(await post(event('shop.updated', { shop_id: shop }, { timestamp: '2999-01-01T00:00:00Z' }))).toBe(
+    200,
+  );
   // A field that no item can hold.
   const tooLarge = event('user.updated', { user_id: `${user}-2`, display_name: name.repeat(30_000) });
   expect(await post(tooLarge)).toBe(200);
