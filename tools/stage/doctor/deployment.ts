@@ -66,7 +66,7 @@ export const deploymentChecks: readonly StageCheck[] = [
   {
     name: 'functions',
     needs: ['lambda:GetAlias'],
-    why: 'A deployment shifts traffic now, was interrupted, or somebody rolled back by hand (docs/rollback.md).',
+    why: 'A deployment shifts the receiver’s traffic now, was interrupted, or somebody rolled back by hand (docs/rollback.md).',
     async run(inspection) {
       if (inspection.isLocalStack) return IS_LOCAL;
       const versions = await inspection.resources('AWS::Lambda::Version');
