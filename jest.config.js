@@ -1,7 +1,7 @@
 import './check-node.js';
 import { availableParallelism } from 'node:os';
 
-/** What all projects share, also those of other files: the acceptance suite, the browser, mutants. */
+/** What all projects share, also those of other files: the acceptance suite and the browser. */
 export const project = {
   injectGlobals: false,
   testMatch: ['**/*.test.ts'],

@@ -30,7 +30,7 @@ const SKIPPED: readonly (readonly [text: RegExp, reason: string])[] = [
   ],
   [/npm (ci|install|test)\b|npm start/, 'installs, starts or tests the project, as CI does in other parts'],
   [
-    /npm run (check|generate)|hookctl (acceptance|bench|complete|console|mutate|new-event|soak|start|test|test-\w+)\b/,
+    /npm run (check|generate)|hookctl (acceptance|bench|console|new-event|soak|start|test|test-\w+)\b/,
     'runs long, waits for Ctrl-C, changes files, or is a part of CI of its own',
   ],
   [/check-sender|from us'|YOUR_|…/, 'has a placeholder'],

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import type { Command } from 'commander';
 import { hookctlGroup } from './terminal/command.ts';
 import { USAGE_ERROR, UsageError } from './terminal/command-error.ts';
 import { enterProject } from './terminal/project-folder.ts';
@@ -19,7 +18,7 @@ export const COMMAND_GROUPS = {
   'Help the partner': ['check-sender'],
   'Measure the receiver': ['bench'],
   'Change this project': ['new-event', 'generate', 'api', 'check', 'test'],
-  'Test this project further': ['test-console', 'test-emulator', 'soak', 'mutate'],
+  'Test this project further': ['test-console', 'test-emulator', 'soak'],
 } as const;
 
 const GROUPS = Object.entries<readonly string[]>(COMMAND_GROUPS);
@@ -48,15 +47,8 @@ export async function hookctl([name = '']: readonly string[]): Promise<CommandUn
     .helpCommand(false)
     .configureHelp({ subcommandTerm: (command) => command.name(), subcommandDescription: firstSentence })
     .addHelpText('after', '\nhookctl <command> --help shows the arguments and options of a command.');
-  const isCommand = NAMES.includes(name);
-  for (const command of await loadCommands(isCommand ? [name] : NAMES)) program.addCommand(command);
-  if (!isCommand) {
-    const { default: addCompletion } = await import('@bomb.sh/tab/commander');
-    // The types of `@commander-js/extra-typings` are stricter than those of commander. The object is the same.
-    addCompletion(program as unknown as Command);
-    const complete = program.commands.find((command) => command.name() === 'complete');
-    complete?.description('Prints the script that lets a shell complete words.').helpGroup('This program:');
-  }
+  for (const command of await loadCommands(NAMES.includes(name) ? [name] : NAMES))
+    program.addCommand(command);
   return program;
 }
 

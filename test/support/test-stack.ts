@@ -1,5 +1,9 @@
+<<<<<<< HEAD
 import { type LocalStack, type LocalStackOptions, startLocalStack } from 'local-aws';
 import { ACTIVE_MUTANT } from './active-mutant.ts';
+=======
+import { type LocalStack, type LocalStackOptions, startLocalStack } from '../../tools/local/local-stack.ts';
+>>>>>>> 08f2ddae (Mutants are Stryker's work, with a configuration of its own; shell completion goes)
 import { TEST_SECRET } from './partner.ts';
 import { testAssembly } from './test-assembly.ts';
 
@@ -16,12 +20,5 @@ export function startTestStack(options: Partial<LocalStackOptions> = {}): Promis
     warmUp: false,
     onProblem: (message) => console.error(message),
     ...options,
-    environment: { ...mutantEnvironment(), ...options.environment },
   });
-}
-
-/** Additional environment variables of a function, which turn on the current mutant of `npx hookctl mutate`. */
-function mutantEnvironment(): Record<string, string> {
-  const mutant = process.env[ACTIVE_MUTANT];
-  return mutant === undefined ? {} : { [ACTIVE_MUTANT]: mutant };
 }

@@ -15,15 +15,7 @@ for a wrong command line.
 npm takes options for itself.
 
 Commands for a stage have \`--stage <stage>\` or \`--outputs <file>\`, which \`cdk deploy --outputs-file\` wrote. Without
-them, they work on the local stack. Most of them have \`--json\`, for programs. Below, only other options are named.
-
-For completion with the Tab key, run this once in each shell. zsh and fish have \`complete zsh\` and
-\`complete fish\`. bash needs the package bash-completion.
-
-\`\`\`bash
-export PATH="$PWD/node_modules/.bin:$PATH"
-source <(hookctl complete bash)
-\`\`\``;
+them, they work on the local stack. Most of them have \`--json\`, for programs. Below, only other options are named.`;
 
 /** Options that the document does not name again for each command, because most commands have them. */
 const OF_MOST = new Set(['--stage', '--outputs', '--json']);

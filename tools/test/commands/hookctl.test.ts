@@ -142,31 +142,3 @@ describe('a script of npm', () => {
     expect({ code: ended.code, stderr: ended.stderr }).toEqual({ code: 2, stderr: refused });
   });
 });
-
-describe('completion', () => {
-  test.each(['bash', 'zsh', 'fish'])('of %s is a script that asks hookctl', async (shell) => {
-    const { code, stdout } = await project.type(['complete', shell]);
-    expect({ code, asks: stdout.includes('hookctl complete --') }).toEqual({ code: 0, asks: true });
-  });
-
-  test('knows commands, subcommands and options', async () => {
-    const wordsFor = async (...words: string[]) => {
-      const { stdout } = await project.type(['complete', '--', ...words]);
-      return [...stdout.matchAll(/^([\w-]+)\t/gm)].map(([, word]) => word);
-    };
-    expect(await wordsFor('re')).toEqual(['replay', 'resume']);
-    expect(await wordsFor('dlq', '')).toEqual(['list', 'show', 'redrive', 'export']);
-    expect(await wordsFor('send', '--w')).toEqual(['--wait']);
-  });
-
-  test('works in bash', async () => {
-    const script = `
-      hookctl() { "${process.execPath}" tools/hookctl.js "$@"; }
-      source <(hookctl complete bash)
-      # The package bash-completion has it.
-      _get_comp_words_by_ref() { words=(hookctl dlq re) cur=re prev=dlq cword=2; }
-      __hookctl_complete; echo "\${COMPREPLY[@]}"`;
-    const { stdout } = await run('bash', ['-c', script]);
-    expect(stdout).toBe('redrive\n');
-  });
-});

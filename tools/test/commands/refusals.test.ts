@@ -85,10 +85,6 @@ describe('a command refuses in one line', () => {
       args: ['dlq', 'redriv', 'shop.updated', '--id', 'x'],
       line: "No command 'redriv'. Did you mean redrive? One of: list, show, redrive, export",
     },
-    ...['lambda/none', 'lib/alarms/alarms.ts', 'lambda/../lib'].map((path) => ({
-      args: ['mutate', path],
-      line: `Cannot mutate '${path}'. Give a folder or a TypeScript file of lambda/`,
-    })),
     {
       args: ['soak', '--kills', '1', '--outage', '1'],
       line: "Option '--kills <n>' cannot be used with option '--outage <seconds>'",
