@@ -13,49 +13,37 @@ import { shopOption } from '../stage/payload-filter.ts';
 import { hookctlGroup } from '../terminal/command.ts';
 import { UsageError } from '../terminal/command-error.ts';
 import { ExportDestination } from '../terminal/files.ts';
-import { jsonOption } from '../terminal/options.ts';
 import { typedPath } from '../terminal/project-folder.ts';
 import { confirm, requireTerminal } from '../terminal/terminal.ts';
 
 export const command = hookctlGroup(
   'archive',
-  'Counts and exports records of settled messages, and removes personal data.',
-).usage('list | export | forget [options]');
+  'Exports and counts records of settled messages, and removes personal data.',
+).usage('export | forget [options]');
 
-const on = (name: string, description: string) =>
-  command
-    .command(name)
-    .description(description)
-    .addArgument(eventsArgument())
-    .addOption(sinceOption())
-    .addOption(untilOption())
-    .addOption(shopOption())
-    .addOption(outcomeOption())
-    .addOption(idOption())
-    .addOption(stageOption())
-    .addOption(outputsOption());
-
-on('list', 'Counts records by event, day and outcome')
-  .addOption(jsonOption())
-  .action((events, { json = false, ...options }) => {
-    const filter = filterOf(events, options);
-    return runOperation(options, async (operation) => {
-      const { listRecords } = await import('../stage/archive/list-records.ts');
-      return listRecords(operation, filter, { json });
-    });
-  });
-
-on('export', 'Writes records with payloads, which are personal data, as JSON lines')
+command
+  .command('export')
+  .description('Writes records with payloads, which are personal data, as JSON lines')
+  .addArgument(eventsArgument())
+  .addOption(sinceOption())
+  .addOption(untilOption())
+  .addOption(shopOption())
+  .addOption(outcomeOption())
+  .addOption(idOption())
+  .option('--count', 'only count the records, by event and outcome')
   .option('--output <file>', 'new file to write to (default: standard output)', typedPath)
   .option('--payloads', 'add large payloads, as bodyBase64')
-  .action((events, { output, payloads = false, ...options }) => {
+  .addOption(stageOption())
+  .addOption(outputsOption())
+  .action((events, { output, payloads = false, count = false, ...options }) => {
     const filter = filterOf(events, options);
     return runOperation(options, async (operation) => {
       const { exportRecords } = await import('../stage/archive/export-records.ts');
       await using destination = new ExportDestination(output);
+      const write = (line: string) => destination.write(line);
       // Messages go to standard error, because standard output is for the records.
       const aside = { ...operation, printLine: console.error };
-      return await exportRecords(aside, filter, { payloads, write: (line) => destination.write(line) });
+      return await exportRecords(aside, filter, { payloads, count, write });
     });
   });
 

@@ -4,7 +4,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { type ArchiveRecord, archiveLine } from '../../../../lambda/archive/record.ts';
 import type { TestAws } from '../../../../test/support/test-aws.ts';
 import { exportRecords } from '../../../stage/archive/export-records.ts';
-import { listRecords } from '../../../stage/archive/list-records.ts';
 import { idOption, type RecordFilter } from '../../../stage/archive/record-filter.ts';
 import { Project } from '../../commands/project.ts';
 import { type Operator, refusalOf, startedOperator } from '../queues/support.ts';
@@ -19,126 +18,12 @@ beforeAll(() => {
 });
 afterEach(() => emptyArchive(operator.stack));
 
-describe('list', () => {
-  async function listing({
-    json = false,
-    signal,
-    ...filter
-  }: RecordFilter & { json?: boolean; signal?: AbortSignal } = {}) {
-    const operation = operator.operation(signal);
-    const complete = await listRecords(operation, filter, { json });
-    return { complete, lines: operation.said };
-  }
-
-  async function putHistory(): Promise<void> {
-    const replay = { name: 'fix-names', mode: 'repair', notify: false } as const;
-    const shop = (more: Partial<ArchiveRecord>) =>
-      archived({ settledAt: '2026-01-31T23:59:59.999Z', ...more });
-    await putRecords(operator.stack, objectKey('a'), [
-      shop({}),
-      shop({ outcome: 'Stale' }),
-      shop({ settledAt: '2026-02-01T00:00:00.000Z' }),
-      shop({ replay, body: undefined }),
-      shop({ forgottenAt: '2026-02-02T00:00:00.000Z', body: undefined }),
-    ]);
-    const user = archived({ event: 'user.updated', outcome: 'DeadLettered', shopId: 'shop-2' });
-    await putRecords(operator.stack, objectKey('b', 'user.updated'), [user]);
-  }
-
-  test('counts records by event, day and outcome, and those of replays apart', async () => {
-    await putHistory();
-    const { complete, lines } = await listing();
-    expect(complete).toBe(true);
-    expect(lines).toEqual([
-      `Records in the archive of the stack of ${operator.outputsFile}, by the day of settling (UTC):`,
-      '',
-      'EVENT         PROCESSED  STALE  DUPLICATE  DEAD  REPLAYED',
-      'shop.updated          3      1          0     0         1',
-      '  2026-01-31          2      1          0     0         1',
-      '  2026-02-01          1      0          0     0         0',
-      'user.updated          0      0          0     1         0',
-      '  2026-01-31          0      0          0     1         0',
-      'all                   3      1          0     1         1',
-      '',
-      expect.stringMatching(/^6 records in 2 objects of \d+ bytes in total\.$/),
-      '1 record of replay fix-names, without payloads.',
-      '1 record forgotten, without payloads.',
-    ]);
-  });
-
-  test('prints the matching records with --json, for programs', async () => {
-    await putHistory();
-    await putRecords(operator.stack, objectKey('c', 'girl.created'), [archived({ event: 'girl.created' })]);
-    const { lines } = await listing({ json: true, events: ['shop.updated', 'user.updated'] });
-    expect(JSON.parse(lines.join('\n'))).toMatchObject({
-      complete: true,
-      objects: 2,
-      days: [
-        { event: 'shop.updated', day: '2026-01-31', Processed: 2, Stale: 1, replayed: 1, forgotten: 1 },
-        { event: 'shop.updated', day: '2026-02-01', Processed: 1 },
-        { event: 'user.updated', day: '2026-01-31', DeadLettered: 1 },
-      ],
-      replays: { 'fix-names': 1 },
-      failedObjects: 0,
-      damaged: [],
-    });
-  });
-
-  test('refuses an id that is the beginning of several, and lists them', async () => {
-    const eventIds = ['a', 'b'].map((last) => last.padStart(64, 'c'));
-    await putRecords(
-      operator.stack,
-      objectKey('same'),
-      eventIds.map((eventId) => archived({ eventId })),
-    );
-    const refused = `Several ids begin with 'cccccccc'. Give one of: ${eventIds.join(', ')}`;
-    await expect(listing({ ids: ['cccccccc'] })).rejects.toThrow(refused);
-    const options = { payloads: false, write: async () => {} };
-    await expect(exportRecords(operator.operation(), { ids: ['cccccccc'] }, options)).rejects.toThrow(
-      refused,
-    );
-  });
-
-  test('names a damaged object, counts records that Firehose could not deliver, and shows the rest', async () => {
-    await putHistory();
-    const key = objectKey('damaged', 'girl.created');
-    await putObject(operator.stack, key, Buffer.from('no gzip'));
-    await putObject(operator.stack, 'event=shop.updated/failed=processing-failed/a', Buffer.from('{}'));
-    const { complete, lines } = await listing();
-    expect(complete).toBe(false);
-    expect(lines).toContain('all                   3      1          0     1         1');
-    expect(lines.slice(-4)).toEqual([
-      'Not read: 1 object under failed=, which Firehose could not deliver.',
-      '',
-      '1 object is damaged; what cannot be read was skipped:',
-      `  ${key}: not gzip, or damaged from line 1 on`,
-    ]);
-  });
-
-  test('that is interrupted says that it is incomplete', async () => {
-    await putHistory();
-    const { complete, lines } = await listing({ signal: AbortSignal.abort() });
-    expect(complete).toBe(false);
-    expect(lines).toContain('Interrupted after 0 of 2 objects: the counts are incomplete.');
-  });
-
-  test('of a window older than the archive says how long records are kept', async () => {
-    const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 60 * 60 * 1000);
-    await expect(listing({ until: daysAgo(32) })).rejects.toThrow(
-      /^No records settled before .* are left: .* keeps records for 30 days$/,
-    );
-    const nothing = `The archive of the stack of ${operator.outputsFile} has no such record.`;
-    expect(await listing({ since: daysAgo(29) })).toEqual({ complete: true, lines: [nothing] });
-    const { lines } = await listing({ since: daysAgo(32) });
-    expect(lines.join('\n')).toMatch(/Records settled earlier have expired: .* keeps records for 30 days\./);
-  });
-});
-
 test('a stage without an archive is refused', async () => {
   const { stack } = operator;
   const { ArchiveBucket: _, ...outputs } = stack.outputs;
   const operation = { ...operator.operation(), stack: stack.with({ outputs }) };
-  expect(await refusalOf(listRecords(operation, {}, { json: false }))).toBe(
+  const options = { payloads: false, count: false, write: async () => {} };
+  expect(await refusalOf(exportRecords(operation, {}, options))).toBe(
     `There is no archive in ${stack.title}: its setting archive.days is 0, or it was deployed by a version without archives`,
   );
 });
@@ -146,9 +31,10 @@ test('a stage without an archive is refused', async () => {
 describe('export', () => {
   async function exporting({
     payloads = false,
+    count = false,
     abortAfter,
     ...filter
-  }: RecordFilter & { payloads?: boolean; abortAfter?: number } = {}) {
+  }: RecordFilter & { payloads?: boolean; count?: boolean; abortAfter?: number } = {}) {
     const abort = new AbortController();
     const operation = operator.operation(abort.signal);
     const lines: string[] = [];
@@ -157,7 +43,7 @@ describe('export', () => {
       lines.push(line);
       if (lines.length === abortAfter) abort.abort();
     };
-    const complete = await exportRecords(operation, filter, { payloads, write });
+    const complete = await exportRecords(operation, filter, { payloads, count, write });
     return { complete, lines, said: operation.said.join('\n') };
   }
 
@@ -193,13 +79,56 @@ describe('export', () => {
     expect(await exporting()).toMatchObject({ complete: true, lines: records.map(archiveLine) });
   });
 
-  test('names and skips a damaged object, and says that it is incomplete', async () => {
+  test('with --count has only the numbers by event and outcome, and those of replays apart', async () => {
+    const replay = { name: 'fix-names', mode: 'repair', notify: false } as const;
+    await putRecords(operator.stack, objectKey('a'), [
+      archived(),
+      archived({ forgottenAt: '2026-02-02T00:00:00.000Z', body: undefined }),
+      archived({ outcome: 'Stale' }),
+      archived({ replay, body: undefined }),
+    ]);
+    const user = archived({ event: 'user.updated', outcome: 'DeadLettered', shopId: 'shop-2' });
+    await putRecords(operator.stack, objectKey('b', 'user.updated'), [user]);
+    const { complete, lines, said } = await exporting({ count: true });
+    expect(complete).toBe(true);
+    expect(lines.join('')).toBe(
+      'EVENT         OUTCOME       RECORDS\n' +
+        'shop.updated  Processed           2\n' +
+        'shop.updated  Replayed            1\n' +
+        'shop.updated  Stale               1\n' +
+        'user.updated  DeadLettered        1\n',
+    );
+    expect(said).toBe(`Counted 5 records of the stack of ${operator.outputsFile}.`);
+  });
+
+  test('refuses an id that is the beginning of several, and lists them', async () => {
+    const eventIds = ['a', 'b'].map((last) => last.padStart(64, 'c'));
+    const records = eventIds.map((eventId) => archived({ eventId }));
+    await putRecords(operator.stack, objectKey('same'), records);
+    await expect(exporting({ ids: ['cccccccc'] })).rejects.toThrow(
+      `Several ids begin with 'cccccccc'. Give one of: ${eventIds.join(', ')}`,
+    );
+  });
+
+  test('of a window older than the archive says how long records are kept', async () => {
+    const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 60 * 60 * 1000);
+    await expect(exporting({ until: daysAgo(32) })).rejects.toThrow(
+      /^No records settled before .* are left: .* keeps records for 30 days$/,
+    );
+    expect((await exporting({ since: daysAgo(29) })).said).toMatch(/^Exported 0 records/);
+    const { said } = await exporting({ since: daysAgo(32) });
+    expect(said).toMatch(/Records settled earlier have expired: .* keeps records for 30 days\./);
+  });
+
+  test('names and skips a damaged object, counts what Firehose could not deliver, and is incomplete', async () => {
     const damaged = objectKey('damaged', 'girl.created');
     await putObject(operator.stack, damaged, Buffer.from('no gzip'));
+    await putObject(operator.stack, 'event=shop.updated/failed=processing-failed/a', Buffer.from('{}'));
     await putRecords(operator.stack, objectKey('a'), [archived()]);
     const { complete, lines, said } = await exporting();
     expect({ complete, count: lines.length }).toEqual({ complete: false, count: 1 });
     expect(said).toContain(`${damaged}: not gzip`);
+    expect(said).toContain('Not read: 1 object under failed=, which Firehose could not deliver.');
   });
 
   test('that is interrupted says how far it got', async () => {

@@ -13,7 +13,7 @@ import { sharedStack } from '../../../../test/support/shared-stack.ts';
 import { Tables } from '../../../../test/support/tables.ts';
 import type { TestAws } from '../../../../test/support/test-aws.ts';
 import { ACCEPTANCE_PREFIX } from '../../../stage/archive/acceptance-records.ts';
-import { listRecords } from '../../../stage/archive/list-records.ts';
+import { readArchive } from '../../../stage/archive/read-archive.ts';
 import type { ReplayOptions } from '../../../stage/replay/replay-plan.ts';
 import { replayMessage } from '../../../stage/replay/send-batch.ts';
 import { CommandError } from '../../../terminal/command-error.ts';
@@ -387,10 +387,13 @@ test('a replay repairs what a bug wrote, and notifies again only on request', as
   /** Waits until both events are archived, as deliveries or as results of a replay. */
   const archived = (name?: string) =>
     eventually(async () => {
-      const { said, ...operation } = operator.operation();
-      await listRecords(operation, { shop: shop_id }, { json: true });
-      const { days, replays } = JSON.parse(said.join(''));
-      return (name === undefined ? days.length : replays[name]) === 2 || undefined;
+      let found = 0;
+      for await (const object of readArchive(operator.stack, {})) {
+        for await (const { record } of object.records()) {
+          if (record.shopId === shop_id && record.replay?.name === name) found += 1;
+        }
+      }
+      return found === 2 || undefined;
     });
   const replay = async (name: string, options: Partial<ReplayOptions>) => {
     const asked = { name: `${name}-${run}`, shop: shop_id, since: minutesAgo(60), ...options };
