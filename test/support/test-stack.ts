@@ -1,9 +1,4 @@
-<<<<<<< HEAD
 import { type LocalStack, type LocalStackOptions, startLocalStack } from 'local-aws';
-import { ACTIVE_MUTANT } from './active-mutant.ts';
-=======
-import { type LocalStack, type LocalStackOptions, startLocalStack } from '../../tools/local/local-stack.ts';
->>>>>>> 08f2ddae (Mutants are Stryker's work, with a configuration of its own; shell completion goes)
 import { TEST_SECRET } from './partner.ts';
 import { testAssembly } from './test-assembly.ts';
 
