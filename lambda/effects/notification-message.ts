@@ -103,7 +103,8 @@ function shortenedValues(entries: readonly (readonly [string, string | undefined
 }
 
 function shortened(value: string): string {
-  const characters = Array.from(value);
+  // A character has at most two units. A text of 5 MB as an array of its characters would take 50 MB.
+  const characters = Array.from(value.slice(0, 2 * (MAX_NOTIFICATION_VALUE_LENGTH + 1)));
   return characters.length <= MAX_NOTIFICATION_VALUE_LENGTH
     ? value
     : `${characters.slice(0, MAX_NOTIFICATION_VALUE_LENGTH).join('')}…`;

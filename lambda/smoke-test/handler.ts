@@ -164,7 +164,7 @@ async function answer(
     signal: AbortSignal.timeout(ANSWER_TIMEOUT),
     body: JSON.stringify({
       Status: failure === undefined ? 'SUCCESS' : 'FAILED',
-      ...(failure !== undefined && { Reason: failure.slice(0, MAX_REASON_LENGTH) }),
+      ...(failure !== undefined && { Reason: failure.slice(0, MAX_REASON_LENGTH).toWellFormed() }),
       PhysicalResourceId: PHYSICAL_RESOURCE_ID,
       StackId,
       RequestId,
