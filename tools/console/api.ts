@@ -5,7 +5,7 @@
  * application/json` and the page's cookie. Reading a stage needs the cookie, too.
  */
 import type { EventName } from '../../lambda/events/catalogue.ts';
-import type { Effect, ExchangeFact, LineFact, PlainItem } from '../stage/history/facts.ts';
+import type { Effect, ExchangeFact, LineFact } from '../stage/history/facts.ts';
 import type { Delivery, History, PausedQueue } from '../stage/history/history.ts';
 import type { Block, ProgressStep } from '../terminal/block.ts';
 
@@ -28,7 +28,6 @@ export interface StackInfo {
   /** Webhook secret, for signing deliveries to the local stack. Absent for a stage. */
   readonly secret?: string;
   readonly events: readonly EventInfo[];
-  readonly tables: readonly TableInfo[];
 }
 
 export interface EventInfo {
@@ -37,13 +36,6 @@ export interface EventInfo {
   readonly processing: string;
   /** The sample in `events/` as JSON text, ready to be sent. */
   readonly sample: string;
-}
-
-export interface TableInfo {
-  /** Name of the stack's output with the table's name, such as `ShopCacheTable`. */
-  readonly name: string;
-  /** Attribute that identifies an item, such as `shop_id`. */
-  readonly key: string;
 }
 
 /**
@@ -221,13 +213,6 @@ export interface DeadLetters {
   /** Names of queues that have more messages than were read. */
   readonly limited: readonly string[];
   readonly problems: readonly string[];
-}
-
-/** `GET /api/tables/<name>`: 50 items of a table. `?key=…` finds one item, `?after=…` gets the next page. */
-export interface TableRows {
-  readonly rows: readonly PlainItem[];
-  /** Value of `after` for the next page. Absent on the last page. */
-  readonly next?: string;
 }
 
 /** `GET /api/faults`. Only on the local stack. */

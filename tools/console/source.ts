@@ -1,9 +1,9 @@
+import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { isEventName } from '../../lambda/events/catalogue.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
-import type { DeliveryFilter } from '../stage/history/delivery-filter.ts';
 import { mergedAttempts } from '../stage/history/derive-history.ts';
-import { itemNow, itemOfEvent } from '../stage/history/effects.ts';
-import type { Effect, ExchangeFact, Fact, LineFact, RecordFact } from '../stage/history/facts.ts';
+import { itemNow, itemOfEvent, plainItem } from '../stage/history/effects.ts';
+import type { Effect, ExchangeFact, Fact, LineFact, PlainItem, RecordFact } from '../stage/history/facts.ts';
 import { findFacts } from '../stage/history/find-facts.ts';
 import { followArchive, followLines } from '../stage/history/follow-facts.ts';
 import type { Delivery, History } from '../stage/history/history.ts';
@@ -15,12 +15,18 @@ import { refusalOf } from '../stage/operation.ts';
 import type { Stage } from '../stage/stage.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import type { DeliveryDetail, Notice, PayloadSearch, RequestDetail } from './api.ts';
-import { itemOf } from './tables.ts';
 
 /** Maximum number of search texts whose progress is stored, so that a repeated search continues. */
 const SEARCHES = 20;
 
 const HOUR = 60 * 60 * 1000;
+
+/** The key of each table, by the name of the stack's output. The same keys are in `lib/pipeline/effects.ts`. */
+const TABLE_KEYS: Readonly<Record<string, string>> = {
+  ShopCacheTable: 'shop_id',
+  CastTable: 'girl_id',
+  ContactPartnerTable: 'user_id',
+};
 
 interface TextSearch {
   readonly read: Map<string, string | undefined>;
@@ -132,12 +138,12 @@ export class Source {
    * too large for a record are in a bucket of their own and are not searched.
    * @returns undefined if the store already has all payloads
    */
-  async search(filter: DeliveryFilter, signal: AbortSignal): Promise<PayloadSearch | undefined> {
-    const { search: text, until, since = this.since } = filter;
-    if (text === undefined || this.since === undefined || since === undefined) return undefined;
+  async search(text: string | undefined, signal: AbortSignal): Promise<PayloadSearch | undefined> {
+    const { since } = this;
+    if (text === undefined || since === undefined) return undefined;
     const search = this.#searchFor(text);
     try {
-      const reading = { since, until, signal, read: search.read };
+      const reading = { since, until: undefined, signal, read: search.read };
       const { unread } = await readNewestRecords(this.stage, reading, (records, object) => {
         search.records += records.length;
         for (const record of records) if (hasText(record, text)) this.store.addRecord(record, object);
@@ -242,13 +248,23 @@ export class Source {
       const record = this.#record(delivery)?.record;
       const item = record && payload instanceof Uint8Array ? itemOfEvent(record, payload) : undefined;
       if (item === undefined) return { effects: [] };
-      return { effects: [itemNow(item, await itemOf(this.stage, item.table, item.key))] };
+      return { effects: [itemNow(item, await this.#item(item.table, item.key))] };
     } catch (error) {
       return {
         effects: [],
         problem: `The item as it is now cannot be read: ${refusalOf(error, this.stage.local)}`,
       };
     }
+  }
+
+  async #item(table: string, id: string): Promise<PlainItem | undefined> {
+    const key = TABLE_KEYS[table];
+    if (key === undefined) return undefined;
+    const Key = { [key]: { S: id } };
+    const { Item } = await this.stage.dynamodb.send(
+      new GetItemCommand({ TableName: this.stage.outputs[table], Key, ConsistentRead: true }),
+    );
+    return Item && plainItem(Item);
   }
 
   #searchFor(text: string): TextSearch {

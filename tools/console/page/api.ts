@@ -7,7 +7,6 @@ import type {
   QueueMessages,
   QueuesInfo,
   StackInfo,
-  TableRows,
   Task,
   TaskRequest,
 } from '../api.ts';
@@ -32,9 +31,6 @@ export const api = {
   messageBody: (queue: string, id: string, signal?: AbortSignal) =>
     getBody(`/api/queues/${encode(queue)}/messages/${encode(id)}/body`, signal),
   deadLetters: (signal?: AbortSignal) => get<DeadLetters>('/api/dead-letters', signal),
-  /** @param query `key` of one item, or `after` the last key of the previous page */
-  table: (name: string, query: { key: string } | { after: string }, signal?: AbortSignal) =>
-    get<TableRows>(`/api/tables/${encode(name)}?${new URLSearchParams(query)}`, signal),
   task: (id: string) => get<Task>(`/api/tasks/${encode(id)}`),
   run: (task: TaskRequest) => post<Task>('/api/tasks', task),
   interrupt: (id: string) => change(`/api/tasks/${encode(id)}`, 'DELETE'),

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { Confirmation } from './confirmation.tsx';
 import { DeadLettersView } from './dead-letters-view.tsx';
 import { DeliveriesView } from './deliveries/deliveries-view.tsx';
+import { readSearch } from './deliveries/list-filter.ts';
 import { FaultsView } from './faults/faults-view.tsx';
 import { QueuesView } from './queues/queues-view.tsx';
 import {
@@ -16,7 +17,6 @@ import {
 } from './route.ts';
 import { connection, resets, stack } from './store.ts';
 import { openStream } from './stream.ts';
-import { TablesView } from './tables-view.tsx';
 import { TaskDock } from './task-dock.tsx';
 import { TopBar } from './top-bar.tsx';
 import { openDialog } from './ui/dialog.tsx';
@@ -28,7 +28,6 @@ const CONTENT: Record<ViewName, { readonly title: string; readonly View: Functio
   deliveries: { title: 'Deliveries', View: DeliveriesView },
   queues: { title: 'Queues', View: QueuesView },
   'dead-letters': { title: 'Dead letters', View: DeadLettersView },
-  tables: { title: 'Tables', View: TablesView },
   faults: { title: 'Faults', View: FaultsView },
 };
 
@@ -47,7 +46,7 @@ export function App() {
   const { title, View } = CONTENT[view];
   const views = VIEWS.filter((name) => name !== 'faults' || stack.local);
   useRestart();
-  const search = parseRoute(deliveriesAddress.value).query.search?.trim() ?? '';
+  const search = readSearch(parseRoute(deliveriesAddress.value).query.search ?? '').text;
   useEffect(() => openStream(search), [search]);
   useEffect(() => {
     document.title = `${title} – ${stack.title}`;

@@ -6,10 +6,6 @@ import { toastError } from './ui/notices.tsx';
 
 export const Editor = onDemand(async () => (await import('./editor/editor.tsx')).Editor);
 
-export const CompareDialog = onDemand(
-  async () => (await import('./compare/compare-dialog.tsx')).CompareDialog,
-);
-
 /**
  * A dialog whose script loads when the dialog first opens, because its packages are large.
  * @param load called again the next time if it fails. A failure closes the dialog

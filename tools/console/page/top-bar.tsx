@@ -64,10 +64,6 @@ export function TopBar({ views, current, children }: TopBarProps) {
             ...(stack.readOnly
               ? []
               : [{ label: 'Check this stack (doctor)', onChoose: () => start([CHECK_STAGE]) }]),
-            {
-              label: 'API description',
-              onChoose: () => open('/api-docs/webhook.html', '_blank', 'noopener'),
-            },
             { label: 'Keyboard shortcuts', keyHint: '?', onChoose: showHelp },
             ...themeItems(),
           ]}

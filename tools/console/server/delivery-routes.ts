@@ -1,10 +1,9 @@
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
-import { type Delivery, isSettled, states } from '../../stage/history/history.ts';
+import { type Delivery, isSettled } from '../../stage/history/history.ts';
 import { MAX_DELIVERIES } from '../../stage/history/store.ts';
-import { time } from '../../terminal/options.ts';
 import type { DeliveryDetail, DeliveryList } from '../api.ts';
-import { badRequest, notFound } from './api-problem.ts';
+import { notFound } from './api-problem.ts';
 import {
   bytesAnswer,
   type ConsoleContext,
@@ -19,13 +18,9 @@ export function deliveryRoutes(console: ConsoleContext) {
 
   return new Hono<ConsoleEnv>()
     .get('/', async (c) => {
-      const { limit, state, ...others } = readQuery(c, LIST);
-      const filter = { ...others, states: state && new Set(state) };
-      if (filter.since !== undefined && filter.until !== undefined && filter.until <= filter.since) {
-        throw badRequest('until must be after since');
-      }
-      const searched = await source.search(filter, endOf(c, console));
-      const found = source.store.list(filter, limit);
+      const { limit, search } = readQuery(c, LIST);
+      const searched = await source.search(search, endOf(c, console));
+      const found = source.store.list({ search }, limit);
       return c.json({ ...found, ...(searched && { searched }) } satisfies DeliveryList);
     })
     .get('/:id', async (c) => {
@@ -111,40 +106,5 @@ const TIMEOUT = { default: 30, maximum: 240 };
 /** Text to find in payloads, ids, shops and errors. Ignores case. */
 export const searchSchema = z.exactOptional(z.string().check(z.maxLength(MAX_SEARCH_LENGTH)));
 
-const text = z.exactOptional(z.string());
-
-/** States, separated by commas. */
-const statesSchema = z.pipe(
-  z.pipe(
-    z.string(),
-    z.transform((names) => names.split(',')),
-  ),
-  z.array(z.enum(states)),
-);
-
-/** A moment: ISO 8601, or a duration before now such as `90m`, `3h` or `7d`. */
-const moment = z.exactOptional(
-  z.pipe(
-    z.string(),
-    z.transform((given, { issues }) => {
-      try {
-        return time(given);
-      } catch (error) {
-        issues.push({ code: 'custom', input: given, message: error instanceof Error ? error.message : '' });
-        return z.NEVER;
-      }
-    }),
-  ),
-);
-
-const LIST = {
-  search: searchSchema,
-  event: text,
-  state: z.exactOptional(statesSchema),
-  /** Part of the shop's id. Ignores case. */
-  shop: text,
-  since: moment,
-  until: moment,
-  limit: wholeNumber(1, MAX_DELIVERIES, LIST_LIMIT),
-};
+const LIST = { search: searchSchema, limit: wholeNumber(1, MAX_DELIVERIES, LIST_LIMIT) };
 const SETTLED = { timeout: wholeNumber(0, TIMEOUT.maximum, TIMEOUT.default) };

@@ -134,6 +134,4 @@ export const securityHeaders = () =>
     },
     // The console is served over HTTP.
     strictTransportSecurity: false,
-    // Headers that a route has set are kept, such as the policy of the API page.
-    overwrite: false,
   });

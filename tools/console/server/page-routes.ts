@@ -1,21 +1,12 @@
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { build } from 'esbuild';
 import { Hono } from 'hono';
-import { etag, RETAINED_304_HEADERS } from 'hono/etag';
+import { etag } from 'hono/etag';
 import { getMimeType } from 'hono/utils/mime';
-import { ApiProblem, notFound } from './api-problem.ts';
+import { notFound } from './api-problem.ts';
 
 const FOLDER = 'tools/console/page';
-
-/** Folder of the webhook's API description, as JSON and as a page. */
-const DOCS_FOLDER = 'docs/api';
-
-const DOCS = ['webhook.html', 'openapi.json'];
-
-/** Headers to repeat in a 304, because a browser replaces its cached headers with them (RFC 9111 §4.3.4). */
-const retainedHeaders = [...RETAINED_304_HEADERS, 'content-security-policy'];
 
 export function pageRoutes() {
   let bundled: ReturnType<typeof bundle> | undefined;
@@ -32,16 +23,6 @@ export function pageRoutes() {
       const body = (await bundled).get(name);
       if (body === undefined) throw notFound('The page is at /');
       return c.body(body, 200, headersOf(name));
-    })
-    .get('/api-docs/:name', etag({ retainedHeaders }), async (c) => {
-      const name = c.req.param('name');
-      if (!DOCS.includes(name)) throw notFound(`Only these files exist: ${DOCS.join(', ')}`);
-      const file = `${DOCS_FOLDER}/${name}`;
-      if (!existsSync(file)) throw notFound(`${file} is missing. Restore it: git checkout -- ${file}`);
-      const text = await readFile(file, 'utf8');
-      if (!name.endsWith('.html')) return c.body(text, 200, headersOf(name));
-      c.header('content-security-policy', policyOf(file, text));
-      return c.body(withWayBack(text), 200, headersOf(name));
     });
 }
 
@@ -90,27 +71,3 @@ async function bundle(): Promise<ReadonlyMap<string, string>> {
   const files = outputFiles.map(({ path, text }) => [basename(path), text] as const);
   return new Map([...files, ['logo.svg', await readFile(`${FOLDER}/logo.svg`, 'utf8')]]);
 }
-
-const POLICY = /<meta http-equiv="content-security-policy" content="([^"]+)">/;
-
-/**
- * Content-Security-Policy of the API page: the one in the page, plus what only a header can set. The page is
- * one file. Its scripts are allowed by their hashes, and may not connect to any server.
- */
-function policyOf(file: string, page: string): string {
-  const [, policy] = POLICY.exec(page) ?? [];
-  if (policy !== undefined) return `${policy}; frame-ancestors 'none'`;
-  throw new ApiProblem('no-policy', 500, 'No policy', `${file} has no content security policy`);
-}
-
-/** Adds a link back to the console. The link is plain HTML, because the policy allows no further script. */
-const withWayBack = (page: string) =>
-  page.replace(
-    '\n<body>\n',
-    `
-<body>
-<header style="padding: 12px 20px; font: 15px system-ui, sans-serif; border-bottom: 1px solid #d0d4db">
-<a href="/" style="color: #1d4ab8">← Console</a>
-</header>
-`,
-  );

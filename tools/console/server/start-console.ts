@@ -4,14 +4,12 @@ import { Hono } from 'hono';
 import { compress } from 'hono/compress';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { listen } from 'local-aws/listen';
-import * as z from 'zod/mini';
 import { readSamples } from '../../../events/samples.ts';
 import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
-import type { EventInfo, StackInfo, TableRows } from '../api.ts';
+import type { EventInfo, StackInfo } from '../api.ts';
 import { PageUpdates } from '../page-updates.ts';
 import type { Source } from '../source.ts';
-import { itemOf, pageOf, tablesOf } from '../tables.ts';
-import { ApiProblem, badRequest, notFound, problemOf, problemResponse } from './api-problem.ts';
+import { ApiProblem, notFound, problemOf, problemResponse } from './api-problem.ts';
 import {
   type ConsoleContext,
   type ConsoleEnv,
@@ -122,7 +120,6 @@ export interface Console {
 }
 
 function consoleApp(console: ConsoleContext, tasks: Tasks, rules: SecurityRules) {
-  const { stage } = console.source;
   const startedAt = new Date().toISOString();
   const app = new Hono<ConsoleEnv>();
   app.use(
@@ -163,14 +160,6 @@ function consoleApp(console: ConsoleContext, tasks: Tasks, rules: SecurityRules)
       readQuery(c, {});
       return c.json(stackInfo(console, startedAt));
     })
-    .get('/api/tables/:name', async (c) => {
-      const name = c.req.param('name');
-      const { key, after } = readQuery(c, { key: z.optional(z.string()), after: z.optional(z.string()) });
-      if (key !== undefined && after !== undefined) throw badRequest('Either key or after, not both');
-      if (key === undefined) return c.json(await pageOf(stage, name, after));
-      const row = await itemOf(stage, name, key);
-      return c.json({ rows: row === undefined ? [] : [row] } satisfies TableRows);
-    })
     .route('/api/deliveries', deliveryRoutes(console))
     .route('/api/stream', streamRoutes(console))
     .route('/api/tasks', taskRoutes(console, tasks))
@@ -198,6 +187,5 @@ function stackInfo(
     commandSuffix: stage.commandSuffix,
     ...(local && { secret: local.secret }),
     events,
-    tables: tablesOf(stage),
   };
 }

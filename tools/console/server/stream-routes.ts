@@ -171,7 +171,7 @@ class PageStream {
   async #searchArchive(): Promise<void> {
     const { search, end } = this.#options;
     const { source } = this.#console;
-    const searched = await source.search({ search }, end);
+    const searched = await source.search(search, end);
     const found = searched === undefined ? [] : source.store.list({ search }).deliveries;
     for (let start = 0; start < found.length && !end.aborted; start += MAX_ROWS) {
       // Rows are read again, because they may have changed while the batch before was sent.

@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
@@ -76,7 +74,7 @@ const VIEWS: readonly { name: string; enter: () => Promise<void>; leave?: () => 
     },
     leave: leaveByEscape,
   },
-  { name: 'an unknown filter', enter: () => show('#/deliveries?state=lost', /“lost” is not a state/) },
+  { name: 'an unknown filter', enter: () => show('#/deliveries?outcome=lost', /“lost” is not an outcome/) },
   { name: 'a processed delivery', enter: () => show(processed, 'Timeline') },
   { name: 'its request', enter: () => show(`${processed}?tab=request`, 'As sent') },
   { name: 'its response', enter: () => show(`${processed}?tab=response`, 'Headers') },
@@ -88,15 +86,6 @@ const VIEWS: readonly { name: string; enter: () => Promise<void>; leave?: () => 
       await show(invalid, 'Timeline');
       await click(/^Edit and resend/);
       await open.page.getByRole('textbox', { name: 'Body' }).waitFor();
-    },
-    leave: leaveByEscape,
-  },
-  {
-    name: 'two compared deliveries',
-    async enter() {
-      const [one, other] = [processed, invalid].map((address) => address.split('/').at(-1));
-      await show(`#/deliveries?compare=${one}%2C${other}`, 'Bodies');
-      await open.page.locator('dialog .cm-editor').first().waitFor();
     },
     leave: leaveByEscape,
   },
@@ -118,8 +107,6 @@ const VIEWS: readonly { name: string; enter: () => Promise<void>; leave?: () => 
       await open.page.getByRole('textbox', { name: /^Payload of / }).waitFor();
     },
   },
-  { name: 'tables', enter: () => show('#/tables/ShopCacheTable', 'shop-seen') },
-  { name: 'an item', enter: () => show('#/tables/ShopCacheTable?key=shop-seen', 'invalidated_at') },
   { name: 'faults', enter: () => show('#/faults', 'No faults active') },
   { name: 'tasks', enter: () => click(/^Tasks/), leave: () => click('Close tasks') },
   { name: 'keyboard shortcuts', enter: () => choose('Keyboard shortcuts'), leave: leaveByEscape },
@@ -250,7 +237,7 @@ describe('the header', () => {
     const { page } = open;
     await page.setViewportSize({ width, height: 800 });
     expect((await page.getByRole('banner').boundingBox())?.height).toBe(48);
-    for (const name of ['Tables', 'Faults', 'Deliveries']) {
+    for (const name of ['Faults', 'Deliveries']) {
       const views = page.getByRole('navigation', { name: 'Views' });
       if (width < 761) {
         await views.getByRole('button').click();
@@ -311,56 +298,4 @@ test('a refused action says why, to everybody', async () => {
     await page.mouse.move(0, 0);
     await button.blur();
   }
-});
-
-describe('the description of the endpoint', () => {
-  const title: string = JSON.parse(readFileSync('docs/api/openapi.json', 'utf8')).info.title;
-  const heading = (page: Page) => page.getByRole('heading', { name: title });
-
-  /** Texts outside the window, or outside an element that hides or scrolls its overflow. */
-  const CUT = `[...document.querySelectorAll('#redoc .api-content *')]
-    .filter((element) => {
-      const { left, right, width } = element.getBoundingClientRect();
-      const isWider = element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0;
-      const isCut = isWider && getComputedStyle(element).overflowX !== 'visible';
-      return width > 0 && element.textContent !== '' && (left < 0 || right > innerWidth || isCut);
-    })
-    .map((element) => element.textContent.slice(0, 60))`;
-
-  /** Expects that the page's policy blocks every connection that a script opens. */
-  async function expectNothingGetsOut(page: Page): Promise<void> {
-    expect(open.wrongs).toEqual([]);
-    await page.evaluate("fetch('http://127.0.0.1:1/').catch(() => undefined)");
-    const refusals = open.wrongs.splice(0);
-    expect(refusals).not.toEqual([]);
-    for (const refusal of refusals) expect(refusal).toMatch(/content security policy/i);
-  }
-
-  test('is linked by the console, and loads nothing from other servers', async () => {
-    const [page] = await Promise.all([open.context.waitForEvent('page'), choose('API description')]);
-    await heading(page).waitFor();
-    await expectNothingGetsOut(page);
-    await page.close();
-  });
-
-  test('as a file shows fields and examples without a click, and cuts nothing off at 390 pixels', async () => {
-    const page = await open.context.newPage();
-    await page.goto(pathToFileURL(resolve('docs/api/webhook.html')).href);
-    await heading(page).waitFor();
-    await page.getByText('/api/v1/webhooks/partner').and(page.locator(':visible')).first().waitFor();
-    await page.getByText('updated_fields', { exact: true }).first().waitFor();
-    await expectNothingGetsOut(page);
-    await page.evaluate(AXE);
-    // One element of each kind. Redoc's menu is excluded: its labels omit the symbol before them.
-    const include = ['.menu-content', '.api-info', '[id="tag/Endpoint/operation/receiveEvent"]'];
-    const rules = { 'label-content-name-mismatch': { enabled: false } };
-    const given = `${JSON.stringify({ include })}, ${JSON.stringify({ rules, elementRef: false })}`;
-    expect(await violations(page, given)).toEqual([]);
-    await page.setViewportSize({ width: 390, height: 900 });
-    for (const name of ['Payload', 'curl', 'Node.js', 'Python', 'PHP', 'Go']) {
-      await page.getByRole('tab', { name, exact: true }).click();
-      expect({ name, cut: await page.evaluate(CUT) }).toEqual({ name, cut: [] });
-    }
-    await page.close();
-  });
 });

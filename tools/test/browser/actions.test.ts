@@ -54,7 +54,7 @@ test('a delivery of a paused event is resumed, but not while the pause is being 
   await page.getByText('Paused shop.updated.').waitFor();
   await tip.waitFor({ state: 'hidden' });
 
-  await open.show('#/deliveries?state=paused');
+  await open.show('#/deliveries?outcome=in-progress');
   await open.partner.post(shopUpdated('shop-paused'));
   await open.select('shop-paused');
   await detail.getByText(/^shop\.updated was paused .* by operator: The cache is being moved\./).waitFor();
@@ -66,7 +66,7 @@ test('a delivery of a paused event is resumed, but not while the pause is being 
   await open.button('Resume shop.updated').waitFor();
   await page.keyboard.press('r');
   await page.getByText('Resumed shop.updated.').waitFor();
-  expect(open.feed.store.list({ shop: 'shop-paused' }).deliveries).toHaveLength(1);
+  expect(open.feed.store.list({ search: 'shop-paused' }).deliveries).toHaveLength(1);
   await detail.getByText('Processed', { exact: true }).first().waitFor();
   await open.button('Show output').last().click();
   await open.taskOutput(/^Resumed shop\.updated in the local stack\./);

@@ -51,7 +51,6 @@ let open: OpenConsole;
     await take('request', `${hash}?tab=request`, 'opening_hours');
     await take('queues', '#/queues', 'quarantine');
     await take('dead-letters', '#/dead-letters', 'Redrive all');
-    await take('tables', '#/tables/ShopCacheTable', 'shop-1001');
     stack.faults.inject({ service: 'sns', kind: 'slow', milliseconds: 1_500, share: 0.5 });
     await take('faults', '#/faults', 'Active faults');
   }, 300_000);

@@ -162,50 +162,23 @@ describe('a body', () => {
 });
 
 describe('the list', () => {
-  test('has at most as many rows as the limit, and their total', async () => {
+  test('is searched for a text, and has at most as many rows as the limit', async () => {
     const shop = `shop-${randomUUID()}`;
-    await deliver(shopUpdated({ shop_id: shop, count: 1 }));
+    await deliver(shopUpdated({ shop_id: shop, name: 'Ünïque 店' }));
     const { id } = await deliver(shopUpdated({ shop_id: shop, count: 2 }));
-    const { body } = await running.api.get(`/api/deliveries?shop=${shop}&limit=1`);
-    expect(body).toEqual({ deliveries: [expect.objectContaining({ id })], total: 2 });
-  });
-
-  test('can be narrowed by every filter', async () => {
-    const shop = `shop-${randomUUID()}`;
-    const { receivedAt } = await deliver(shopUpdated({ shop_id: shop, name: 'Ünïque 店' }));
-    const later = new Date(Date.parse(receivedAt) + 1).toISOString();
-    const states = { event: 'shop.updated', state: 'dead-letter,processed' };
-    const fitting = { search: 'üNÏQUE 店', shop, ...states, since: receivedAt, until: later };
-    const total = async (change: Record<string, string>) =>
-      (await running.api.get(`/api/deliveries?${new URLSearchParams({ ...fitting, ...change })}`)).body.total;
-    for (const change of [{}, { since: '90m' }, { search: '', event: '', state: '' }]) {
-      expect({ change, total: await total(change) }).toEqual({ change, total: 1 });
-    }
-    for (const change of [
-      { search: 'unique' },
-      { event: 'girl.created' },
-      { state: 'dead-letter' },
-      { shop: `${shop}x` },
-      { since: later, until: '' },
-      { since: '', until: receivedAt },
-    ]) {
-      expect({ change, total: await total(change) }).toEqual({ change, total: 0 });
-    }
+    const found = async (search: string) =>
+      (await running.api.get(`/api/deliveries?${new URLSearchParams({ search, limit: '1' })}`)).body;
+    expect(await found(shop)).toEqual({ deliveries: [expect.objectContaining({ id })], total: 2 });
+    expect(await found('üNÏQUE 店')).toMatchObject({ total: 1 });
+    expect(await found('unique 店')).toMatchObject({ total: 0 });
   });
 });
 
 describe('a bad request', () => {
   test.each([
     { path: '/api/deliveries?limit=0', status: 400, detail: 'limit: Too small: expected number to be >=1' },
-    {
-      path: '/api/deliveries?state=lost',
-      status: 400,
-      detail: 'state.0: Invalid option: expected one of "received"|',
-    },
-    { path: '/api/deliveries?since=yesterday', status: 400, detail: 'since: It must be a time such as ' },
-    { path: '/api/deliveries?since=2026-02-01&until=2026-02-01', status: 400, detail: 'until must be' },
-    { path: '/api/deliveries?serach=x', status: 400, detail: 'Unknown: "serach"; known are search, event, ' },
-    { path: '/api/deliveries?shop=a&shop=b', status: 400, detail: 'shop is given more than once' },
+    { path: '/api/deliveries?serach=x', status: 400, detail: 'Unknown: "serach"; known are search, limit' },
+    { path: '/api/deliveries?limit=1&limit=2', status: 400, detail: 'limit is given more than once' },
     { path: `/api/deliveries?search=${'x'.repeat(1_001)}`, status: 400, detail: 'search: Too big' },
     { path: '/api/deliveries/unknown/body', status: 404, detail: 'No delivery has this id' },
     { path: '/api/deliveries/unknown/settled?timeout=0', status: 404, detail: 'No delivery has this id' },

@@ -1,7 +1,5 @@
-import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { tableKey } from '../../../lambda/effects/table-key.ts';
 import { DEAD, type Operator, shopUpdated } from '../stage/queues/support.ts';
 import { type StageConsole, startStageConsole, startTestConsole, type TestConsole } from './support.ts';
 
@@ -217,53 +215,9 @@ describe('the queues of a stage:', () => {
   });
 });
 
-describe('the items of a table', () => {
-  let client: DynamoDBClient;
-
-  beforeAll(() => {
-    client = new DynamoDBClient(running.stack.operator);
-  });
-  afterAll(() => client.destroy());
-
-  const put = (output: string, Item: PutItemCommand['input']['Item']) =>
-    client.send(new PutItemCommand({ TableName: operator.outputs[output], Item }));
-
-  test('are returned in pages, each once', async () => {
-    const ids = Array.from({ length: 60 }, (_, index) => `girl-${index}`);
-    for (const id of ids) await put('CastTable', { girl_id: { S: id } });
-    const { body: first } = await running.api.get('/api/tables/CastTable');
-    expect(first.rows).toHaveLength(50);
-    const after = encodeURIComponent(first.next);
-    const { body: second } = await running.api.get(`/api/tables/CastTable?after=${after}`);
-    expect(second).not.toHaveProperty('next');
-    const found = [...first.rows, ...second.rows].map(({ girl_id }) => girl_id);
-    expect(found.sort()).toEqual(ids.sort());
-  });
-
-  test('are found by their key, also a hashed one', async () => {
-    const long = 'x'.repeat(3_000);
-    await put('ShopCacheTable', { shop_id: { S: tableKey(long) }, version: { S: '1' } });
-    const { body } = await running.api.get(`/api/tables/ShopCacheTable?key=${long}`);
-    expect(body).toEqual({ rows: [{ shop_id: tableKey(long), version: '1' }] });
-    expect((await running.api.get('/api/tables/ShopCacheTable?key=nobody')).body).toEqual({ rows: [] });
-  });
-
-  test('are plain JSON: a number that JavaScript cannot hold is text', async () => {
-    const large = '12345678901234567890';
-    const set = { BS: [Buffer.from('one')] };
-    const nested = { M: { list: { L: [{ BOOL: true }, { NULL: true }, { N: '0.5' }] } } };
-    await put('ContactPartnerTable', { user_id: { S: 'user-1' }, large: { N: large }, set, nested });
-    const { body } = await running.api.get('/api/tables/ContactPartnerTable?key=user-1');
-    const item = { user_id: 'user-1', large, set: ['b25l'], nested: { list: [true, null, 0.5] } };
-    expect(body.rows).toEqual([item]);
-  });
-});
-
 test.each([
   { path: '/api/queues/dead:shop_updated/messages', status: 404 },
   { path: '/api/queues/quarantine/messages?limit=5', status: 400 },
-  { path: '/api/tables/WebhookUrl', status: 404 },
-  { path: '/api/tables/CastTable?key=a&after=b', status: 400 },
 ])('$path gets $status', async ({ path, status }) => {
   expect(await running.api.get(path)).toMatchObject({ status, body: { status } });
 });

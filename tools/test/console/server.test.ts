@@ -1,13 +1,8 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Hono } from 'hono';
-import { ApiProblem, notFound, problemOf, problemResponse } from '../../console/server/api-problem.ts';
+import { ApiProblem, problemOf, problemResponse } from '../../console/server/api-problem.ts';
 import { guard, type SecurityRules } from '../../console/server/guard.ts';
-import { pageRoutes } from '../../console/server/page-routes.ts';
 import { startConsoleAlone, TEST_TOKEN } from './support.ts';
 
 const TOKEN = 'the-token';
@@ -81,7 +76,7 @@ describe('a request', () => {
 
   test.each([
     { what: 'the page’s own request', path: '/api/stack', site: 'same-origin' },
-    { what: 'a typed address', path: '/api-docs/webhook.html', site: 'none', ...link },
+    { what: 'a typed address', path: '/', site: 'none', ...link },
     { what: 'a link from elsewhere', path: '/', site: 'cross-site', ...link },
   ])('is accepted if a browser marks it as $what: $path', async ({ path, site, what: _, ...headers }) => {
     expect(await outcome({ ...own, 'sec-fetch-site': site, ...headers }, { path })).toBe('answered');
@@ -203,63 +198,20 @@ describe('the page', () => {
     expect(answers.reduce((sum, { bytes }) => sum + bytes.length, 0)).toBeLessThan(70 * 1024);
   });
 
-  test.each(['/console.js', '/api-docs/webhook.html'])(
-    'is not sent again to a browser that has it, which keeps its policy: %s',
-    async (path) => {
-      const { headers } = await running.api.get(path);
-      const again = await running.api.get(path, { 'if-none-match': String(headers.etag) });
-      expect({ status: again.status, bytes: again.bytes.length }).toEqual({ status: 304, bytes: 0 });
-      expect(again.headers['content-security-policy']).toBe(headers['content-security-policy']);
-    },
-  );
+  test('is not sent again to a browser that has it', async () => {
+    const { headers } = await running.api.get('/console.js');
+    const again = await running.api.get('/console.js', { 'if-none-match': String(headers.etag) });
+    expect({ status: again.status, bytes: again.bytes.length }).toEqual({ status: 304, bytes: 0 });
+  });
 
-  test.each([
-    '/index.html',
-    '/%2e%2e/package.json',
-    '/api',
-    '/api-docs/%2e%2e/security.md',
-    '/api-docs/asyncapi.json',
-  ])('has nothing at %s', async (path) => {
+  test.each(['/index.html', '/%2e%2e/package.json', '/api'])('has nothing at %s', async (path) => {
     expect(await running.api.get(path)).toMatchObject({ status: 404, body: { status: 404 } });
   });
 
-  test('says how to restore a missing API description', async () => {
-    const routes = pageRoutes().onError((error) => problemResponse(problemOf(error) ?? notFound('')));
-    const root = process.cwd();
-    const empty = await mkdtemp(join(tmpdir(), 'empty-'));
-    try {
-      process.chdir(empty);
-      const response = await routes.request('/api-docs/openapi.json');
-      expect({ status: response.status, text: await response.text() }).toEqual({
-        status: 404,
-        text: expect.stringContaining('Restore it: git checkout -- docs/api/openapi.json'),
-      });
-    } finally {
-      process.chdir(root);
-      await rm(empty, { recursive: true });
-    }
-  });
-
-  test.each([
-    { path: '/logo.svg', type: 'image/svg+xml; charset=utf-8', file: 'tools/console/page/logo.svg' },
-    { path: '/api-docs/openapi.json', type: 'application/json', file: 'docs/api/openapi.json' },
-  ])('has $file at $path', async ({ path, type, file }) => {
-    const { headers, bytes } = await running.api.get(path);
-    expect(headers['content-type']).toBe(type);
-    expect(bytes.equals(readFileSync(file))).toBe(true);
-  });
-
-  test('of the API’s description runs only its own scripts, connects to nothing, and links back', async () => {
-    const { headers, bytes } = await running.api.get('/api-docs/webhook.html');
-    const scripts = [...bytes.toString().matchAll(/<script>([\s\S]*?)<\/script>/g)].map(
-      ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
-    );
-    expect(headers).toMatchObject({
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': `default-src 'none'; script-src ${scripts.join(' ')}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-    });
-    // The server adds the link: the file does not contain it.
-    expect(bytes.toString()).toMatch(/<body>\n<header[^>]*>\n<a href="\/"[^>]*>← Console<\/a>/);
+  test('has its icon', async () => {
+    const { headers, bytes } = await running.api.get('/logo.svg');
+    expect(headers['content-type']).toBe('image/svg+xml; charset=utf-8');
+    expect(bytes.equals(readFileSync('tools/console/page/logo.svg'))).toBe(true);
   });
 
   test('of a stage is opened by its address, which has the token', async () => {

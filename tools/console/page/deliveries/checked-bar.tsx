@@ -1,7 +1,6 @@
 import type { Delivery } from '../../../stage/history/history.ts';
 import { resendCommand } from '../command.ts';
 import { redriveCommand } from '../queues/named-queue.ts';
-import { navigate, route } from '../route.ts';
 import { stack } from '../store.ts';
 import { Button } from '../ui/button.tsx';
 import { useRun } from '../use-run.tsx';
@@ -45,10 +44,6 @@ export function CheckedBar({ checked, onSelectAll, onDone }: CheckedBarProps) {
     const events = new Set([...queues.values()].slice(0, begun?.length ?? 0).flat());
     onDone(checked.filter(({ eventId = '' }) => events.has(eventId)).map(({ id }) => id));
   };
-  const compare = () => {
-    const current = route.peek();
-    navigate({ ...current, query: { ...current.query, compare: ids.join(',') } });
-  };
   const tooMany =
     checked.length > MAX_RESENT ? `At most ${MAX_RESENT} deliveries can be sent at once.` : undefined;
   const whyNotRedrive =
@@ -65,12 +60,6 @@ export function CheckedBar({ checked, onSelectAll, onDone }: CheckedBarProps) {
       </Button>
       <Button busy={busy} refusal={refusal ?? whyNotRedrive} onClick={redrive}>
         Redrive{redriven === 0 ? '' : ` ${redriven.toLocaleString('en')}`}
-      </Button>
-      <Button
-        refusal={ids.length === 2 ? undefined : 'Select two deliveries to compare them.'}
-        onClick={compare}
-      >
-        Compare
       </Button>
       <Button kind="quiet" onClick={onSelectAll}>
         Select all

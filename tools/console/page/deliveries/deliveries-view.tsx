@@ -2,7 +2,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { DetailPane } from '../detail/detail-pane.tsx';
-import { CompareDialog, Editor } from '../on-demand.tsx';
+import { Editor } from '../on-demand.tsx';
 import { filterBy, navigate, route } from '../route.ts';
 import { connection, deliveryOf, stack, rows as stored } from '../store.ts';
 import { Empty, ErrorNote } from '../ui/badge.tsx';
@@ -18,12 +18,9 @@ import { DeliveryTable, Summary } from './delivery-table.tsx';
 import { Filters } from './filters.tsx';
 import { FirstEvent, SendMenu, type SendProps } from './first-event.tsx';
 import { isFiltered, NO_FILTERS } from './list-filter.ts';
-import { ListMenu } from './list-menu.tsx';
-import { OutcomeStrip } from './outcome-strip.tsx';
 
 /** Elements that handle arrow keys, Home and End themselves, so that the list must not. */
-const USES_ARROWS =
-  '.scrolled, .viewer, [role=slider], [role=separator], [role=tablist], [role=menu], .cm-editor';
+const USES_ARROWS = '.scrolled, .viewer, [role=tablist], [role=menu], .cm-editor';
 
 const scrollToTop = ({ current }: RefObject<HTMLElement | null>) => current?.scrollTo({ top: 0 });
 
@@ -128,9 +125,6 @@ export function DeliveriesView() {
           <ListPane {...{ list, selected, checked, sends, enter, follow }} />
         </Split>
       )}
-      {query.compare && (
-        <CompareDialog ids={query.compare} onClose={() => filterBy({ compare: '' }, { replace: true })} />
-      )}
       {writes.value && (
         <Editor
           title="Write a body"
@@ -178,10 +172,8 @@ function ListPane({ list, selected, checked, sends, enter, follow }: ListPanePro
             }}
           />
         )}
-        <ListMenu rows={rows} />
         <SendMenu {...sends} />
       </div>
-      {typeof filter.value !== 'string' && <OutcomeStrip filter={filter.value} />}
       <div class={`list-frame${ready ? '' : ' is-stale'}`} aria-busy={!ready && !isRefused}>
         {newer.value > 0 && (
           <button type="button" class="button button-primary newer" onClick={followAndFocus}>

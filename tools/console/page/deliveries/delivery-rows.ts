@@ -3,13 +3,11 @@ import type { Delivery } from '../../../stage/history/history.ts';
 import { route } from '../route.ts';
 import { deliveryOf, resets, rows as stored } from '../store.ts';
 import { now } from '../ui/time.tsx';
-import { matches, movesWithTime, readFilter } from './list-filter.ts';
+import { matches, movesWithTime, readFilter, readSearch } from './list-filter.ts';
+import { outcomeOf } from './outcomes.ts';
 
 /** The filters of the address as one text, so that a change is easy to detect. */
-const filters = computed(() => {
-  const { tab: _tab, compare: _compare, ...others } = route.value.query;
-  return new URLSearchParams(others).toString();
-});
+const filters = computed(() => new URLSearchParams(route.value.query).toString());
 
 /** The filter of the address, or a sentence that says what is invalid in it. */
 export const filter = computed(() => readFilter(Object.fromEntries(new URLSearchParams(filters.value))));
@@ -18,14 +16,31 @@ export const filter = computed(() => readFilter(Object.fromEntries(new URLSearch
 export const listKey = computed(() => `${resets.value} ${filters.value}`);
 
 /** Whether all rows of the search in the address have arrived. */
-export const isThere = computed(() => stored.value.search === (route.value.query.search?.trim() ?? ''));
+export const isThere = computed(
+  () => stored.value.search === readSearch(route.value.query.search ?? '').text,
+);
+
+/** The deliveries that match the filters, of any outcome, newest first. */
+const admitted = computed(() => {
+  const known = filter.value;
+  if (typeof known === 'string') return [];
+  const at = movesWithTime(known) ? now.value : 0;
+  return stored.value.all.filter((row) => matches(row, { ...known, outcome: undefined }, at));
+});
+
+/** Number of admitted deliveries by outcome. Undefined until all have arrived. */
+export const counts = computed(() => {
+  if (!isThere.value) return undefined;
+  const all = { 'needs-you': 0, rejected: 0, 'in-progress': 0, done: 0 };
+  for (const { state } of admitted.value) all[outcomeOf(state)] += 1;
+  return all;
+});
 
 /** The deliveries that match the filters, newest first. */
 const live = computed(() => {
   const known = filter.value;
-  if (typeof known === 'string') return [];
-  const at = movesWithTime(known) ? now.value : 0;
-  return stored.value.all.filter((row) => matches(row, known, at));
+  if (typeof known === 'string' || known.outcome === undefined) return admitted.value;
+  return admitted.value.filter(({ state }) => outcomeOf(state) === known.outcome);
 });
 
 /**

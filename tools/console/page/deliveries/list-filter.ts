@@ -1,58 +1,59 @@
-import { type Delivery, type DeliveryState, states } from '../../../stage/history/history.ts';
+import type { Delivery } from '../../../stage/history/history.ts';
+import { OUTCOMES, type OutcomeGroup, outcomeOf } from './outcomes.ts';
 
-/** Filter of the list. The server applies only `search`; the page applies the rest. */
+/** Filter of the list. The server applies `text`; the page applies the rest. */
 export interface ListFilter {
+  /** Part of a payload, an id or an error. */
+  readonly text: string;
+  /** Part of the event's name, in lower case. */
   readonly event: string;
-  readonly states: ReadonlySet<DeliveryState> | undefined;
   /** Part of the shop's id, in lower case. */
   readonly shop: string;
+  readonly outcome: OutcomeGroup | undefined;
   readonly since: Moment | undefined;
-  readonly until: Moment | undefined;
 }
 
 /** A moment: `at` in epoch milliseconds, or `ago` in milliseconds before now. */
 type Moment = { readonly at: number } | { readonly ago: number };
 
-const FILTER_NAMES = ['search', 'event', 'state', 'shop', 'since', 'until'] as const;
+type Query = Readonly<Record<string, string>>;
+
+const FILTER_NAMES = ['search', 'outcome', 'since'] as const;
 
 /** Query values that remove all filters from the address. */
 export const NO_FILTERS = Object.fromEntries(FILTER_NAMES.map((name) => [name, '']));
 
-export const isFiltered = (query: Readonly<Record<string, string>>) =>
-  FILTER_NAMES.some((name) => (query[name] ?? '').trim() !== '');
+export const isFiltered = (query: Query) => FILTER_NAMES.some((name) => (query[name] ?? '').trim() !== '');
 
-/** Milliseconds per unit of a duration such as `15m`. */
-const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+/** Words of the search that do not search the payload: `shop:shop-7`, `event:girl`. */
+const WORD = /(?:^|\s)(shop|event):(\S*)/g;
+
+export function readSearch(search: string): Pick<ListFilter, 'text' | 'event' | 'shop'> {
+  const words = Object.fromEntries([...search.matchAll(WORD)].map(([, name, value = '']) => [name, value]));
+  const { event = '', shop = '' } = words;
+  return { text: search.replaceAll(WORD, '').trim(), event: event.toLowerCase(), shop: shop.toLowerCase() };
+}
 
 /**
  * Reads the filters of an address.
  * @returns a sentence for people if a filter is invalid
  */
-export function readFilter(query: Readonly<Record<string, string>>): ListFilter | string {
-  const text = (name: (typeof FILTER_NAMES)[number]) => query[name]?.trim() ?? '';
-  const [since, until] = [readMoment(text('since')), readMoment(text('until'))];
-  if (since === 'invalid' || until === 'invalid') {
-    const name = since === 'invalid' ? 'since' : 'until';
-    return `“${text(name)}” is not a time. “${name}” must be ISO 8601 or a duration such as 15m, 3h or 7d.`;
+export function readFilter({ search = '', outcome, since = '' }: Query): ListFilter | string {
+  const moment = readMoment(since.trim());
+  if (moment === 'invalid') {
+    return `“${since}” is not a time. It must be ISO 8601 or a duration such as 15m, 3h or 7d.`;
   }
-  if (since !== undefined && until !== undefined && 'at' in since && 'at' in until && until.at <= since.at) {
-    return 'The end of the time range must be after its start.';
+  const known = OUTCOMES.find((name) => name === outcome);
+  if (outcome && known === undefined) {
+    return `“${outcome}” is not an outcome. Outcomes are ${OUTCOMES.join(', ')}.`;
   }
-  const words = text('state') === '' ? undefined : text('state').split(',');
-  const unknown = words?.find((word) => !isState(word));
-  if (unknown !== undefined) return `“${unknown}” is not a state. States are ${states.join(', ')}.`;
-  return {
-    event: text('event'),
-    states: words && new Set(words.filter(isState)),
-    shop: text('shop').toLowerCase(),
-    since,
-    until,
-  };
+  return { ...readSearch(search), outcome: known, since: moment };
 }
 
-const isState = (text: string): text is DeliveryState => states.some((state) => state === text);
+/** Milliseconds per unit of a duration such as `15m`. */
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-export function readMoment(text: string): Moment | 'invalid' | undefined {
+function readMoment(text: string): Moment | 'invalid' | undefined {
   if (text === '') return undefined;
   const [, count, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
   if (count !== undefined) return { ago: Number(count) * (UNITS[unit] ?? 0) };
@@ -60,47 +61,18 @@ export function readMoment(text: string): Moment | 'invalid' | undefined {
   return Number.isNaN(at) ? 'invalid' : { at };
 }
 
-/** @param now epoch milliseconds */
-export const momentAt = (moment: Moment, now: number) => ('at' in moment ? moment.at : now - moment.ago);
-
-/**
- * The filters with absolute instead of relative times, so that a shared link shows the same deliveries later.
- */
-export function withAbsoluteTimes(
-  query: Readonly<Record<string, string>>,
-  now: number,
-): Readonly<Record<string, string>> {
-  const { since = '', until = '' } = query;
-  const absolute = (text: string) => {
-    const moment = readMoment(text.trim());
-    return typeof moment === 'object' && 'ago' in moment
-      ? new Date(momentAt(moment, now)).toISOString()
-      : text;
-  };
-  const hasOpenEnd = absolute(since) !== since && until === '';
-  return {
-    ...query,
-    since: absolute(since),
-    until: hasOpenEnd ? new Date(now).toISOString() : absolute(until),
-  };
-}
-
 /** Whether the filter's result changes as time passes, as with `since=15m`. */
-export const movesWithTime = (filter: ListFilter | string) =>
-  typeof filter !== 'string' &&
-  [filter.since, filter.until].some((moment) => moment !== undefined && 'ago' in moment);
+export const movesWithTime = ({ since }: ListFilter) => since !== undefined && 'ago' in since;
 
 /** @param now epoch milliseconds */
 export function matches(
-  { event, shopId, state, receivedAt }: Delivery,
+  { event = '', shopId = '', state, receivedAt }: Delivery,
   filter: ListFilter,
   now: number,
 ): boolean {
-  if (filter.event !== '' && event !== filter.event) return false;
-  if (filter.states !== undefined && !filter.states.has(state)) return false;
-  if (filter.shop !== '' && !shopId?.toLowerCase().includes(filter.shop)) return false;
-  if (filter.since === undefined && filter.until === undefined) return true;
-  const at = Date.parse(receivedAt);
-  if (filter.since !== undefined && at < momentAt(filter.since, now)) return false;
-  return filter.until === undefined || at < momentAt(filter.until, now);
+  if (!event.toLowerCase().includes(filter.event) || !shopId.toLowerCase().includes(filter.shop))
+    return false;
+  if (filter.outcome !== undefined && outcomeOf(state) !== filter.outcome) return false;
+  const { since } = filter;
+  return since === undefined || Date.parse(receivedAt) >= ('at' in since ? since.at : now - since.ago);
 }

@@ -1,7 +1,5 @@
 import { useSignal } from '@preact/signals';
 import type { Effect, ItemEffect, NotificationEffect, PlainItem } from '../../../stage/history/facts.ts';
-import { tableTitle } from '../cell-text.ts';
-import { formatRoute } from '../route.ts';
 import { Visible } from '../text/visible.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Time } from '../ui/time.tsx';
@@ -29,11 +27,7 @@ function ItemCard({ effect }: { effect: ItemEffect }) {
   return (
     <article class="card">
       <header>
-        <h4>
-          <a href={formatRoute({ view: 'tables', path: [table], query: { key } })} title={table}>
-            {tableTitle(table)}
-          </a>
-        </h4>
+        <h4 title={table}>{tableTitle(table)}</h4>
         <span class="mono grow">
           <Visible text={key} />
         </span>
@@ -48,6 +42,12 @@ function ItemCard({ effect }: { effect: ItemEffect }) {
       {changes.length > 0 && <Diff changes={changes} />}
     </article>
   );
+}
+
+/** A table's name for people: `Shop cache` for `ShopCacheTable`. */
+function tableTitle(output: string): string {
+  const words = output.replace(/Table$/, '').replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1).toLowerCase();
 }
 
 const itemWord = ({ before, after }: ItemEffect) =>

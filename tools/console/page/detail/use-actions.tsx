@@ -3,12 +3,12 @@ import type { Delivery, HistoryLocation } from '../../../stage/history/history.t
 import type { DeliveryDetail } from '../../api.ts';
 import { api, errorText } from '../api.ts';
 import { type Command, resendCommand } from '../command.ts';
-import { sharedLink } from '../deliveries/list-menu.tsx';
 import { redriveQueue } from '../deliveries/outcomes.ts';
 import { curlCommand } from '../editor/curl-command.ts';
 import { Editor } from '../on-demand.tsx';
 import { queueAddress, redriveCommand } from '../queues/named-queue.ts';
 import { changeUnderWay, resumeCommand } from '../queues/pause-resume.tsx';
+import { formatRoute } from '../route.ts';
 import { refusal, stack } from '../store.ts';
 import { copyAndSay } from '../ui/copy.tsx';
 import type { MenuItem } from '../ui/menu.tsx';
@@ -31,7 +31,7 @@ export function useActions(
   const { recovery, busy } = useRecovery(delivery, detail, reload);
   const { editing, editor } = useEdit(delivery, onSent);
   const copyCurl = () => copyAndSay(curlOf(id, detail), 'Copied as curl, with openssl to sign it.');
-  const copyLink = () => copyAndSay(sharedLink(), 'Link copied.');
+  const copyLink = () => copyAndSay(linkTo(id), 'Link copied.');
 
   // For a delivery that waits for a person, recovery comes first: sending the event again would add a duplicate.
   const [first, ...more] = recovery === undefined ? sendings : ([recovery, ...sendings] as const);
@@ -67,6 +67,10 @@ async function loadBody(id: string) {
     return undefined;
   }
 }
+
+/** Link for other people who use this console. */
+const linkTo = (id: string) =>
+  new URL(`/${formatRoute({ view: 'deliveries', path: [id] })}`, location.href).href;
 
 async function curlOf(id: string, detail: DeliveryDetail | undefined): Promise<string> {
   const type = detail?.request.headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1];

@@ -87,7 +87,12 @@ const NotShown = ({ event }: { event: string }) => (
     <p>
       SQS shows a message only to a consumer that receives it, and each receive is one of its ten attempts.
       Queued events and their retries are under{' '}
-      <a href={formatRoute({ view: 'deliveries', query: { event, state: 'queued,retrying,paused' } })}>
+      <a
+        href={formatRoute({
+          view: 'deliveries',
+          query: { search: `event:${event}`, outcome: 'in-progress' },
+        })}
+      >
         Deliveries
       </a>
       .

@@ -94,7 +94,7 @@ function FieldActions({ field, copied }: FieldActionsProps) {
       {filter !== undefined && (
         <a
           class="button button-quiet"
-          href={formatRoute({ view: 'deliveries', query: { [filter.name]: value } })}
+          href={formatRoute({ view: 'deliveries', query: { search: `${filter.name}:${value}` } })}
         >
           {filter.text}
         </a>

@@ -51,7 +51,7 @@ interface DialogProps {
   onClose: () => void;
   /** Buttons at the bottom of the dialog, the main action last. */
   actions?: ComponentChildren;
-  width?: 'narrow' | 'wide' | 'full';
+  width?: 'narrow' | 'wide';
   children: ComponentChildren;
 }
 

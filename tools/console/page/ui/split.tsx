@@ -1,29 +1,7 @@
-import { signal } from '@preact/signals';
 import type { ComponentChildren, RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { hasModifier } from '../shortcuts.ts';
 import { useKeys } from '../use-keys.tsx';
 import { Icon } from './icon.tsx';
-
-const STORAGE_KEY = 'console-split';
-
-/** Width of the list in percent of the page: minimum, maximum and default. */
-const MINIMUM = 25;
-const MAXIMUM = 75;
-const DEFAULT = 45;
-
-/** Percent by which an arrow key moves the splitter. */
-const STEP = 2;
-
-const clamp = (percent: number) => Math.min(MAXIMUM, Math.max(MINIMUM, Math.round(percent)));
-
-/** Width of the list in percent of the page. All views share it, and the browser stores it. */
-const share = signal(clamp(Number(localStorage.getItem(STORAGE_KEY) ?? DEFAULT) || DEFAULT));
-
-function move(percent: number): void {
-  share.value = clamp(percent);
-  localStorage.setItem(STORAGE_KEY, String(share.value));
-}
 
 interface SplitProps {
   /**
@@ -36,51 +14,12 @@ interface SplitProps {
   children: ComponentChildren;
 }
 
-/** A list, the detail of its open row, and a splitter between them. */
+/** A list, and the detail of its open row. */
 export function Split({ detail, detailLabel, detailRef, children }: SplitProps) {
-  const element = useRef<HTMLDivElement>(null);
-  const onPointerMove = (event: PointerEvent) => {
-    const box = element.current?.getBoundingClientRect();
-    const bar = event.currentTarget as HTMLElement;
-    if (box === undefined || !bar.hasPointerCapture(event.pointerId)) return;
-    move(((event.clientX - box.left) / box.width) * 100);
-  };
   if (detail === undefined) return <div class="split">{children}</div>;
   return (
-    <div ref={element} class="split is-open" style={{ '--share': `${share.value}%` }}>
+    <div class="split is-open">
       {children}
-      {/* biome-ignore lint/a11y/useSemanticElements: a splitter that moves is a widget and no line */}
-      <div
-        role="separator"
-        class="splitter"
-        tabIndex={0}
-        aria-label="Width of the list"
-        aria-orientation="vertical"
-        aria-valuenow={share.value}
-        aria-valuemin={MINIMUM}
-        aria-valuemax={MAXIMUM}
-        onPointerDown={(event) => {
-          // Prevents text selection while dragging.
-          event.preventDefault();
-          event.currentTarget.focus();
-          event.currentTarget.setPointerCapture(event.pointerId);
-        }}
-        onPointerMove={onPointerMove}
-        onDblClick={() => move(DEFAULT)}
-        onKeyDown={(event) => {
-          const to = {
-            ArrowLeft: share.value - STEP,
-            ArrowRight: share.value + STEP,
-            Home: MINIMUM,
-            End: MAXIMUM,
-          };
-          const percent = to[event.key as keyof typeof to];
-          if (percent === undefined || hasModifier(event)) return;
-          event.preventDefault();
-          event.stopPropagation();
-          move(percent);
-        }}
-      />
       <section
         {...(detailRef !== undefined && { ref: detailRef })}
         id="detail"

@@ -8,14 +8,8 @@ import {
   olderThan,
   shownRows,
 } from '../../../console/page/deliveries/delivery-rows.ts';
-import {
-  type ListFilter,
-  matches,
-  readFilter,
-  withAbsoluteTimes,
-} from '../../../console/page/deliveries/list-filter.ts';
-import { csv, jsonLines } from '../../../console/page/deliveries/list-menu.tsx';
-import { countOutcomes, outcomeOf, rateText } from '../../../console/page/deliveries/outcomes.ts';
+import { matches, readFilter, readSearch } from '../../../console/page/deliveries/list-filter.ts';
+import { outcomeOf } from '../../../console/page/deliveries/outcomes.ts';
 import { diffItems, topicTitle } from '../../../console/page/detail/effects.tsx';
 import { fieldsText, readLogLine } from '../../../console/page/detail/logs.tsx';
 import { timelineRows } from '../../../console/page/detail/timeline.tsx';
@@ -92,74 +86,50 @@ test('a list is not frozen with the rows of the search before', () => {
 });
 
 describe('a filter', () => {
-  function filterOf(query: Record<string, string>): ListFilter {
+  const isMatch = (query: Record<string, string>, now = NOW) => {
     const filter = readFilter(query);
     if (typeof filter === 'string') throw new Error(filter);
-    return filter;
-  }
+    return matches(delivery(), filter, now);
+  };
 
   test.each([
     {},
-    { event: 'shop.updated' },
-    { state: 'queued,processed' },
-    { shop: 'shop-10' },
+    { search: 'event:updated' },
+    { outcome: 'done' },
+    { search: 'shop:shop-10 any text' },
     { since: '15m' },
     { since: '2026-11-21T11:50:00Z' },
-    { since: '2026-11-21T11:00:00Z', until: '2026-11-21T11:51:00Z' },
   ])('matches a delivery: %j', (query) => {
-    expect(matches(delivery(), filterOf(query), NOW)).toBe(true);
+    expect(isMatch(query)).toBe(true);
   });
 
   test.each([
-    { event: 'shop' },
-    { state: 'queued' },
-    { shop: '2002' },
+    { search: 'event:girl' },
+    { outcome: 'in-progress' },
+    { search: 'any shop:2002' },
     { since: '5m' },
-    { until: '2026-11-21T11:50:00Z' },
   ])('does not match it: %j', (query) => {
-    expect(matches(delivery(), filterOf(query), NOW)).toBe(false);
+    expect(isMatch(query)).toBe(false);
   });
 
   test('of the last 15 minutes moves with time', () => {
-    expect(matches(delivery(), filterOf({ since: '15m' }), NOW + 6 * 60_000)).toBe(false);
+    expect(isMatch({ since: '15m' }, NOW + 6 * 60_000)).toBe(false);
+  });
+
+  test('searches payloads for the text beside its words', () => {
+    expect(readSearch(' shop:A  some "text":1 event:girl ')).toEqual({
+      text: 'some "text":1',
+      event: 'girl',
+      shop: 'a',
+    });
   });
 
   test.each([
-    { query: { state: 'bogus' }, problem: /^“bogus” is not a state/ },
+    { query: { outcome: 'bogus' }, problem: /^“bogus” is not an outcome/ },
     { query: { since: 'yesterday' }, problem: /^“yesterday” is not a time/ },
-    { query: { until: '2026-13-45' }, problem: /^“2026-13-45” is not a time/ },
-    { query: { since: '2026-11-21', until: '2026-11-21' }, problem: /must be after its start/ },
+    { query: { since: '2026-13-45' }, problem: /^“2026-13-45” is not a time/ },
   ])('that is invalid is named: $query', ({ query, problem }) => {
     expect(readFilter(query)).toMatch(problem);
-  });
-
-  test('by states does not narrow the outcomes per minute', () => {
-    const rows = [
-      delivery({ id: 'c', state: 'dead-letter', receivedAt: '2026-11-21T11:59:30.000Z' }),
-      delivery({ id: 'b', state: 'queued', receivedAt: '2026-11-21T11:59:10.000Z' }),
-      delivery({ id: 'a' }),
-    ];
-    const { bars, step, total } = countOutcomes(rows, filterOf({ state: 'queued' }), NOW);
-    expect(total).toEqual({ 'needs-you': 1, rejected: 0, 'in-progress': 1, done: 1 });
-    expect(rateText(step)).toBe('per minute');
-    expect(bars).toHaveLength(30);
-    expect(bars.at(-1)).toEqual({ 'needs-you': 1, rejected: 0, 'in-progress': 1, done: 0 });
-    expect(bars.at(-10)).toEqual({ 'needs-you': 0, rejected: 0, 'in-progress': 0, done: 1 });
-  });
-
-  test.each([
-    {
-      query: { shop: 'a', since: '15m' },
-      shared: { shop: 'a', since: '2026-11-21T11:45:00.000Z', until: '2026-11-21T12:00:00.000Z' },
-    },
-    {
-      query: { since: '2h', until: '1h' },
-      shared: { since: '2026-11-21T10:00:00.000Z', until: '2026-11-21T11:00:00.000Z' },
-    },
-    { query: { since: '2026-11-21T11:00:00Z' }, shared: { since: '2026-11-21T11:00:00Z', until: '' } },
-    { query: {}, shared: { since: '', until: '' } },
-  ])('has absolute times in a link to share: $query', ({ query, shared }) => {
-    expect(withAbsoluteTimes(query, NOW)).toEqual(shared);
   });
 });
 
@@ -173,27 +143,6 @@ test.each([
   { state: 'skipped', outcome: 'done' },
 ] as const)('the outcome of $state is $outcome', ({ state, outcome }) => {
   expect(outcomeOf(state)).toBe(outcome);
-});
-
-describe('a saved list', () => {
-  const rows = [
-    delivery({ error: '=HYPERLINK("x")', preview: '{"a":"x,\ny"}', match: ['', 'a', ''] }),
-    delivery({ id: '@b', shopId: '-1', latencyMs: 12, status: 200 }),
-  ];
-
-  test('as CSV has quoted cells, and none that a spreadsheet evaluates', () => {
-    expect(csv(rows).split('\r\n')).toEqual([
-      'receivedAt,event,state,shopId,status,attempts,latencyMs,reason,error,bytes,id,eventId,preview',
-      `2026-11-21T11:50:00.000Z,shop.updated,processed,Shop-1001,,1,,,"'=HYPERLINK(""x"")",,a,,"{""a"":""x,\ny""}"`,
-      "2026-11-21T11:50:00.000Z,shop.updated,processed,'-1,200,1,12,,,,'@b,,",
-      '',
-    ]);
-  });
-
-  test('as JSON lines has the deliveries of the API, without the place of the search', () => {
-    const lines = jsonLines(rows).trimEnd().split('\n');
-    expect(lines.map((line) => JSON.parse(line))).toEqual([{ ...rows[0], match: undefined }, rows[1]]);
-  });
 });
 
 test('events on a queue for review can be redriven, each once, if they have a consumer', () => {

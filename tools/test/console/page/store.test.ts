@@ -25,7 +25,6 @@ const showStack = (local: boolean) =>
     webhookUrl: 'http://localhost:3000',
     commandSuffix: '',
     events: [],
-    tables: [],
   } satisfies StackInfo);
 
 beforeEach(() => {

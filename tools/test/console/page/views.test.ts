@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { QueueMessage } from '../../../console/api.ts';
-import { attributesOf, cellText, columnNames } from '../../../console/page/cell-text.ts';
 import { expectation, parseMilliseconds, parseShare } from '../../../console/page/faults/fault-text.ts';
 import {
   deadLetterAddress,
@@ -94,41 +93,6 @@ describe('a time', () => {
     { of: 'another year', moment: new Date(2025, 10, 21), text: '2025-11-21 ' },
   ])('of $of has the day “$text”', ({ moment, text }) => {
     expect(dayText(moment, new Date(2026, 10, 21, 20))).toBe(text);
-  });
-});
-
-describe('items of a table', () => {
-  test('have columns for the key, then for the attributes that differ', () => {
-    const items = [
-      { version: '1', girl_id: 'g1', data: '{}', updated_at: 'now' },
-      { girl_id: 'g2', expires_at: 1, status: 'deleted', name: 'Aoi' },
-    ];
-    expect(columnNames(items, 'girl_id', 1)).toEqual(['girl_id', 'status', 'data']);
-    expect(columnNames(items, 'girl_id', 4)).toEqual([
-      'girl_id',
-      'status',
-      'name',
-      'updated_at',
-      'expires_at',
-      'data',
-    ]);
-    expect(columnNames([], 'shop_id', 4)).toEqual(['shop_id']);
-  });
-
-  test('have their key first, then all attributes by name', () => {
-    const names = attributesOf({ b: 1, id: 2, a: 3 }, 'id').map(([name]) => name);
-    expect(names).toEqual(['id', 'a', 'b']);
-  });
-
-  test.each([
-    { value: undefined, text: '' },
-    { value: null, text: 'null' },
-    { value: 'two\nlines', text: 'two lines' },
-    { value: ['a', '7'], text: '["a","7"]' },
-    { value: `2026#${'0123456789abcdef'.repeat(4)}`, text: '2026#01234567…' },
-    { value: 'x'.repeat(201), text: `${'x'.repeat(200)}…` },
-  ])('have a cell “$text”', ({ value, text }) => {
-    expect(cellText(value)).toBe(text);
   });
 });
 
