@@ -524,7 +524,7 @@ describe('a payload', () => {
     await body().getByText('"shop-chosen"').click();
     await page.getByRole('link', { name: 'Filter by this shop' }).click();
     await open.rowCount(1);
-    expect(await hash()).toBe('#/deliveries?search=shop:shop-chosen');
+    expect(await hash()).toBe('#/deliveries?search=shop%3Ashop-chosen');
     await clearFilters();
   });
 
