@@ -4,7 +4,7 @@ const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
 
 /**
  * Stages with their fields: those of `cdk.json`, one with every setting, and one whose data is encrypted with
- * a customer-managed key, which excludes one of the other settings. For tests and generated files.
+ * a customer-managed key. For tests and generated files.
  */
 export const stages: Readonly<Record<string, object>> = {
   ...context.stages,

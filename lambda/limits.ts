@@ -186,13 +186,13 @@ export const DATA_KEY_REUSE_SECONDS = 300;
  */
 export const RATE_WINDOW_SECONDS = 300;
 
-/**
- * Seconds that a gateway waits for a function. Sources: API Gateway developer guide, "Quotas for HTTP APIs" and "Quotas
- * for REST APIs".
- */
-export const GATEWAY_TIMEOUT_SECONDS = { http: 30, rest: 29 } as const;
+/** Seconds that a gateway waits for the receiver: the most that both kinds allow without a request to AWS. */
+export const GATEWAY_TIMEOUT_SECONDS = 29;
 
-/** MB (2^20 bytes) of a body that both gateways accept. Sources: as for {@link GATEWAY_TIMEOUT_SECONDS}. */
+/**
+ * MB (2^20 bytes) of a body that both gateways accept. Sources: API Gateway developer guide, "Quotas for HTTP APIs" and
+ * "Quotas for REST APIs".
+ */
 export const GATEWAY_BODY_MEGABYTES = 10;
 
 /**

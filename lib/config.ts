@@ -314,10 +314,10 @@ export function configSchema(target: DeploymentTarget = {}) {
       receiver: z
         .strictObject({
           memory,
-          timeout: wholeNumber(MIN_RECEIVER_SECONDS, GATEWAY_TIMEOUT_SECONDS.http - 1, 'seconds')
-            .default(GATEWAY_TIMEOUT_SECONDS.rest - 1)
+          timeout: wholeNumber(MIN_RECEIVER_SECONDS, GATEWAY_TIMEOUT_SECONDS - 1, 'seconds')
+            .default(GATEWAY_TIMEOUT_SECONDS - 1)
             .describe(
-              `Seconds, ${MIN_RECEIVER_SECONDS} to ${GATEWAY_TIMEOUT_SECONDS.http - 1}. Shorter than the gateway’s: ${GATEWAY_TIMEOUT_SECONDS.http} s, or ${GATEWAY_TIMEOUT_SECONDS.rest} s with gateway: rest.`,
+              `Seconds, ${MIN_RECEIVER_SECONDS} to ${GATEWAY_TIMEOUT_SECONDS - 1}. Shorter than the gateway’s: ${GATEWAY_TIMEOUT_SECONDS} s.`,
             ),
           reservedConcurrency,
         })
@@ -384,14 +384,6 @@ export function configSchema(target: DeploymentTarget = {}) {
     .refine(
       (stage) => stage?.waf === undefined || stage.gateway === 'rest',
       across('waf', 'needs gateway: rest, because AWS WAF does not work with an HTTP API'),
-    )
-    .refine(
-      (stage) =>
-        !(stage?.gateway === 'rest' && (stage.receiver?.timeout ?? 0) >= GATEWAY_TIMEOUT_SECONDS.rest),
-      across(
-        'receiver.timeout',
-        `must be at most ${GATEWAY_TIMEOUT_SECONDS.rest - 1} seconds with gateway: rest, which waits ${GATEWAY_TIMEOUT_SECONDS.rest} seconds`,
-      ),
     );
 }
 

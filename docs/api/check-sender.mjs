@@ -3600,7 +3600,7 @@ var MAX_PROBLEMS = 20;
 var MAX_TEXT_BYTES = 64 * 1024;
 var MAX_DATA_BYTES = 256 * 1024;
 var MAX_INSPECTION_SECONDS = 15 * 60;
-var GATEWAY_TIMEOUT_SECONDS = { http: 30, rest: 29 };
+var GATEWAY_TIMEOUT_SECONDS = 29;
 var EVENT_MEGABYTES = 6;
 var ENCODED_BODY_MEGABYTES = EVENT_MEGABYTES * 3 / 4;
 var REQUEST_TIMEOUT = 2e3;
@@ -4883,7 +4883,7 @@ var findings_default = {
 };
 
 // tools/check-sender/finding.ts
-var ANSWER_WAIT_SECONDS = GATEWAY_TIMEOUT_SECONDS.http + 5;
+var ANSWER_WAIT_SECONDS = GATEWAY_TIMEOUT_SECONDS + 6;
 var FIRST_WAIT_SECONDS = 10;
 var CONSTANTS = {
   ...findings_default.remedies,
@@ -6694,7 +6694,7 @@ function trendOf({ wait, isOwnWait, longestBefore = 0 }) {
 var isAnswered = ({ end }) => typeof end?.how === "number";
 var hasFailed = ({ end }) => end !== void 0 && end.how !== 200 && end.how !== 400;
 var retryAfter = ({ end }) => (end?.retryAfterSeconds ?? 0) * 1e3;
-var patienceFinding = (milliseconds) => finding(milliseconds < GATEWAY_TIMEOUT_SECONDS.http * 1e3 ? "gave-up-early" : "gave-up", {
+var patienceFinding = (milliseconds) => finding(milliseconds < GATEWAY_TIMEOUT_SECONDS * 1e3 ? "gave-up-early" : "gave-up", {
   wait: seconds(milliseconds)
 });
 function repeatReport(delivery) {
@@ -6906,7 +6906,7 @@ var TIMEOUT_CHECK_MILLISECONDS = 500;
 var KEEP_ALIVE_MILLISECONDS = 65e3;
 var MAX_EARLIER_SIGNATURES = 50;
 var DROP_NOTICE_MILLISECONDS = 6e4;
-var GATEWAY_TIMEOUT_MILLISECONDS = GATEWAY_TIMEOUT_SECONDS.http * 1e3;
+var GATEWAY_TIMEOUT_MILLISECONDS = GATEWAY_TIMEOUT_SECONDS * 1e3;
 var Checker = class _Checker {
   #options;
   #requestTimeout;

@@ -1,4 +1,4 @@
-import { Stack } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import {
   ApiMapping,
@@ -11,6 +11,7 @@ import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations
 import { FilterPattern } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
+import { GATEWAY_TIMEOUT_SECONDS } from '../../lambda/limits.ts';
 import { acknowledge } from '../acknowledge.ts';
 import { httpApiLink } from '../alarms/console-links.ts';
 import { accessLogFormat, statusIn } from './access-log.ts';
@@ -30,7 +31,9 @@ export function httpGateway(scope: Construct, props: GatewayProps): Gateway {
   api.addRoutes({
     path: WEBHOOK_PATH,
     methods: [HttpMethod.POST],
-    integration: new HttpLambdaIntegration('Receiver', receiver),
+    integration: new HttpLambdaIntegration('Receiver', receiver, {
+      timeout: Duration.seconds(GATEWAY_TIMEOUT_SECONDS),
+    }),
   });
   acknowledge(
     api,

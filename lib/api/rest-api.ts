@@ -1,4 +1,4 @@
-import { Stack } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import {
   AccessLogFormat,
   type CfnRestApi,
@@ -15,6 +15,7 @@ import { CfnApiMapping } from 'aws-cdk-lib/aws-apigatewayv2';
 import { FilterPattern } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
+import { GATEWAY_TIMEOUT_SECONDS } from '../../lambda/limits.ts';
 import { serverError } from '../../lambda/receiver/answers.ts';
 import { acknowledge } from '../acknowledge.ts';
 import { restApiLink } from '../alarms/console-links.ts';
@@ -66,9 +67,13 @@ export function restGateway(scope: Construct, { firewall, ...props }: RestGatewa
   requireTls12(api);
   // Removes the output that the CDK adds: its address is not the webhook's.
   api.node.tryRemoveChild('Endpoint');
-  api.root
-    .resourceForPath(RESOURCE.join('/'))
-    .addMethod('POST', new LambdaIntegration(receiver, { allowTestInvoke: false }));
+  api.root.resourceForPath(RESOURCE.join('/')).addMethod(
+    'POST',
+    new LambdaIntegration(receiver, {
+      allowTestInvoke: false,
+      timeout: Duration.seconds(GATEWAY_TIMEOUT_SECONDS),
+    }),
+  );
   answerWith500(api);
   acknowledgeFindings(api, firewall !== undefined);
   const { deploymentStage: stage } = api;

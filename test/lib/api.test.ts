@@ -153,6 +153,17 @@ describe('the REST API', () => {
 });
 
 describe('either API', () => {
+  // The defaults of the two kinds differ, and that of a REST API can be raised for the account.
+  test('waits for the receiver longer than its timeout', () => {
+    for (const [template, { TimeoutInMillis }] of [
+      [http, only(http, 'AWS::ApiGatewayV2::Integration')],
+      [rest, only(rest, 'AWS::ApiGateway::Method').Integration],
+    ] as const) {
+      const { Timeout } = template.at('AWS::Lambda::Function', 'Receiver/Function').properties;
+      expect([TimeoutInMillis, Timeout < 29]).toEqual([29_000, true]);
+    }
+  });
+
   test('API Gateway may invoke the receiver for this API and its only route', () => {
     const { SourceArn, Principal, FunctionName } = only(http, 'AWS::Lambda::Permission');
     expect([Principal, http.functionBehind(FunctionName)]).toEqual([

@@ -11,7 +11,7 @@ const INTRODUCTION = `You post each event to one address. We verify the signatur
 
 - **Send one event per request**, as JSON in UTF-8. The signature covers the bytes of the body: sign last, and send exactly the bytes that you signed.
 - **A generated client** knows the bytes only when it sends. Pass 64 zeros as the signature, and let a hook of the HTTP client (interceptor, middleware) replace them by the signature of the finished body.
-- **Wait 35 s for an answer.** Our gateway gives up after 30 s.
+- **Wait 35 s for an answer.** Our gateway gives up after 29 s.
 - **200 means that we have stored the event.** Do not repeat after 400 or 413. After 403 or 404, fix the address first. After any other status, or no answer, repeat the same bytes, with growing waits.
 - **You may send an event twice**: the same bytes are the same event. Events may arrive in any order: for the same shop, staff member or user, the later \`timestamp\` wins.
 - **Omit a field that has no value.** Do not send \`null\`: depending on the field, we reject it with 400 or ignore it.

@@ -27,7 +27,7 @@ const MAX_EARLIER_SIGNATURES = 50;
 /** Minimum time between two reports about refused connections. More reports would hide the verdicts. */
 const DROP_NOTICE_MILLISECONDS = 60_000;
 /** Time after which an HTTP API answers 503, if a function has not answered. */
-const GATEWAY_TIMEOUT_MILLISECONDS = GATEWAY_TIMEOUT_SECONDS.http * 1_000;
+const GATEWAY_TIMEOUT_MILLISECONDS = GATEWAY_TIMEOUT_SECONDS * 1_000;
 
 interface CheckerOptions {
   readonly secret: string;

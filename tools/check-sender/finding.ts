@@ -28,7 +28,7 @@ export type Grade = 'wrong' | 'risky' | 'fine';
 export type FindingName = keyof typeof catalogue.findings;
 
 /** Minimum seconds that a sender must wait for an answer. Source: docs/partner.md. */
-export const ANSWER_WAIT_SECONDS = GATEWAY_TIMEOUT_SECONDS.http + 5;
+export const ANSWER_WAIT_SECONDS = GATEWAY_TIMEOUT_SECONDS + 6;
 /** Seconds from a failure to the first retry. Source: docs/partner.md. */
 export const FIRST_WAIT_SECONDS = 10;
 

@@ -95,7 +95,7 @@ const retryAfter = ({ end }: SentAttempt) => (end?.retryAfterSeconds ?? 0) * 1_0
 
 /** Finding for a sender that closed the connection before the answer. */
 export const patienceFinding = (milliseconds: number): Finding =>
-  finding(milliseconds < GATEWAY_TIMEOUT_SECONDS.http * 1_000 ? 'gave-up-early' : 'gave-up', {
+  finding(milliseconds < GATEWAY_TIMEOUT_SECONDS * 1_000 ? 'gave-up-early' : 'gave-up', {
     wait: seconds(milliseconds),
   });
 

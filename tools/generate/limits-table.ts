@@ -23,10 +23,7 @@ export function limitsTable(): string {
     ['body that a gateway accepts', `${GATEWAY_BODY_MEGABYTES} MB`],
     ['JSON that an HTTP API can pass to Lambda', `about ${EVENT_MEGABYTES} MB`],
     ['other bodies, and all bodies with a REST API', `${ENCODED_BODY_MEGABYTES} MB`],
-    [
-      'gateway waits for the receiver',
-      `${GATEWAY_TIMEOUT_SECONDS.http} s; REST API: ${GATEWAY_TIMEOUT_SECONDS.rest} s`,
-    ],
+    ['gateway waits for the receiver', `${GATEWAY_TIMEOUT_SECONDS} s`],
     ['receivers cache the secret', `${SECRET_MAX_AGE / 60_000} minutes`],
     ['they read it again after wrong signatures', `at most every ${SECRET_REFRESH_INTERVAL / 1000} s`],
     ['a `timestamp` may be ahead', `${CLOCK_TOLERANCE / 60_000} minutes`],

@@ -204,14 +204,9 @@ describe('a number in a document is the one in the code:', () => {
     },
     { what: 'MB of a body in base64', value: ENCODED_BODY_MEGABYTES, said: /(\d\.\d) MB/g },
     {
-      what: 'seconds that an HTTP API waits',
-      value: GATEWAY_TIMEOUT_SECONDS.http,
+      what: 'seconds that a gateway waits',
+      value: GATEWAY_TIMEOUT_SECONDS,
       said: /(?:longer than|gives up after|timeout for the receiver \||gateway’s:) (\d+) s/g,
-    },
-    {
-      what: 'seconds that a REST API waits',
-      value: GATEWAY_TIMEOUT_SECONDS.rest,
-      said: /(?:REST API: |\d+ s \| |, or )(\d+) s/g,
     },
   ])('$what', ({ value, said }) => {
     const words: Readonly<Record<string, number>> = { five: 5, Ten: 10, ten: 10 };
