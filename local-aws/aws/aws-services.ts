@@ -9,6 +9,7 @@ import { createFirehose } from './firehose/firehose.ts';
 import { MAX_BODY_BYTES } from './http-server.ts';
 import { createEventSourceMappings, type EventSourceMappings } from './lambda/event-source-mappings.ts';
 import { createLogs, type Logs } from './logs/logs.ts';
+import { formOf } from './request.ts';
 import { type AwsResponse, documentResponse } from './response.ts';
 import { createS3 } from './s3/s3.ts';
 import { createSecretsManager } from './secrets-manager/secrets-manager.ts';
@@ -57,7 +58,10 @@ export async function createAwsServices(options: AwsServicesOptions): Promise<Aw
   const sqs = createSqs({ fauxqs, publicHost });
   const s3 = createS3(fauxqs);
   const alarms = createAlarms(({ topicArn, subject, text }) =>
-    sns(fauxqs, { Action: 'Publish', TopicArn: topicArn, Subject: subject, Message: text }),
+    sns(
+      fauxqs,
+      new URLSearchParams({ Action: 'Publish', TopicArn: topicArn, Subject: subject, Message: text }),
+    ),
   );
   const mappings = createEventSourceMappings();
   const stacks = createStacks();
@@ -89,7 +93,7 @@ export async function createAwsServices(options: AwsServicesOptions): Promise<Aw
   };
 
   async function publish(request: AwsRequest): Promise<AwsResponse> {
-    const response = await sns(fauxqs, request.parameters);
+    const response = await sns(fauxqs, formOf(request.http));
     const isPublished = request.operation === 'Publish' && response.status === 200;
     if (isPublished && authorization.isRole(request.accessKeyId)) {
       observer?.onNotification(publishedNotification(request.parameters));

@@ -11,6 +11,8 @@ import { AwsError } from './errors.ts';
 import { ConnectionLostError, type InjectedFaults } from './faults.ts';
 import { isOwnHost, KEEP_ALIVE_MS, MAX_BODY_BYTES, readBody, write } from './http-server.ts';
 import type { EventSourceMapping } from './lambda/event-source-mappings.ts';
+import { checkInput } from './model/check-input.ts';
+import { checkGuideRules } from './model/guide-rules.ts';
 import { credentialOf, parseRequest, protocolOf } from './request.ts';
 import { type AwsResponse, errorResponse, withChecksum } from './response.ts';
 import type { AwsHttpRequest } from './services.ts';
@@ -85,6 +87,8 @@ export async function startAwsEndpoint({
     try {
       const request = parseRequest(http);
       authorization.authorize(request);
+      checkInput(request);
+      checkGuideRules(request);
       const byRole = authorization.isRole(request.accessKeyId);
       return faults === undefined
         ? await services.carryOut(request)

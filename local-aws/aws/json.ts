@@ -1,4 +1,4 @@
-type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
+export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 export interface JsonObject {
   [field: string]: JsonValue | undefined;
 }

@@ -1,6 +1,6 @@
 import { AwsError } from './errors.ts';
 import { queryOf } from './http-server.ts';
-import { type JsonObject, parseJsonObject } from './json.ts';
+import { type JsonObject, type JsonValue, parseJsonObject } from './json.ts';
 import { parseLambdaRequest } from './lambda/event-source-mappings.ts';
 import { parseS3Request } from './s3/s3-request.ts';
 import {
@@ -100,10 +100,10 @@ function readJson(service: Service, { headers, body }: AwsHttpRequest) {
   return { protocol: 'json' as const, operation, parameters };
 }
 
-function readForm(service: Service, { url, body }: AwsHttpRequest) {
-  const form = Object.fromEntries([...queryOf(url), ...new URLSearchParams(body.toString())]);
-  const operation = form.Action;
-  if (operation === undefined) {
+function readForm(service: Service, http: AwsHttpRequest) {
+  const parameters = nested(formOf(http));
+  const operation = parameters.Action;
+  if (typeof operation !== 'string') {
     throw new AwsError(
       'MissingAction',
       `A request to ${service} needs X-Amz-Target or the parameter Action.`,
@@ -115,24 +115,53 @@ function readForm(service: Service, { url, body }: AwsHttpRequest) {
       `The local AWS endpoint does not support SQS' old query protocol: update the AWS SDK or CLI to a version of May 2024 or later, or send AWS JSON with X-Amz-Target: AmazonSQS.${operation}.`,
     );
   }
-  const parameters = service === 'monitoring' ? withLists(form) : form;
   return { protocol: 'query' as const, operation, parameters };
 }
 
+/** The fields of a request in the query protocol. */
+export function formOf({ url, body }: AwsHttpRequest): URLSearchParams {
+  return new URLSearchParams([...queryOf(url), ...new URLSearchParams(body.toString())]);
+}
+
+interface FormNode {
+  [part: string]: FormNode | string;
+}
+
 /**
- * Converts a form of CloudWatch to the fields of its JSON protocol: `AlarmNames.member.1` becomes the first of
- * `AlarmNames`. Version 2 of the AWS CLI used the query protocol of CloudWatch until 2025.
+ * The fields of a form as the JSON protocol has them: `Tags.member.1.Key` becomes the key of the first of `Tags`, and
+ * `MessageAttributes.entry.1.Name` the name of the first of `MessageAttributes`.
  */
-function withLists(form: Readonly<Record<string, string>>): JsonObject {
-  const parameters: JsonObject = {};
-  for (const [field, value] of Object.entries(form)) {
-    const list = /^(\w+)\.member\.\d+$/.exec(field)?.[1];
-    if (list === undefined) {
-      parameters[field] = value;
-    } else {
-      const items = parameters[list];
-      parameters[list] = Array.isArray(items) ? [...items, value] : [value];
-    }
+function nested(form: URLSearchParams): JsonObject {
+  const root: FormNode = Object.create(null);
+  for (const [field, value] of form) {
+    const parts = field.split('.');
+    const last = parts.pop() ?? '';
+    let node = root;
+    for (const part of parts) node = childOf(node, part);
+    node[last] = value;
   }
-  return parameters;
+  return Object.fromEntries(Object.entries(root).map(([field, node]) => [field, documentOf(node)]));
+}
+
+function childOf(node: FormNode, part: string): FormNode {
+  const child = node[part];
+  if (typeof child === 'object') return child;
+  const created: FormNode = Object.create(null);
+  node[part] = created;
+  return created;
+}
+
+function documentOf(node: FormNode | string): JsonValue {
+  if (typeof node === 'string') return node;
+  const { member, entry } = node;
+  // JavaScript lists the numbers among the keys first, and in order.
+  if (typeof member === 'object') return Object.values(member).map(documentOf);
+  if (typeof entry === 'object') {
+    const pairs = Object.values(entry).flatMap((each) => (typeof each === 'string' ? [] : [each]));
+    // SNS writes `Name` and `Value` in message attributes, and `key` and `value` in other attributes.
+    return Object.fromEntries(
+      pairs.map((pair) => [String(pair.Name ?? pair.key), documentOf(pair.Value ?? pair.value ?? '')]),
+    );
+  }
+  return Object.fromEntries(Object.entries(node).map(([field, child]) => [field, documentOf(child)]));
 }

@@ -25,6 +25,8 @@ interface ServiceForm {
   readonly namespace?: string;
   /** Namespace of the service's error types. Older SDKs remove it; logs show it. */
   readonly errorTypePrefix?: string;
+  /** Code of the service's error for an input that its model rejects. */
+  readonly invalidInput: string;
   /** The service's error for a caller whose policies do not allow a call. */
   readonly accessDenied: { readonly code: string; readonly status: number };
 }
@@ -44,21 +46,29 @@ export const SERVICES = {
     contentType: JSON_1_0,
     namespace: 'http://queue.amazonaws.com/doc/2012-11-05/',
     errorTypePrefix: 'com.amazonaws.sqs#',
+    invalidInput: 'MissingParameter',
     accessDenied: { code: 'AccessDeniedException', status: 403 },
   },
   sns: {
     title: 'SNS',
     protocol: 'query',
     namespace: 'http://sns.amazonaws.com/doc/2010-03-31/',
+    invalidInput: 'InvalidParameter',
     accessDenied: { code: 'AuthorizationError', status: 403 },
   },
-  s3: { title: 'S3', protocol: 'rest-xml', accessDenied: { code: 'AccessDenied', status: 403 } },
+  s3: {
+    title: 'S3',
+    protocol: 'rest-xml',
+    invalidInput: 'InvalidArgument',
+    accessDenied: { code: 'AccessDenied', status: 403 },
+  },
   dynamodb: {
     title: 'DynamoDB',
     protocol: 'json',
     target: 'DynamoDB_20120810',
     contentType: JSON_1_0,
     errorTypePrefix: 'com.amazonaws.dynamodb.v20120810#',
+    invalidInput: 'ValidationException',
     accessDenied: { code: 'AccessDeniedException', status: 400 },
   },
   secretsmanager: {
@@ -66,6 +76,7 @@ export const SERVICES = {
     protocol: 'json',
     target: 'secretsmanager',
     contentType: JSON_1_1,
+    invalidInput: 'ValidationException',
     accessDenied: { code: 'AccessDeniedException', status: 400 },
   },
   logs: {
@@ -73,6 +84,7 @@ export const SERVICES = {
     protocol: 'json',
     target: 'Logs_20140328',
     contentType: JSON_1_1,
+    invalidInput: 'InvalidParameterException',
     accessDenied: { code: 'AccessDeniedException', status: 400 },
   },
   firehose: {
@@ -80,6 +92,7 @@ export const SERVICES = {
     protocol: 'json',
     target: 'Firehose_20150804',
     contentType: JSON_1_1,
+    invalidInput: 'ValidationException',
     accessDenied: { code: 'AccessDeniedException', status: 400 },
   },
   monitoring: {
@@ -88,23 +101,27 @@ export const SERVICES = {
     target: 'GraniteServiceVersion20100801',
     contentType: JSON_1_0,
     namespace: 'http://monitoring.amazonaws.com/doc/2010-08-01/',
+    invalidInput: 'ValidationError',
     accessDenied: { code: 'AccessDenied', status: 403 },
   },
   lambda: {
     title: 'Lambda',
     protocol: 'rest-json',
+    invalidInput: 'ValidationException',
     accessDenied: { code: 'AccessDeniedException', status: 403 },
   },
   cloudformation: {
     title: 'CloudFormation',
     protocol: 'query',
     namespace: 'http://cloudformation.amazonaws.com/doc/2010-05-15/',
+    invalidInput: 'ValidationError',
     accessDenied: { code: 'AccessDenied', status: 403 },
   },
   sts: {
     title: 'STS',
     protocol: 'query',
     namespace: 'https://sts.amazonaws.com/doc/2011-06-15/',
+    invalidInput: 'ValidationError',
     accessDenied: { code: 'AccessDenied', status: 403 },
   },
 } as const satisfies Record<string, ServiceForm>;

@@ -44,8 +44,9 @@ export function createQueries(linesOf: (group: string) => readonly QueriedLine[]
   return {
     StartQuery(parameters) {
       const select = selectionOf(textOf(parameters, 'queryString') ?? '');
-      const { startTime, endTime } = parameters;
-      if (typeof startTime !== 'number' || typeof endTime !== 'number' || endTime < startTime) {
+      const startTime = Number(parameters.startTime);
+      const endTime = Number(parameters.endTime);
+      if (endTime < startTime) {
         throw new AwsError('InvalidParameterException', 'The query needs a startTime and a later endTime.');
       }
       const groups = textsOf(parameters, 'logGroupNames') ?? [];

@@ -7,8 +7,8 @@ import { createQueries } from './logs-query.ts';
 /** Maximum lines of each group, about 600 bytes each. The oldest are removed first. */
 const MAX_LINES = 5_000;
 
-/** Maximum lines in an answer of FilterLogEvents. Source: CloudWatch Logs API reference. */
-const MAX_PAGE_SIZE = 10_000;
+/** Lines in an answer of FilterLogEvents. Source: CloudWatch Logs API reference. */
+const DEFAULT_PAGE_SIZE = 10_000;
 
 /**
  * Maximum bytes of lines that FilterLogEvents reads for one page. AWS answers with 1 MB at most and may stop earlier. A
@@ -134,10 +134,8 @@ function validEvents(parameters: JsonObject): { readonly message: string; readon
     timestamp: Number(event.timestamp),
   }));
   const bytes = events.reduce((sum, { message }) => sum + Buffer.byteLength(message) + LINE_OVERHEAD, 0);
-  if (events.length === 0 || events.length > MAX_PAGE_SIZE || bytes > MAX_PAGE_BYTES) {
-    throw invalid(`logEvents must be 1 to ${MAX_PAGE_SIZE} lines, of ${MAX_PAGE_BYTES} bytes together`);
-  }
-  if (events.some(({ message }) => message === '')) throw invalid('The message of a log event is empty');
+  if (bytes > MAX_PAGE_BYTES)
+    throw invalid(`Upload too large: ${bytes} bytes exceeds limit of ${MAX_PAGE_BYTES}`);
   if (events.some(({ timestamp }, index) => timestamp < (events[index - 1]?.timestamp ?? 0))) {
     throw invalid('Log events in a single PutLogEvents request must be in chronological order.');
   }
@@ -149,8 +147,7 @@ function filteredPage(lines: readonly StoredLine[], parameters: JsonObject): Jso
   const matches = logFilter(textOf(parameters, 'filterPattern') ?? '');
   const from = Number(parameters.startTime ?? 0);
   const to = Number(parameters.endTime ?? Number.POSITIVE_INFINITY);
-  const limit = Number(parameters.limit ?? MAX_PAGE_SIZE);
-  if (!(limit >= 1 && limit <= MAX_PAGE_SIZE)) throw invalid(`limit must be from 1 to ${MAX_PAGE_SIZE}`);
+  const limit = Number(parameters.limit ?? DEFAULT_PAGE_SIZE);
   const isNext = afterToken(textOf(parameters, 'nextToken'));
   const left = lines.filter((line) => line.timestamp >= from && line.timestamp <= to && isNext(line));
   const { events, last } = firstPage(left, limit, matches);

@@ -5,6 +5,9 @@ import { type JsonObject, textOf } from '../json.ts';
 export const CURRENT = 'AWSCURRENT';
 const PREVIOUS = 'AWSPREVIOUS';
 
+/** Staging labels of a version. Source: Secrets Manager user guide, "Secrets Manager quotas". */
+const MAX_STAGES = 20;
+
 export interface SecretVersion {
   readonly id: string;
   readonly secretString: string | undefined;
@@ -30,9 +33,6 @@ export function addVersion(
     throw invalidParameter('You must provide either SecretString or SecretBinary, and not both.');
   }
   const id = textOf(parameters, 'ClientRequestToken') ?? randomUUID();
-  if (id.length < 32 || id.length > 64) {
-    throw invalidParameter('ClientRequestToken must have 32 to 64 characters.');
-  }
   const earlier = versions.find((version) => version.id === id);
   if (earlier !== undefined) {
     if (earlier.secretString !== secretString || earlier.secretBinary !== secretBinary) {
@@ -82,6 +82,12 @@ export function detach(versions: SecretVersion[], stage: string): void {
 export function attach(versions: SecretVersion[], version: SecretVersion, stage: string): void {
   const holder = holderOf(versions, stage);
   if (holder === version) return;
+  if (version.stages.length === MAX_STAGES) {
+    throw new AwsError(
+      'LimitExceededException',
+      `A version of a secret may have at most ${MAX_STAGES} staging labels.`,
+    );
+  }
   detach(versions, stage);
   version.stages.push(stage);
   if (stage !== CURRENT || holder === undefined) return;

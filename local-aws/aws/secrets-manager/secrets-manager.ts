@@ -59,9 +59,7 @@ class SecretStore {
 
   /** @throws AwsError if the secret does not exist */
   existing(parameters: JsonObject): Secret {
-    const id = textOf(parameters, 'SecretId');
-    if (!id) throw invalidParameter('You must provide a value for the SecretId parameter.');
-    const secret = this.find(id);
+    const secret = this.find(textOf(parameters, 'SecretId') ?? '');
     if (secret === undefined) throw notFound("Secrets Manager can't find the specified secret.");
     return secret;
   }
@@ -80,8 +78,7 @@ class SecretStore {
 function valueOperations(store: SecretStore): Operations {
   return {
     CreateSecret(parameters) {
-      const name = textOf(parameters, 'Name');
-      if (!name) throw invalidParameter('You must provide a value for the Name parameter.');
+      const name = textOf(parameters, 'Name') ?? '';
       const clash = store.find(name);
       if (clash?.deletedDate !== undefined) {
         throw invalidRequest(
@@ -154,8 +151,7 @@ function otherOperations(store: SecretStore): Operations {
   return {
     UpdateSecretVersionStage(parameters) {
       const secret = store.usable(parameters);
-      const stage = textOf(parameters, 'VersionStage');
-      if (!stage) throw invalidParameter('You must provide a value for the VersionStage parameter.');
+      const stage = textOf(parameters, 'VersionStage') ?? '';
       const from = textOf(parameters, 'RemoveFromVersionId');
       const to = textOf(parameters, 'MoveToVersionId');
       const holder = holderOf(secret.versions, stage)?.id;

@@ -1,9 +1,8 @@
 import type { PublishedNotification } from '../../observation.ts';
 import { AwsError } from '../errors.ts';
 import type { Fauxqs } from '../fauxqs.ts';
-import { type JsonObject, parseJsonObject, textOf } from '../json.ts';
+import { isJsonObject, type JsonObject, parseJsonObject, textOf } from '../json.ts';
 import type { AwsResponse } from '../response.ts';
-import { assertPublishable } from './publish-rules.ts';
 
 /**
  * Maximum bytes of a message, the texts of all protocols together. Source: Amazon SNS API reference,
@@ -11,17 +10,11 @@ import { assertPublishable } from './publish-rules.ts';
  */
 const MAX_MESSAGE_BYTES = 262_144;
 
-/**
- * SNS: fauxqs, plus `MessageStructure` and SNS' rules for texts. Like the real service, it has only the query protocol.
- */
-export function sns(fauxqs: Fauxqs, parameters: JsonObject): Promise<AwsResponse> {
-  assertPublishable(parameters);
-  const form = new URLSearchParams();
-  for (const [field, value] of Object.entries(resolveMessageStructure(parameters))) {
-    form.set(field, String(value));
-  }
+/** SNS: fauxqs, plus `MessageStructure`. Like the real service, it has only the query protocol. */
+export function sns(fauxqs: Fauxqs, form: URLSearchParams): Promise<AwsResponse> {
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-  return fauxqs.send({ method: 'POST', url: '/', headers, body: form.toString() });
+  const body = resolveMessageStructure(form).toString();
+  return fauxqs.send({ method: 'POST', url: '/', headers, body });
 }
 
 /**
@@ -31,38 +24,33 @@ export function sns(fauxqs: Fauxqs, parameters: JsonObject): Promise<AwsResponse
  * @throws AwsError InvalidParameter if the message is not a JSON object with `default`, or too long. SNS rejects only
  * the invalid entry of a batch; this function rejects the whole batch.
  */
-function resolveMessageStructure(form: JsonObject): JsonObject {
-  const resolved: JsonObject = {};
-  for (const [field, value] of Object.entries(form)) {
+function resolveMessageStructure(form: URLSearchParams): URLSearchParams {
+  const resolved = new URLSearchParams();
+  for (const [field, value] of form) {
     const prefix = /^(PublishBatchRequestEntries\.member\.\d+\.|)Message$/.exec(field)?.[1];
-    const structured = prefix !== undefined && textOf(form, `${prefix}MessageStructure`) === 'json';
-    resolved[field] = structured ? messageForQueues(String(value)) : value;
+    const structured = prefix !== undefined && form.get(`${prefix}MessageStructure`) === 'json';
+    resolved.set(field, structured ? messageForQueues(value) : value);
   }
   return resolved;
 }
 
-/** @param form parameters of a call of Publish that has succeeded */
-export function publishedNotification(form: JsonObject): PublishedNotification {
-  const message = String(form.Message);
+/** @param parameters of a call of Publish that has succeeded */
+export function publishedNotification(parameters: JsonObject): PublishedNotification {
+  const { MessageAttributes, MessageStructure } = parameters;
+  const message = String(parameters.Message);
+  const attributes = Object.entries(isJsonObject(MessageAttributes) ? MessageAttributes : {}).flatMap(
+    ([name, attribute]) => {
+      const value = isJsonObject(attribute) ? textOf(attribute, 'StringValue') : undefined;
+      return value === undefined ? [] : [[name, value]];
+    },
+  );
   return {
-    topicArn: textOf(form, 'TopicArn') ?? textOf(form, 'TargetArn') ?? '',
-    subject: textOf(form, 'Subject') ?? '',
-    texts: textOf(form, 'MessageStructure') === 'json' ? textsByProtocol(message) : { default: message },
-    attributes: stringAttributes(form),
+    topicArn: textOf(parameters, 'TopicArn') ?? textOf(parameters, 'TargetArn') ?? '',
+    subject: textOf(parameters, 'Subject') ?? '',
+    texts: MessageStructure === 'json' ? textsByProtocol(message) : { default: message },
+    attributes: Object.fromEntries(attributes),
     at: new Date(),
   };
-}
-
-function stringAttributes(form: JsonObject): Record<string, string> {
-  const attributes: Record<string, string> = {};
-  for (const field of Object.keys(form)) {
-    const prefix = /^MessageAttributes\.entry\.\d+(?=\.Name$)/.exec(field)?.[0];
-    if (prefix === undefined) continue;
-    const name = textOf(form, field);
-    const value = textOf(form, `${prefix}.Value.StringValue`);
-    if (name !== undefined && value !== undefined) attributes[name] = value;
-  }
-  return attributes;
 }
 
 function messageForQueues(message: string): string {

@@ -200,7 +200,6 @@ describe('records', () => {
 
 describe('the limits of Firehose', () => {
   const lineOf = (bytes: number) => 'x'.repeat(bytes);
-
   const mebibytes = [...Array.from({ length: 4 }, () => lineOf(1_000 * KIB)), lineOf(96 * KIB)];
 
   test('accept a record of 1,000 KiB, a call of 4 MiB, and one of 500 records', async () => {
@@ -209,44 +208,13 @@ describe('the limits of Firehose', () => {
     expect(new Set(RequestResponses.map(({ RecordId }) => RecordId)).size).toBe(500);
   });
 
-  test.each([
-    {
-      what: 'a larger record',
-      lines: [lineOf(10), lineOf(1_000 * KIB + 1)],
-      name: 'ValidationException',
-      message: 'records.2.member.data',
-    },
-    {
-      what: 'a larger call',
-      lines: [...mebibytes, 'x'],
+  test('refuse a larger call completely', async () => {
+    await expect(put([...mebibytes, 'x'])).rejects.toMatchObject({
       name: 'InvalidArgumentException',
       message: 'Records size exceeds 4 MB limit',
-    },
-    {
-      what: 'more than 500 records',
-      lines: Array.from({ length: 501 }, () => 'x'),
-      name: 'ValidationException',
-      message: 'length less than or equal to 500',
-    },
-    {
-      what: 'no record',
-      lines: [],
-      name: 'ValidationException',
-      message: 'length greater than or equal to 1',
-    },
-  ])('refuse $what completely', async ({ lines, name, message }) => {
-    await expect(put(lines)).rejects.toMatchObject({ name, message: expect.stringContaining(message) });
+    });
     await put(['after']);
     expect(await texts()).toEqual(['after']);
-  });
-
-  test('refuse a record without data', async () => {
-    const answer = await send(endpoint, {
-      headers: { authorization: signedFor('firehose'), 'x-amz-target': 'Firehose_20150804.PutRecord' },
-      body: JSON.stringify({ DeliveryStreamName: bucket, Record: {} }),
-    });
-    expect(answer.status).toBe(400);
-    expect(JSON.parse(answer.body.toString())).toMatchObject({ __type: 'ValidationException' });
   });
 });
 
