@@ -4,14 +4,7 @@ import middy from '@middy/core';
 import { clientSettings, connections } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { describeError } from '../errors.ts';
-import {
-  ACCEPTED,
-  CACHED_SECRET_USED,
-  REJECTED,
-  SECRET_HAS_WHITE_SPACE,
-  SERVER_ERROR,
-  SMOKE_TEST,
-} from '../log-messages.ts';
+import { ACCEPTED, CACHED_SECRET_USED, REJECTED, SERVER_ERROR, SMOKE_TEST } from '../log-messages.ts';
 import { isOutage } from '../outage.ts';
 import { count, logger } from '../telemetry.ts';
 import type { GatewayAnswer } from './answers.ts';
@@ -51,7 +44,7 @@ const secrets = new WebhookSecrets({
   gracePeriod: Number(SECRET_GRACE_SECONDS) * 1000,
   onUnreadable: () => countUnlessProbe('SecretUnreadable'),
   onStale: async (error) => logger.warn(CACHED_SECRET_USED, { ...ids, ...(await describeError(error)) }),
-  onWhiteSpace: () => logger.warn(SECRET_HAS_WHITE_SPACE, ids),
+  onDoubt: (doubt) => logger.warn(doubt, ids),
 });
 
 const queueUrls = queueUrlsFromEnvironment();

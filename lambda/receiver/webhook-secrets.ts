@@ -6,6 +6,7 @@ import {
 } from '@aws-sdk/client-secrets-manager';
 import { BYTE_ORDER_MARK } from '../events/envelope.ts';
 import { SECRET_FIRST_READ_INTERVAL, SECRET_MAX_AGE, SECRET_REFRESH_INTERVAL } from '../limits.ts';
+import { SECRET_HAS_WHITE_SPACE, SECRET_LOOKS_LIKE_JSON } from '../log-messages.ts';
 
 export interface WebhookSecretsOptions {
   readonly client: SecretsManagerClient;
@@ -16,8 +17,8 @@ export interface WebhookSecretsOptions {
   readonly onUnreadable: () => Promise<void>;
   /** Called after a failed read if a cached secret is used instead. */
   readonly onStale: (error: unknown) => Promise<void>;
-  /** Called once if the secret begins or ends with white space, which was probably pasted with it. */
-  readonly onWhiteSpace: () => void;
+  /** Called once if the secret is probably not what somebody meant to store: see {@link secretDoubt}. */
+  readonly onDoubt: (doubt: string) => void;
   /** Milliseconds since the epoch. @default Date.now */
   readonly now?: () => number;
 }
@@ -41,7 +42,7 @@ export class WebhookSecrets {
   #refreshedAt = Number.NEGATIVE_INFINITY;
   /** The last read, if it failed and no secret is cached. */
   #failed: { readonly error: unknown; readonly at: number } | undefined;
-  #warnedOfWhiteSpace = false;
+  #hasWarned = false;
 
   constructor(options: WebhookSecretsOptions) {
     this.#options = options;
@@ -96,11 +97,12 @@ export class WebhookSecrets {
   #secrets(): readonly string[] {
     if (this.#cached === undefined) return [];
     const { current, previous } = this.#cached;
-    // White space is reported here and not after the read: a read during start-up has no request to which the log line
+    // A doubt is reported here and not after the read: a read during start-up has no request to which the log line
     // could belong.
-    if (current !== current.trim() && !this.#warnedOfWhiteSpace) {
-      this.#warnedOfWhiteSpace = true;
-      this.#options.onWhiteSpace();
+    const doubt = this.#hasWarned ? undefined : secretDoubt(current);
+    if (doubt !== undefined) {
+      this.#hasWarned = true;
+      this.#options.onDoubt(doubt);
     }
     return previous !== undefined && this.#now() < previous.until ? [current, previous.secret] : [current];
   }
@@ -192,6 +194,19 @@ export function readSecretValue(stored: string | undefined): string {
     );
   }
   return secret;
+}
+
+/** A secret that a shell or an editor has probably changed: JSON without its quotes, or with too many. */
+const LOOKS_LIKE_JSON = new RegExp(`^["'{]|["'}]$|${SECRET_KEY}`);
+
+/**
+ * Why a usable secret is probably not the one that somebody meant to store.
+ * @returns a log message without the secret; undefined if nothing is unusual
+ */
+export function secretDoubt(secret: string): string | undefined {
+  // trim() also removes a byte order mark.
+  if (secret !== secret.trim()) return SECRET_HAS_WHITE_SPACE;
+  return LOOKS_LIKE_JSON.test(secret) ? SECRET_LOOKS_LIKE_JSON : undefined;
 }
 
 function fromJson(stored: string): unknown {

@@ -59,7 +59,7 @@ beforeEach(() => {
     gracePeriod: GRACE_PERIOD,
     onUnreadable: async () => void reported.push('unreadable'),
     onStale: async (error) => void reported.push(error),
-    onWhiteSpace: () => reported.push('white space'),
+    onDoubt: (doubt) => reported.push(doubt),
     now: () => secret.now,
   });
 });
@@ -245,13 +245,27 @@ describe('a warm-up', () => {
   });
 });
 
-describe('white space around the secret', () => {
-  test.each(['second\n', ' second'])('is used as it is and warned of once: %j', async (value) => {
+describe('a secret that was probably not meant', () => {
+  test.each([
+    ['white space', 'second\n'],
+    ['white space', ' second'],
+    ['white space', '\uFEFFsecond'],
+    ['white space', ' {WEBHOOK_SECRET:s3cret}'],
+    ['JSON', '{WEBHOOK_SECRET:s3cret}'],
+    ['JSON', '{"WEBHOOK_SECRET":"s3cret"'],
+    ['JSON', '"WEBHOOK_SECRET":"s3cret"}'],
+    ['JSON', "{'WEBHOOK_SECRET':'s3cret'}"],
+    ['JSON', '{\\"WEBHOOK_SECRET\\":\\"s3cret\\"}'],
+    ['JSON', '"{\\"WEBHOOK_SECRET\\":\\"s3cret\\"}"'],
+    ['JSON', "'s3cret'"],
+    ['JSON', 'WEBHOOK_SECRET=s3cret'],
+  ])('is used as it is and warned of once, as %s: %j', async (what, value) => {
     secret.rotate(value);
     expect(await secrets.accepted()).toEqual([value, 'first']);
     secret.now += SECRET_MAX_AGE;
     await secrets.accepted();
-    expect(reported).toEqual(['white space']);
+    expect(reported).toEqual([expect.stringContaining(what)]);
+    expect(String(reported)).not.toContain('s3cret');
   });
 
   test('causes no warning inside the secret, or before the secret is used', async () => {

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { SetAlarmStateCommand } from '@aws-sdk/client-cloudwatch';
 import { PutBucketLifecycleConfigurationCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import { PutSecretValueCommand } from '@aws-sdk/client-secrets-manager';
+import { PutSecretValueCommand, UpdateSecretVersionStageCommand } from '@aws-sdk/client-secrets-manager';
 import { CreateQueueCommand, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { describe, expect, test } from '@jest/globals';
 import { readCloudAssembly } from 'local-aws/template';
+import { WebhookSecrets } from '../../../../lambda/receiver/webhook-secrets.ts';
 import { testAssembly } from '../../../../test/support/test-assembly.ts';
 import { diffCheck } from '../../../stage/doctor/deployment.ts';
 import { CHECKS, DOCTOR_ACTIONS, doctor } from '../../../stage/doctor/doctor.ts';
@@ -151,23 +152,58 @@ describe('secret', () => {
       new PutSecretValueCommand({ SecretId: stubbed.stage.output('WebhookSecretArn'), SecretString }),
     );
 
-  test('good, rotated, with white space, blank, deleted', async () => {
+  /** The versions that the receiver of the stage accepts now. */
+  const accepted = () =>
+    new WebhookSecrets({
+      client: stubbed.stage.secrets,
+      secretId: stubbed.stage.output('WebhookSecretArn'),
+      gracePeriod: 24 * HOUR,
+      onUnreadable: async () => {},
+      onStale: async () => {},
+      onDoubt: () => {},
+    }).accepted();
+
+  /** Runs a command of `aws secretsmanager`. */
+  async function runAws(command: string): Promise<void> {
+    const [, action, words = ''] = /^aws secretsmanager (\S+) (.*)$/.exec(command) ?? [];
+    expect(action).toBe('update-secret-version-stage');
+    const options = [...words.matchAll(/--(\S+) (\S+)/g)].map(([, name = '', value]) => [
+      name.replaceAll(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase()),
+      value,
+    ]);
+    await stubbed.stage.secrets.send(new UpdateSecretVersionStageCommand(Object.fromEntries(options)));
+  }
+
+  test('good, never rotated, deleted', async () => {
     expect(await runCheck('current version')).toEqual([
       expect.stringMatching(/^ok: readable, stored \d+ s ago$/),
     ]);
     expect(await runCheck('previous version')).toEqual(['skipped: never rotated']);
-    await put('pasted\n');
-    expect(await runCheck('current version')).toEqual([expect.stringMatching(/^warning: .*white space/)]);
-    expect(await runCheck('previous version')).toEqual([
-      expect.stringMatching(/^ok: accepted until \S+, for (1 d|23 h 59 min)$/),
-    ]);
-    await put(' ');
-    expect(await runCheck('current version')).toEqual([expect.stringMatching(/^failure: blank/)]);
-    await put('good-again');
     const error = { status: 400, code: 'InvalidRequestException', message: 'marked for deletion' };
     stubbed.answer('secretsmanager GetSecretValue', error);
     expect(await runCheck('current version')).toEqual([
       expect.stringMatching(/^failure: deleted, or without a value\naws secretsmanager restore-secret/),
+    ]);
+  });
+
+  test.each([
+    ['blank', ' ', /^failure: blank/, /^warning: not accepted, because the current version is unusable$/],
+    ['JSON with another key', '{"SECRET":"x"}', /^failure: .*JSON without/, /^warning: not accepted/],
+    ['with a line feed', 'right\n', /^warning: readable, .*white space/, /^ok: accepted until /],
+    ['JSON that does not parse', '{WEBHOOK_SECRET:right}', /^warning: .*JSON/, /^ok: accepted until /],
+  ])('the advice about a secret that is %s keeps the old secret', async (_, mistake, current, previous) => {
+    await put('old');
+    await put(mistake);
+    const [line = ''] = await runCheck('current version');
+    expect(line).toMatch(current);
+    expect(await runCheck('previous version')).toEqual([expect.stringMatching(previous)]);
+    await runAws(line.split('\n').at(-1) ?? '');
+    expect((await accepted())[0]).toBe('old');
+    expect((await runCheck('current version'))[0]).toMatch(/^ok/);
+    await put('right');
+    expect(await accepted()).toEqual(['right', 'old']);
+    expect(await runCheck('previous version')).toEqual([
+      expect.stringMatching(/^ok: accepted until \S+, for (1 d|23 h 59 min)$/),
     ]);
   });
 });
