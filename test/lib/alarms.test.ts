@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { App, Stack } from 'aws-cdk-lib';
-import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import type { LocalStack } from 'local-aws';
 import { logFilter } from 'local-aws/endpoint';
 import type { TemplateResource } from 'local-aws/template';
 import { stages } from '../../bin/stages.ts';
 import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { metrics } from '../../lambda/metric-names.ts';
-import { readProbes } from '../../lambda/smoke-test/probes.ts';
 import { longestDescription } from '../../lib/alarms/alarm-description.ts';
 import { alarmTable } from '../../lib/alarms/alarm-table.ts';
 import { certificateLink } from '../../lib/alarms/console-links.ts';
-import { eventually } from '../support/eventually.ts';
-import { Partner, TEST_SECRET } from '../support/partner.ts';
 import { sharedAssembly } from '../support/test-assembly.ts';
-import { startTestStack } from '../support/test-stack.ts';
 import { resourcesOfEveryStage, type StageResource, stageTemplate } from './stage-assembly.ts';
 
 const ofEveryStage = await resourcesOfEveryStage();
@@ -278,96 +272,33 @@ describe('an alarm of a setting', () => {
   });
 });
 
-describe("the receiver's log line of a delivery", () => {
-  const shop = { event: 'shop.updated', data: { shop_id: 'alarms' }, timestamp: new Date().toISOString() };
-  let stack: LocalStack;
-  const texts: string[] = [];
-  /** The lines about a delivery, or about the probes of the smoke test. */
-  const lines: Record<string, readonly string[]> = {};
-
-  beforeAll(async () => {
-    stack = await startTestStack({
-      onLog: ({ functionName, text }) => functionName === 'receiver' && texts.push(text),
-    });
-    const partner = new Partner(stack.outputs.WebhookUrl);
-    const answers = {
-      accepted: await partner.post(shop),
-      parked: await partner.post({ ...shop, event: 'example.unknown' }),
-      unusable: await partner.post({ ...shop, data: {} }),
-      'wrongly signed': await partner.post(shop, { signature: 'f'.repeat(64) }),
-      'with a malformed signature': await partner.post(shop, { signature: 'nonsense' }),
-      'without a signature': await partner.post(shop, { signature: undefined }),
-    };
-    for (const [kind, { body }] of Object.entries(answers)) lines[kind] = await linesAbout(body.requestId);
-    const Receiver = 'arn:aws:lambda:eu-central-1:111122223333:function:receiver:1';
-    for (const { makeEvent } of readProbes({ Receiver, Consumers: [] }, async () => TEST_SECRET)) {
-      const event = (await makeEvent()) as APIGatewayProxyEventV2;
-      await stack.functions.get('receiver')?.function.invoke(event);
-      const about = await linesAbout(event.requestContext.requestId);
-      lines['from the smoke test'] = [...(lines['from the smoke test'] ?? []), ...about];
-    }
-  });
-  afterAll(() => stack.close());
-
-  const linesAbout = (requestId: unknown) =>
-    eventually(async () => {
-      const about = texts.filter((text) => text.includes(`"requestId":"${requestId}"`));
-      return about.length === 0 ? undefined : about;
-    });
-
-  /** The values of a metric that the template's filters extract from lines about deliveries. */
-  function counted(metric: string, ...kinds: string[]): number[] {
-    const filters = template
-      .ofType('AWS::Logs::MetricFilter')
+test.each([
+  {
+    line: { message: 'Accepted', lagMs: 7 },
+    values: { Verified: ['1'], DeliveryLag: ['$.lagMs'], PutAside: [] },
+  },
+  { line: { message: 'Parked' }, values: { Verified: ['1'], DeliveryLag: [], PutAside: ['1'] } },
+  { line: { message: 'Unusable' }, values: { Verified: ['1'], DeliveryLag: [], PutAside: ['1'] } },
+  {
+    line: { message: 'Rejected', reason: 'wrong-signature' },
+    values: { Verified: ['0'], DeliveryLag: [], PutAside: [] },
+  },
+  {
+    line: { message: 'Rejected', reason: 'malformed-signature' },
+    values: { Verified: [], DeliveryLag: [], PutAside: [] },
+  },
+  {
+    line: { message: 'SmokeTest', outcome: 'Accepted', lagMs: 7 },
+    values: { Verified: [], DeliveryLag: [], PutAside: [] },
+  },
+])("the receiver's line $line becomes $values", ({ line, values }) => {
+  const counted = template
+    .ofType('AWS::Logs::MetricFilter')
+    .filter(({ properties }) => template.referred(properties.LogGroupName) === 'Receiver/Log')
+    .filter(({ properties }) => logFilter(properties.FilterPattern)(JSON.stringify(line)));
+  const valuesOf = (metric: string) =>
+    counted
       .filter((filter) => countedMetric(filter) === metric)
-      .filter(({ properties }) => template.referred(properties.LogGroupName) === 'Receiver/Log');
-    return filters.flatMap(({ properties }) => {
-      const { MetricValue } = properties.MetricTransformations[0];
-      const field = /^\$\.(\w+)$/.exec(MetricValue)?.[1];
-      return kinds
-        .flatMap((kind) => lines[kind] ?? [])
-        .filter(logFilter(properties.FilterPattern))
-        .map((text) => Number(field === undefined ? MetricValue : JSON.parse(text)[field]));
-    });
-  }
-
-  test.each([
-    { kind: 'accepted', values: [1] },
-    { kind: 'parked', values: [1] },
-    { kind: 'unusable', values: [1] },
-    { kind: 'wrongly signed', values: [0] },
-    { kind: 'with a malformed signature', values: [] },
-    { kind: 'without a signature', values: [] },
-    { kind: 'from the smoke test', values: [] },
-  ])('makes Verified $values if it is $kind', ({ kind, values }) => {
-    expect(lines[kind]).not.toEqual([]);
-    expect(counted('Verified', kind)).toEqual(values);
-  });
-
-  test('makes DeliveryLag its lateness only if it is accepted', () => {
-    const [lag, ...more] = counted('DeliveryLag', ...Object.keys(lines));
-    expect(more).toEqual([]);
-    expect(lag).toBeGreaterThanOrEqual(0);
-    expect(lag).toBeLessThan(60_000);
-  });
-
-  test('makes PutAside 1 if it is parked or unusable', () => {
-    expect(counted('PutAside', ...Object.keys(lines))).toEqual([1, 1]);
-  });
-
-  test('is the only one, because logs are paid by the byte', () => {
-    const [line, ...more] = lines.accepted ?? [];
-    expect(more).toEqual([]);
-    const keys = Object.keys(JSON.parse(line ?? '')).filter((key) => key !== 'cold_start');
-    expect(keys).toEqual([
-      'level',
-      'message',
-      'timestamp',
-      'service',
-      'eventId',
-      'requestId',
-      'event',
-      'lagMs',
-    ]);
-  });
+      .map(({ properties }) => properties.MetricTransformations[0].MetricValue);
+  expect(Object.fromEntries(Object.keys(values).map((name) => [name, valuesOf(name)]))).toEqual(values);
 });

@@ -1,18 +1,24 @@
 import { createHash } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
 import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DeleteSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { DeleteTopicCommand, SNSClient } from '@aws-sdk/client-sns';
-import { DeleteQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { DeleteQueueCommand, ListQueuesCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { LocalStack } from 'local-aws';
+import { logFilter } from 'local-aws/endpoint';
 import { type FunctionLogLine, LocalFunction } from 'local-aws/functions';
 import { readSamples } from '../../events/samples.ts';
 import { sqsEvent } from '../../events/sqs-event.ts';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
+import * as logMessages from '../../lambda/log-messages.ts';
 import { metrics } from '../../lambda/metric-names.ts';
+import { readProbes } from '../../lambda/smoke-test/probes.ts';
+import { INVOCATION_FAILED } from '../../lib/alarms/log-patterns.ts';
 import { FunctionLines } from '../lambda/function-lines.ts';
 import { startHttpRecorder } from '../lambda/http-recorder.ts';
+import { stageAssembly, stageTemplate } from '../lib/stage-assembly.ts';
 import { eventually } from '../support/eventually.ts';
 import { signBody } from '../support/partner.ts';
 import { Queues } from '../support/queues.ts';
@@ -61,6 +67,7 @@ function formsOf(text: string): string[] {
   return [text, escaped, encodeURIComponent(text), Buffer.from(text).toString('hex'), ...base64];
 }
 
+const template = await stageTemplate('every-setting');
 const forbidden = new Set([...Object.values(personal), SECRET].flatMap(formsOf));
 const lines: string[] = [];
 const parsed = new FunctionLines();
@@ -141,7 +148,10 @@ async function deliverAll(): Promise<void> {
   ]) {
     expect(await post(body)).toBe(400);
   }
-  // Rejected.
+  // Rejected, at first with a cached secret.
+  const heal = stack.faults.inject({ service: 'secretsmanager', kind: 'throttled' });
+  expect(await post(userUpdated, signBody(userUpdated, kanji))).toBe(401);
+  heal();
   for (const signature of [
     '',
     SECRET,
@@ -242,8 +252,52 @@ async function failQuotingThePayload(): Promise<void> {
   }
 }
 
+/** What is wrong with the answers to the smoke test's probes, and what it left: lines, metrics, messages. */
+const smokeTest = {
+  problems: [] as unknown[],
+  lines: [] as unknown[],
+  metrics: [] as unknown[],
+  filled: [''],
+};
+
+async function runSmokeTest(): Promise<void> {
+  const arnOf = (service: string) => `arn:aws:lambda:eu-central-1:111122223333:function:${service}:1`;
+  const given = { Receiver: arnOf('receiver'), Consumers: eventNames.map(kebabCase).map(arnOf) };
+  for (const { functionArn, makeEvent, judge } of readProbes(given, async () => SECRET)) {
+    const service = functionArn.split(':').at(-2) ?? '';
+    const result = await stack.functions.get(service)?.function.invoke(await makeEvent());
+    const problem = result?.ok ? judge(result.payload) : { service, result };
+    if (problem) smokeTest.problems.push(problem);
+  }
+  smokeTest.lines = parsed.logged.splice(0);
+  smokeTest.metrics = parsed.metrics.splice(0);
+  lines.length = 0;
+  const { QueueUrls = [] } = await queues.client.send(new ListQueuesCommand({}));
+  const counts = await Promise.all(QueueUrls.map((url) => queues.count(url)));
+  smokeTest.filled = QueueUrls.filter((_, index) => counts[index] !== 0);
+  // Its next instance may read the secret again after a wrong signature.
+  await stack.functions.get('receiver')?.function.kill();
+}
+
+/** A receiver that gets no request, and a consumer whose environment lacks its table. */
+const crashes: unknown[] = [];
+
+async function crash(): Promise<void> {
+  crashes.push(await stack.functions.get('receiver')?.function.invoke('no request'));
+  const { definition } = stack.functions.get('girl-created') ?? {};
+  if (definition === undefined) throw new Error('No function girl-created');
+  const { CAST_TABLE: _, ...environment } = definition.environment;
+  const consumer = new LocalFunction({ ...definition, environment }, () => {});
+  crashes.push(await consumer.invoke({}));
+  await consumer.close();
+  parsed.logged.length = 0;
+  parsed.metrics.length = 0;
+}
+
 beforeAll(async () => {
   stack = await startTestStack({
+    // With a key of its own, which everything must be able to use.
+    assembly: await stageAssembly('encrypted'),
     secret: SECRET,
     // A setting that somebody may turn on to find an error.
     environment: {
@@ -255,6 +309,8 @@ beforeAll(async () => {
     onProblem: () => {},
   });
   queues = new Queues(stack.operator);
+  await crash();
+  await runSmokeTest();
   await deliverAll();
   await failQuotingThePayload();
 });
@@ -328,9 +384,11 @@ describe('deliveries of every kind with personal data', () => {
     const place = /^(lambda\/[a-z/-]+\.ts:\d+( in (new )?[\w.#]+)?|node_modules\/[@\w/.-]+)$/;
     const failures = parsed.logged.filter(({ level, error }) => level === 'ERROR' || error !== undefined);
     expect(failures.length).toBeGreaterThanOrEqual(10);
-    for (const { stack } of failures) {
-      expect(stack).not.toEqual([]);
+    for (const { stack, service } of failures) {
       expect(stack).toEqual((stack as string[]).map(() => expect.stringMatching(place)));
+      // From the failed call through each `await` to the start.
+      const start = service === 'receiver' ? 'lambda/receiver/receive.ts' : 'lambda/consumer/consume.ts';
+      expect(stack).toContainEqual(expect.stringContaining(`${start}:`));
     }
     // The error that quotes the payload.
     expect(failures).toContainEqual(
@@ -350,5 +408,104 @@ describe('deliveries of every kind with personal data', () => {
     );
     expect(new Set(reasons).size).toBe(3);
     expect(leaksIn(reasons)).toEqual([]);
+  });
+});
+
+test('uncaught errors, and of a bundle that does not load, are reported with places in our sources', () => {
+  const at = (place: string) => expect.arrayContaining([expect.stringMatching(`^    at ${place}:\\d+$`)]);
+  expect(crashes).toMatchObject([
+    { ok: false, trace: at('lambda/receiver/request.ts') },
+    {
+      errorMessage: expect.stringContaining('CAST_TABLE'),
+      trace: at('lambda/events/girl-created/consumer.ts'),
+    },
+  ]);
+});
+
+test('the smoke test gets a rejection and an accepted event, which no metric counts and no consumer sees', () => {
+  expect(smokeTest).toEqual({
+    problems: [],
+    lines: ['Rejected', 'Accepted'].map((outcome) =>
+      expect.objectContaining({
+        message: logMessages.SMOKE_TEST,
+        outcome,
+        requestId: expect.stringMatching(/^smoke-test-/),
+      }),
+    ),
+    metrics: [],
+    filled: [expect.stringContaining('SmokeTestQueue')],
+  });
+  expect(smokeTest.lines.filter((line) => 'eventId' in (line as object))).toEqual([]);
+});
+
+describe('what others match in the logs', () => {
+  /** The text of a property in which CloudFormation inserts names. */
+  const textOf = (value: unknown): string =>
+    typeof value === 'string'
+      ? value
+      : ((value as { 'Fn::Join'?: [string, unknown[]] })['Fn::Join']?.[1] ?? [])
+          .map((part) => (typeof part === 'string' ? part : JSON.stringify(part)))
+          .join('');
+
+  /** Whether the functions write that log. */
+  const isOfFunctions = (logGroup: string) => /Receiver|Consumer/.test(logGroup);
+
+  const filters = template
+    .ofType('AWS::Logs::MetricFilter')
+    .filter(({ properties }) => isOfFunctions(JSON.stringify(properties.LogGroupName)))
+    .map(({ properties }): string => properties.FilterPattern);
+
+  const links = template
+    .ofType('AWS::CloudWatch::Alarm')
+    .flatMap(({ properties }) => [
+      ...textOf(properties.AlarmDescription).matchAll(
+        /log-groups\/log-group\/(\S+?)\/log-events\$3FfilterPattern\$3D(\S+)\$26start/g,
+      ),
+    ])
+    .filter(([, logGroup = '']) => isOfFunctions(logGroup))
+    .map(([, , pattern = '']) => decodeURIComponent(decodeURIComponent(pattern.replaceAll('$', '%'))));
+
+  const documented = globSync('docs/*.md')
+    .flatMap((file) => [
+      ...readFileSync(file, 'utf8').matchAll(/"\$\(log_of (\w+)\)".*--filter-pattern '(.+)'/g),
+    ])
+    .filter(([, logGroup = '']) => isOfFunctions(logGroup))
+    // The name of a replay is an example.
+    .map(([, , pattern = '']) => pattern.replace(/\$\.replay = "[\w-]+" && /, ''));
+
+  test.each([
+    { kind: 'metric filter', patterns: filters },
+    { kind: 'link of an alarm', patterns: links },
+    { kind: 'document', patterns: documented },
+  ])('is in a line that the functions wrote: each filter pattern of a $kind', ({ patterns }) => {
+    expect(patterns.length).toBeGreaterThan(eventNames.length);
+    // Lambda itself writes these lines, and the local stack writes others.
+    const ours = new Set(patterns.filter((pattern) => pattern !== INVOCATION_FAILED));
+    // The alternatives of each pattern, because an alternative that finds nothing would hide behind the others.
+    const alternatives = [...ours].flatMap((pattern) =>
+      pattern.includes('(')
+        ? [pattern]
+        : pattern
+            .slice(1, -1)
+            .split('||')
+            .map((part) => `{ ${part} }`),
+    );
+    expect(alternatives.filter((pattern) => !lines.some(logFilter(pattern)))).toEqual([]);
+  });
+
+  test('is a message that the functions wrote: in saved queries', () => {
+    const queries = template
+      .ofType('AWS::Logs::QueryDefinition')
+      .flatMap(({ properties }) => [...textOf(properties.QueryString).matchAll(/message = "([^"]+)"/g)]);
+    expect(queries.length).toBeGreaterThan(0);
+    const written = new Set(parsed.logged.map(({ message }) => message));
+    expect(queries.map(([, message]) => message).filter((message) => !written.has(message))).toEqual([]);
+  });
+
+  test.each([
+    { document: 'docs/secret-rotation.md', message: logMessages.SECRET_HAS_WHITE_SPACE.split(',')[0] },
+    { document: 'docs/rollback.md', message: logMessages.SMOKE_TEST },
+  ])('is quoted as it is in $document: $message', ({ document, message }) => {
+    expect(readFileSync(document, 'utf8')).toContain(`\`${message}\``);
   });
 });

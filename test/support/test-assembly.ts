@@ -1,6 +1,4 @@
 import { dirname, join } from 'node:path';
-import { stageOverrides } from '../../bin/synthesise.ts';
-import type { StageConfig } from '../../lib/config.ts';
 import { synthesiseOnce } from './synthesiser.ts';
 
 /** The folder with the global set-up's synthesised stack. */
@@ -25,25 +23,4 @@ export async function sharedAssembly(
   const folder = join(dirname(testAssembly()), name);
   await synthesiseOnce({ folder, overrides, validate });
   return folder;
-}
-
-/**
- * The cloud assembly of the stack with this kind of API. It is not validated, because the tests of all stages validate
- * both kinds.
- * @returns its folder
- */
-export async function gatewayAssembly(gateway: StageConfig['gateway']): Promise<string> {
-  return gateway === 'http' ? testAssembly() : sharedAssembly(gateway, stageOverrides({ gateway }), false);
-}
-
-/**
- * Like {@link gatewayAssembly}, but with other settings of the stage.
- * @param name unique among the assemblies with other settings
- */
-export function scarceAssembly(
-  gateway: StageConfig['gateway'],
-  name: string,
-  fields: object,
-): Promise<string> {
-  return sharedAssembly(`${gateway}-${name}`, stageOverrides({ ...fields, gateway }), false);
 }

@@ -68,8 +68,24 @@ async function start(): Promise<(delivery?: DeliveryOptions) => Promise<number |
   const { handler } = (await import(`../../../lambda/receiver/handler.ts?start=${starts}`)) as {
     handler(event: unknown, context: Context): Promise<APIGatewayProxyStructuredResultV2>;
   };
-  return async (delivery = {}) => (await handler(request(delivery), {} as Context)).statusCode;
+  return async (delivery = {}) => {
+    const { statusCode, headers, body = '' } = await handler(request(delivery), {} as Context);
+    if (statusCode === 500) {
+      expect({ ...headers, ...JSON.parse(body) }).toEqual(SERVER_ERROR);
+    }
+    return statusCode;
+  };
 }
+
+/** Shows nothing of the error. */
+const SERVER_ERROR = {
+  'content-type': 'application/problem+json',
+  type: 'urn:partner-webhooks:problem:server-error',
+  title: 'Server error',
+  status: 500,
+  detail: 'The event was not accepted. Send it again.',
+  requestId: expect.any(String),
+};
 
 test('an event that is not a request is logged with its invocation, without ids of the previous request', async () => {
   const { handler } = await import('../../../lambda/receiver/handler.ts');

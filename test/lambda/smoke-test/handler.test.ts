@@ -1,14 +1,9 @@
-import { ListQueuesCommand } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { APIGatewayProxyEventV2, CloudFormationCustomResourceEvent, Context } from 'aws-lambda';
-import type { LocalStack } from 'local-aws';
 import { signatureOf } from '../../../events/signing.ts';
 import { eventNames, isEventName } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import { TEST_SECRET } from '../../support/partner.ts';
-import { Queues } from '../../support/queues.ts';
-import { startTestStack } from '../../support/test-stack.ts';
-import { FunctionLines } from '../function-lines.ts';
 import { type HttpRecorder, type RecorderAnswer, startHttpRecorder } from '../http-recorder.ts';
 
 const services = eventNames.map(kebabCase);
@@ -144,42 +139,6 @@ const success = {
   LogicalResourceId: 'SmokeTest',
 };
 const failure = (Reason: string) => ({ ...success, Status: 'FAILED', Reason });
-
-describe('with the functions of the stack', () => {
-  const lines = new FunctionLines();
-  let stack: LocalStack;
-  beforeAll(async () => {
-    stack = await startTestStack({ onLog: lines.add });
-  });
-  afterAll(() => stack.close());
-
-  // Starts all functions.
-  test('a deployment succeeds with a rejection and an accepted event, which no alarm and no consumer sees', async () => {
-    working = async (service, event) => {
-      const result = await stack.functions.get(service)?.function.invoke(event);
-      return result?.ok ? returning(result.payload) : failing(result);
-    };
-    expect(await request('Create')).toEqual(success);
-    expect(invoked.toSorted()).toEqual(['receiver', SIGNED, ...services].toSorted());
-    expect(lines.metrics).toEqual([]);
-    expect(lines.logged.toSorted((a, b) => (String(a.outcome) < String(b.outcome) ? -1 : 1))).toEqual(
-      ['Accepted', 'Rejected'].map((outcome) =>
-        expect.objectContaining({
-          message: 'SmokeTest',
-          outcome,
-          requestId: expect.stringMatching(/^smoke-test-/),
-        }),
-      ),
-    );
-    expect(lines.logged.filter((line) => 'eventId' in line)).toEqual([]);
-    const queues = new Queues(stack.operator);
-    const { QueueUrls = [] } = await queues.client.send(new ListQueuesCommand({}));
-    const stored = await Promise.all(QueueUrls.map((url) => queues.count(url)));
-    expect(QueueUrls.filter((_, index) => stored[index] !== 0)).toEqual([
-      expect.stringContaining('SmokeTestQueue'),
-    ]);
-  });
-});
 
 test('the answer is sent to CloudFormation’s URL by PUT, without a content type', async () => {
   await request('Create');

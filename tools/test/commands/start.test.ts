@@ -9,7 +9,7 @@ import { stageOverrides } from '../../../bin/synthesise.ts';
 import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
 import type { EffectName } from '../../../lambda/events/definition.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import { gatewayAssembly, testAssembly } from '../../../test/support/test-assembly.ts';
+import { sharedAssembly, testAssembly } from '../../../test/support/test-assembly.ts';
 import { freePort, Project, type Running, refusal } from './project.ts';
 
 const SOURCE = 'lambda/events/shop-updated/consumer.ts';
@@ -161,7 +161,8 @@ describe('a second stack', () => {
   beforeAll(async () => {
     before = { outputs: outputs(), files: readdirSync(project.path('.local')) };
     at = await freePort();
-    await project.cacheAssembly(await gatewayAssembly('rest'), stageOverrides({ gateway: 'rest' }));
+    const rest = stageOverrides({ gateway: 'rest' });
+    await project.cacheAssembly(await sharedAssembly('rest', rest, false), rest);
     const ports = ['--port', '0', '--aws-port', '0', '--inspect', `shop.updated:${at}`];
     second = await project.startStack('--gateway', 'rest', ...ports);
   });
