@@ -1,33 +1,59 @@
 import { once } from 'node:events';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HttpResponse } from 'local-aws/gateway';
+import { BODY_LIMIT_BYTES, type HttpRequest, type HttpResponse, httpApi, requestOf } from 'local-aws/gateway';
 import { listen } from 'local-aws/listen';
+import type { EventName } from '../../lambda/events/catalogue.ts';
+import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
+import { sha256Hex } from '../../lambda/hash.ts';
 import { GATEWAY_TIMEOUT_SECONDS } from '../../lambda/limits.ts';
+import { PARKED } from '../../lambda/log-messages.ts';
+import { createReceiver, type DeliveryOutcome } from '../../lambda/receiver/receive.ts';
 import type { AnswerStep } from './answer-steps.ts';
-import { diagnose } from './diagnose.ts';
-import { finding } from './finding.ts';
-import { connectionFinding } from './http-findings.ts';
-import { patienceFinding, repeatFindings } from './repeats.ts';
-import { type ParseError, RequestUnderWay } from './request-under-way.ts';
-import { SentDeliveries, type SentDelivery } from './sent-deliveries.ts';
-import { failureAnswer, serviceAnswer } from './service-answer.ts';
-import type { SentRequest } from './signed-messages.ts';
-import { hmacSha256 } from './signing-variants.ts';
-import type { Verdict } from './verdict.ts';
+import {
+  patienceFinding,
+  type RequestEnding,
+  repeatFindings,
+  SentDeliveries,
+  type SentDelivery,
+} from './deliveries.ts';
+import { explainSignature } from './explain-signature.ts';
+import { type Finding, type Grade, wrong } from './finding.ts';
+import { connectionFinding, httpFindings } from './http-findings.ts';
+import { knownEvent, payloadFindings } from './payload-findings.ts';
 
-/** Time between two checks whether a request has exceeded its timeout. */
-const TIMEOUT_CHECK_MILLISECONDS = 500;
-/** Time for which an idle connection stays open: longer than most senders wait before a retry. */
-const KEEP_ALIVE_MILLISECONDS = 65_000;
-/** Maximum number of stored signatures of earlier events, to detect a sender that signs an earlier event. */
-const MAX_EARLIER_SIGNATURES = 50;
-/** Minimum time between two reports about refused connections. More reports would hide the verdicts. */
-const DROP_NOTICE_MILLISECONDS = 60_000;
-/** Time after which an HTTP API answers 503, if a function has not answered. */
-const GATEWAY_TIMEOUT_MILLISECONDS = GATEWAY_TIMEOUT_SECONDS * 1_000;
+/** Milliseconds after which an HTTP API answers 503 if a function has not answered. */
+const GATEWAY_TIMEOUT = GATEWAY_TIMEOUT_SECONDS * 1_000;
+/** Milliseconds between two checks whether a request has exceeded its timeout. */
+const TIMEOUT_CHECK_INTERVAL = 500;
+/** Milliseconds for which an idle connection stays open: longer than most senders wait before a repeat. */
+const KEEP_ALIVE = 65_000;
+/** Maximum open connections, because a process may open only a few thousand files. */
+const MAX_CONNECTIONS = 2_000;
+
+const GRADES: readonly Grade[] = ['wrong', 'risky', 'fine'];
+
+/** The verdict on one request, or on bytes that are not a complete request, which have no status. */
+export interface Verdict {
+  readonly request: number;
+  readonly at: Date;
+  /** HTTP status of the service's own answer. */
+  readonly status: number | undefined;
+  /** `status` in the body of an answer 200. */
+  readonly word: 'queued' | 'parked' | undefined;
+  readonly event: EventName | undefined;
+  readonly eventId: string | undefined;
+  /** Bytes of the body that arrived. */
+  readonly bytes: number;
+  /** How the request ended. Differs from `status` if another answer was simulated. */
+  readonly ending: RequestEnding;
+  /** Number of the delivery, and of the request within it. */
+  readonly delivery: number | undefined;
+  readonly attempt: number | undefined;
+  /** The worst first. */
+  readonly findings: readonly Finding[];
+}
 
 interface CheckerOptions {
   readonly secret: string;
@@ -35,41 +61,27 @@ interface CheckerOptions {
   readonly port: number;
   /** Address to listen on. @default both loopback addresses */
   readonly host?: string | undefined;
-  /** Answers to the requests of each delivery, in order. The last answer repeats. @default the service's answers */
+  /** Answers to the requests of each delivery, in order. The last one repeats. @default the service's answers */
   readonly steps?: readonly AnswerStep[];
   readonly onVerdict: (verdict: Verdict) => void;
-  /** Called with a line that is about no single request. */
-  readonly onNotice: (line: string) => void;
-  /** Timeout of a whole request. @default 30000, as in API Gateway */
-  readonly requestTimeoutMilliseconds?: number;
-  /** Maximum number of open connections. @default 2000, because a process may open a few thousand files */
-  readonly maxConnections?: number;
+  /** Milliseconds for a whole request. @default that of API Gateway */
+  readonly requestTimeout?: number;
 }
 
-interface SenderConnection {
-  readonly number: number;
-  /** When the connection was opened: milliseconds of the same clock as in attempts. */
-  readonly openedAt: number;
-  requests: number;
-  /** The request on the connection that is being read or answered. */
-  current: RequestUnderWay | undefined;
+/** A request that is being read. */
+interface CurrentRequest {
+  bytes: number;
+  isRead: boolean;
 }
 
-/**
- * Server that answers each request as the service does, or as a simulated step says, and reports a verdict.
- */
+/** A server that answers each request as the service does, or as a simulated step says, and reports a verdict. */
 export class Checker {
   readonly #options: CheckerOptions;
-  readonly #requestTimeout: number;
   readonly #deliveries = new SentDeliveries();
-  readonly #connections = new WeakMap<Duplex, SenderConnection>();
+  readonly #current = new WeakMap<Duplex, CurrentRequest>();
   readonly #closing = new AbortController();
-  /** HMACs of the bodies of earlier events. */
-  readonly #earlier: Buffer[] = [];
   #servers: readonly Server[] = [];
-  #requestCount = 0;
-  #connectionCount = 0;
-  #nextDropNotice = 0;
+  #count = 0;
   port = 0;
 
   /** @throws Error of Node.js, such as EADDRINUSE if the port is in use */
@@ -81,7 +93,6 @@ export class Checker {
 
   private constructor(options: CheckerOptions) {
     this.#options = options;
-    this.#requestTimeout = options.requestTimeoutMilliseconds ?? 30_000;
   }
 
   deliveries(): readonly SentDelivery[] {
@@ -96,174 +107,234 @@ export class Checker {
   }
 
   async #listen(): Promise<void> {
-    const { port, host, maxConnections = 2_000, onNotice } = this.#options;
+    const { port, host, requestTimeout = GATEWAY_TIMEOUT } = this.#options;
     const serve = (message: IncomingMessage, response: ServerResponse) => void this.#serve(message, response);
     const settings = {
-      requestTimeout: this.#requestTimeout,
-      headersTimeout: this.#requestTimeout,
-      connectionsCheckingInterval: TIMEOUT_CHECK_MILLISECONDS,
-      keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
+      requestTimeout,
+      headersTimeout: requestTimeout,
+      connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL,
+      keepAliveTimeout: KEEP_ALIVE,
       requireHostHeader: false,
     };
     const listening = await listen(settings, serve, { port, host });
     this.port = listening.port;
     this.#servers = listening.servers;
     for (const server of this.#servers) {
-      server.maxConnections = maxConnections;
-      server.on('drop', () => {
-        if (performance.now() < this.#nextDropNotice) return;
-        this.#nextDropNotice = performance.now() + DROP_NOTICE_MILLISECONDS;
-        onNotice(`More than ${maxConnections} connections at the same time: further ones are rejected.`);
+      server.maxConnections = MAX_CONNECTIONS;
+      server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
+        const current = this.#current.get(socket);
+        if (socket.writable && error.code !== 'ECONNRESET')
+          socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
+        socket.destroy();
+        const isIdle = error.code === 'ECONNRESET' && (current === undefined || current.isRead);
+        if (!isIdle && !this.#closing.signal.aborted) this.#reportBroken(error, current);
       });
-      server.on('connection', (socket: Duplex) => this.#connectionOf(socket));
-      server.on('checkExpectation', serve);
-      server.on('connect', (_: IncomingMessage, socket: Duplex) => {
-        socket.on('error', () => {});
-        socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n');
-        this.#report(this.#connectionOf(socket), undefined, { findings: [finding('method/connect')] });
-      });
-      server.on('clientError', (error: ParseError, socket) => this.#refuse(error, socket as Socket));
     }
-  }
-
-  #connectionOf(socket: Duplex): SenderConnection {
-    const known = this.#connections.get(socket);
-    if (known !== undefined) return known;
-    this.#connectionCount += 1;
-    const number = this.#connectionCount;
-    const connection = { number, openedAt: performance.now(), requests: 0, current: undefined };
-    this.#connections.set(socket, connection);
-    return connection;
   }
 
   async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    const connection = this.#connectionOf(message.socket);
-    connection.requests += 1;
-    this.#requestCount += 1;
-    const current = new RequestUnderWay(this.#requestCount, message, response);
-    connection.current = current;
-    try {
-      const sent = await current.read();
-      const checked = await this.#check({ ...sent, earlier: [...this.#earlier] }, current, connection);
-      this.#report(connection, current, { at: sent.receivedAt, method: sent.method, ...checked });
-    } catch (error) {
-      response.destroy();
-      if (current.isReported || this.#closing.signal.aborted) return;
-      if (!message.complete) return this.#reportBroken(connection, current);
-      const name = error instanceof Error ? error.name : 'an error without a name';
-      this.#options.onNotice(`Request ${current.number} could not be checked: ${name}`);
-    }
+    const start = performance.now();
+    const current = { bytes: 0, isRead: false };
+    this.#current.set(message.socket, current);
+    const request = requestOf(message, this.port);
+    const body = await bodyOf(message, current).catch(() => undefined);
+    if (current.isRead)
+      return await this.#judge(request, body, { message, response, start, bytes: current.bytes });
+    response.destroy();
+    // If the sender disconnected, there may be no `clientError`.
+    if (!this.#closing.signal.aborted) this.#reportBroken(new Error('closed'), current);
   }
 
-  async #check(
-    sent: SentRequest,
-    current: RequestUnderWay,
-    connection: SenderConnection,
-  ): Promise<Partial<Verdict>> {
+  async #judge(
+    request: HttpRequest,
+    body: Buffer | undefined,
+    {
+      message,
+      response,
+      start,
+      bytes,
+    }: { message: IncomingMessage; response: ServerResponse; start: number; bytes: number },
+  ): Promise<void> {
     const { secret, steps = [] } = this.#options;
-    const { start } = current;
-    if (sent.body.length > 0) this.#earlier.push(hmacSha256(secret, sent.body));
-    if (this.#earlier.length > MAX_EARLIER_SIGNATURES) this.#earlier.shift();
-    const own = await serviceAnswer(sent, secret);
+    const own = await serviceAnswer(request, body, secret);
     const { status } = own.response;
-    const isReused = connection.requests > 1;
-    const earliest = isReused ? start : connection.openedAt;
-    const recorded = own.outcome && this.#deliveries.record({ at: start, earliest, status, isReused }, sent);
-    const repeats = recorded === undefined ? [] : [...repeatFindings(recorded.delivery, recorded.attempt)];
-    const attempt = recorded?.delivery.attempts.length ?? 0;
-    const step = steps[Math.min(attempt, steps.length) - 1] ?? {};
-    const { ending, rest, retryAfterSeconds } = await this.#reply(sent, own.response, step, current);
-    if (connection.current === current) connection.current = undefined;
-    if (recorded !== undefined)
-      recorded.attempt.end = { how: ending, at: performance.now(), retryAfterSeconds };
-    const hasGivenUp = ending === 'gave up' && !this.#closing.signal.aborted;
-    const patience = hasGivenUp ? [patienceFinding(performance.now() - start)] : [];
-    const diagnosis = await diagnose(sent, own, secret, rest);
-    const findings = [...diagnosis.findings, ...repeats, ...patience];
-    if (recorded === undefined) return { ...diagnosis, ending, findings };
-    const { number, corrects } = recorded.delivery;
-    const corrected = attempt === 1 && status === 200 ? corrects : 0;
-    return { ...diagnosis, ending, findings, delivery: number, attempt, corrects: corrected };
+    const recorded = own.outcome && body && this.#deliveries.record({ ...request, body }, start);
+    const repeats = recorded ? [...repeatFindings(recorded.delivery, recorded.attempt)] : [];
+    const attempt = recorded?.delivery.attempts.length;
+    const step = steps[Math.min(attempt ?? 0, steps.length) - 1] ?? {};
+    const answer = await this.#answerOf(step, own.response, response);
+    const ending = await send(message, response, answer, step);
+    const at = performance.now();
+    const retryAfterSeconds = Number(answer.headers['retry-after'] ?? 0);
+    if (recorded) recorded.attempt.end = { how: ending, at, retryAfterSeconds };
+    const hasGivenUp = ending === 'no answer' && step.cut === undefined && !this.#closing.signal.aborted;
+    this.#report({
+      at: request.receivedAt,
+      status,
+      ...(status === 200 && body && { word: wordOf(own), event: knownEvent(body) }),
+      eventId: body && sha256Hex(body),
+      bytes,
+      ending,
+      delivery: recorded?.delivery.number,
+      attempt,
+      findings: [
+        ...(await findingsOf(request, body, secret)),
+        ...repeats,
+        ...(hasGivenUp ? [patienceFinding(at - start)] : []),
+      ],
+    });
   }
 
-  /** @returns how the request ended, and the bytes after it that are not a request */
-  async #reply(sent: SentRequest, own: HttpResponse, step: AnswerStep, current: RequestUnderWay) {
-    if (own.status !== 200) await current.waitForRest();
-    if (current.restBehind(sent.body).length > 0) current.response.shouldKeepAlive = false;
-    const answer = await this.#answerOf(step, own, sent, current.response);
-    const ending = await current.answer(answer, step);
-    const rest = current.restBehind(sent.body);
-    if (rest.length > 0) current.message.socket.destroySoon();
-    return { ending, rest, retryAfterSeconds: Number(answer.headers['retry-after'] ?? 0) };
-  }
-
-  /**
-   * The answer to send: the service's own, or that of the step. An answer that takes longer than API Gateway's timeout
-   * becomes a 503.
-   */
+  /** An answer that takes longer than API Gateway's timeout becomes a 503. */
   async #answerOf(
     { status, headers, delayMilliseconds }: AnswerStep,
     own: HttpResponse,
-    sent: SentRequest,
     response: ServerResponse,
   ): Promise<HttpResponse> {
-    if (status !== undefined) {
-      const answer = await failureAnswer(sent, status);
-      return { ...answer, headers: { ...answer.headers, ...headers } };
-    }
+    if (status !== undefined) return failure(status, headers);
     if (delayMilliseconds === undefined) return own;
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     const signal = AbortSignal.any([gone.signal, this.#closing.signal]);
-    const milliseconds = Math.min(delayMilliseconds, GATEWAY_TIMEOUT_MILLISECONDS);
-    await sleep(milliseconds, undefined, { signal }).catch(() => {});
-    return delayMilliseconds > GATEWAY_TIMEOUT_MILLISECONDS ? failureAnswer(sent, 503) : own;
-  }
-
-  #refuse(error: ParseError, socket: Socket): void {
-    const connection = this.#connectionOf(socket);
-    if (connection.current?.addRest(error)) return;
-    const current = connection.current?.isRead === false ? connection.current : undefined;
-    const isReset = error.code === 'ECONNRESET';
-    const isSilent = socket.bytesRead === 0 || (isReset && connection.requests > 0);
-    if (socket.writable && !isReset) {
-      const status = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? '408 Request Timeout' : '400 Bad Request';
-      socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
-    }
-    socket.destroy();
-    if (current?.isReported || (current === undefined && isSilent) || this.#closing.signal.aborted) return;
-    if (current !== undefined) current.isReported = true;
-    this.#reportBroken(connection, current, error);
+    await sleep(Math.min(delayMilliseconds, GATEWAY_TIMEOUT), undefined, { signal }).catch(() => {});
+    return delayMilliseconds > GATEWAY_TIMEOUT ? failure(503) : own;
   }
 
   /** Reports an incomplete request, or bytes that are not a request. */
-  #reportBroken(connection: SenderConnection, current?: RequestUnderWay, error?: ParseError): void {
-    const broken = connectionFinding({
-      code: error?.code,
-      packet: error?.rawPacket,
-      bytes: current?.bytes,
-      isWholeBody: current?.isWhole === true,
-      seconds: this.#requestTimeout / 1_000,
+  #reportBroken(error: Error, current: CurrentRequest | undefined): void {
+    const isBody = current !== undefined && !current.isRead;
+    if (isBody) current.isRead = true;
+    this.#report({
+      at: new Date(),
+      bytes: isBody ? current.bytes : 0,
+      ending: 'no answer',
+      findings: [connectionFinding(error, isBody ? current.bytes : undefined)],
     });
-    this.#report(connection, current, { findings: [broken] });
   }
 
-  #report(
-    connection: SenderConnection,
-    current: RequestUnderWay | undefined,
-    checked: Partial<Verdict>,
-  ): void {
-    if (current === undefined) this.#requestCount += 1;
+  #report(verdict: Partial<Verdict> & Pick<Verdict, 'at' | 'bytes' | 'ending' | 'findings'>): void {
+    this.#count += 1;
+    const { findings } = verdict;
+    const none = { status: undefined, word: undefined, event: undefined, eventId: undefined };
     this.#options.onVerdict({
-      request: current?.number ?? this.#requestCount,
-      at: new Date(),
-      bytes: current?.bytes ?? 0,
-      ending: 'gave up',
-      milliseconds: current === undefined ? 0 : Math.round(performance.now() - current.start),
-      connection: connection.number,
-      isReused: connection.requests > 1,
-      findings: [],
-      ...checked,
+      ...none,
+      delivery: undefined,
+      attempt: undefined,
+      ...verdict,
+      request: this.#count,
+      findings: GRADES.flatMap((grade) => findings.filter((one) => one.grade === grade)),
     });
   }
+}
+
+/**
+ * Reads a body up to API Gateway's limit. Further bytes are counted and dropped.
+ * @returns undefined if it is too large
+ * @throws Error if the sender disconnects
+ */
+async function bodyOf(message: IncomingMessage, current: CurrentRequest): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of message as AsyncIterable<Buffer>) {
+    current.bytes += chunk.length;
+    if (current.bytes <= BODY_LIMIT_BYTES) chunks.push(chunk);
+    else chunks.length = 0;
+  }
+  current.isRead = true;
+  return current.bytes > BODY_LIMIT_BYTES ? undefined : Buffer.concat(chunks);
+}
+
+interface ServiceAnswer {
+  readonly response: HttpResponse;
+  /** What the receiver did. Undefined if API Gateway answered itself. */
+  readonly outcome: DeliveryOutcome | undefined;
+}
+
+const wordOf = ({ outcome }: ServiceAnswer) => (outcome?.outcome === PARKED ? 'parked' : 'queued');
+
+/** The answer of the service: receiver and HTTP API, with queues that accept everything and store nothing. */
+async function serviceAnswer(
+  request: HttpRequest,
+  body: Buffer | undefined,
+  secret: string,
+): Promise<ServiceAnswer> {
+  let outcome: DeliveryOutcome | undefined;
+  const receiver = createReceiver({
+    secrets: { matchesAny: async (test) => test([secret]) },
+    queues: { enqueue: async () => {}, quarantine: async () => {} },
+    identify: () => {},
+    report: async (reported) => {
+      outcome = reported;
+    },
+    reportError: async () => {},
+  });
+  const api = httpApi({
+    apiId: 'checker',
+    routes: [
+      {
+        routeKey: `POST ${WEBHOOK_PATH}`,
+        invoke: async (event) => ({ ok: true, payload: await receiver(event) }),
+      },
+    ],
+  });
+  const { response } = await api.answer(request, async () => body);
+  return { response, outcome };
+}
+
+/**
+ * All findings about a request. If the address is wrong, the rest is checked all the same, so that one verdict names
+ * all mistakes.
+ */
+export async function findingsOf(
+  request: HttpRequest,
+  body: Buffer | undefined,
+  secret: string,
+): Promise<Finding[]> {
+  const ofHttp = [...httpFindings(request, body ?? Buffer.alloc(0), secret)];
+  const { response, outcome } = await serviceAnswer(
+    { ...request, method: 'POST', path: WEBHOOK_PATH },
+    body,
+    secret,
+  );
+  if (body === undefined || response.status === 413) {
+    return [
+      ...ofHttp,
+      wrong(
+        'body-too-large',
+        'The body is too large. The service accepts 6 MB, or 4.5 MB behind a REST API.',
+        'Send less data per event.',
+      ),
+    ];
+  }
+  if (outcome?.outcome !== 'Rejected') return [...ofHttp, ...payloadFindings(body, request.receivedAt)];
+  const causes = explainSignature({ ...request, body }, [secret]);
+  // An HTTP API passes bodies to the receiver as text, so other bytes than UTF-8 are lost (decision D2).
+  const all =
+    causes.length > 0
+      ? causes
+      : [wrong('body-not-utf-8', 'The body is not UTF-8.', 'Encode the JSON as UTF-8, uncompressed.')];
+  const next = payloadFindings(body, request.receivedAt).filter(({ grade }) => grade === 'wrong');
+  return [...ofHttp, ...all, ...next.map((finding) => ({ ...finding, isNext: true }))];
+}
+
+const failure = (status: number, headers: Readonly<Record<string, string>> = {}): HttpResponse => ({
+  status,
+  headers: { 'content-type': 'application/json', ...headers },
+  body: Buffer.from(JSON.stringify({ message: STATUS_CODES[status] })),
+});
+
+/** @returns when the answer is sent, or the client has disconnected */
+async function send(
+  { socket }: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body }: HttpResponse,
+  { cut }: AnswerStep,
+): Promise<RequestEnding> {
+  if (response.destroyed || socket.destroyed) return 'no answer';
+  const closed = once(response, 'close');
+  if (cut === 'before') socket.destroy();
+  else response.writeHead(status, { ...headers, 'content-length': body.length });
+  if (cut === 'within') response.write(body.subarray(0, Math.ceil(body.length / 2)), () => socket.destroy());
+  if (cut === undefined) response.end(body);
+  await closed;
+  return cut === undefined && response.writableFinished ? status : 'no answer';
 }

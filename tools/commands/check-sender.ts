@@ -3,9 +3,15 @@ import { Option } from '@commander-js/extra-typings';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import { parseSteps } from '../check-sender/answer-steps.ts';
 import { Checker } from '../check-sender/checker.ts';
-import { PLACEHOLDER } from '../check-sender/readings.ts';
-import { hasNoWarning, isRightInAll, summaryText, Tally } from '../check-sender/tally.ts';
-import { verdictJson, verdictText } from '../check-sender/verdict.ts';
+import { PLACEHOLDER } from '../check-sender/payload-findings.ts';
+import {
+  hasNoWarning,
+  isRight,
+  isRightInAll,
+  summaryText,
+  Tally,
+  verdictText,
+} from '../check-sender/report.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { nonEmptySecret, port, wholeNumber } from '../terminal/options.ts';
 import { interruption, screenWidth } from '../terminal/terminal.ts';
@@ -73,11 +79,12 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It stores nothing.`;
       port,
       host,
       steps: play ?? [],
-      onNotice: console.error,
       onVerdict: (verdict) => {
         if (tally.requests === requests) return;
         tally.add(verdict);
-        const lines = json ? [verdictJson(verdict)] : verdictText(verdict, screenWidth());
+        const lines = json
+          ? [JSON.stringify({ isRight: isRight(verdict), ...verdict })]
+          : verdictText(verdict, screenWidth());
         console.log((lines.length > 1 ? ['', ...lines] : lines).join('\n'));
         if (tally.requests === requests) done.abort();
       },
@@ -90,10 +97,10 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It stores nothing.`;
     await checker.close();
     console.log(json ? JSON.stringify({ summary }) : ['', ...summaryText(summary, screenWidth())].join('\n'));
     if (!isComplete) console.error(`Only ${tally.requests} of ${counted(requests, 'request')} arrived.`);
-    const isRight = isRightInAll(summary) && isComplete;
+    const isRightRun = isRightInAll(summary) && isComplete;
     const isClean = !strict || hasNoWarning(summary);
-    if (isRight && !isClean) console.error('Exit code 1, because --strict counts risky as wrong.');
-    process.exitCode = isRight && isClean ? 0 : WRONG;
+    if (isRightRun && !isClean) console.error('Exit code 1, because --strict counts risky as wrong.');
+    process.exitCode = isRightRun && isClean ? 0 : WRONG;
   });
 
 const PASTED = 'The secret begins or ends with white space, which is used as part of it. Was it pasted?';

@@ -36,7 +36,7 @@ import { Partner, TEST_SECRET } from '../../../test/support/partner.ts';
 import { type SharedStack, sharedStack } from '../../../test/support/shared-stack.ts';
 import { bodyOf, signingVectors } from '../../../test/support/signing-vectors.ts';
 import { Tables } from '../../../test/support/tables.ts';
-import { ANSWER_WAIT_SECONDS } from '../../check-sender/finding.ts';
+import { ANSWER_WAIT_SECONDS } from '../../check-sender/deliveries.ts';
 
 const run = promisify(execFile);
 const partnerDocument = readFileSync('docs/partner.md', 'utf8');

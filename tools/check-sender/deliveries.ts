@@ -1,0 +1,166 @@
+import { valuesOf } from 'local-aws/gateway';
+import { sha256Hex } from '../../lambda/hash.ts';
+import { GATEWAY_TIMEOUT_SECONDS } from '../../lambda/limits.ts';
+import type { SignedRequest } from './explain-signature.ts';
+import { type Finding, note, risky, wrong } from './finding.ts';
+import { canonicalText } from './json-writers.ts';
+
+/** Maximum number of deliveries to remember, as hashes only. The oldest is dropped first. */
+const MAX_DELIVERIES = 10_000;
+
+/** Seconds from a failure to the first repeat, and the random share of a wait. Source: docs/partner.md. */
+export const FIRST_WAIT_SECONDS = 10;
+const JITTER = 0.25;
+/** Seconds that a sender must wait for an answer. Source: docs/partner.md. */
+export const ANSWER_WAIT_SECONDS = GATEWAY_TIMEOUT_SECONDS + 5;
+/** Milliseconds below which two waits in a row are a storm. Source: docs/partner.md. */
+const STORM_MILLISECONDS = 500;
+/** Milliseconds by which the clocks of sender and checker may disagree about a wait. */
+const CLOCK_ERROR = 100;
+
+const WAIT_LONGER = `Wait ${FIRST_WAIT_SECONDS} s before the first repeat, and longer each time. A test may use shorter waits, from 0.5 s on.`;
+
+/** How a request ended: the status of the answer, or that the sender got none. */
+export type RequestEnding = number | 'no answer';
+
+interface Attempt {
+  /** Milliseconds of the clock of `performance.now()`. */
+  readonly at: number;
+  readonly bodyHash: string;
+  readonly signature: string;
+  /** Undefined until the request has ended. */
+  end: { readonly how: RequestEnding; readonly at: number; readonly retryAfterSeconds: number } | undefined;
+}
+
+/** One event, which its sender repeats until it is accepted. */
+export class SentDelivery {
+  readonly number: number;
+  readonly attempts: Attempt[] = [];
+  readonly keys: readonly string[];
+
+  constructor(number: number, keys: readonly string[]) {
+    this.number = number;
+    this.keys = keys;
+  }
+
+  /** Whether the last answer demands a repeat: 401 and 500 do, 200 and 400 are final. */
+  get wantsRepeat(): boolean {
+    return this.attempts.every(({ end }) => end !== undefined && mustRepeat(end.how));
+  }
+
+  /** Milliseconds from the end of each request to the beginning of the next. */
+  get waits(): number[] {
+    return this.attempts
+      .slice(1)
+      .map(({ at }, index) => Math.max(0, at - (this.attempts[index]?.end?.at ?? at)));
+  }
+}
+
+const mustRepeat = (how: RequestEnding) => how !== 200 && how !== 400;
+
+/** Groups requests by delivery: equal bytes, or equal JSON that was written differently. */
+export class SentDeliveries {
+  #all: SentDelivery[] = [];
+  #count = 0;
+
+  /** Records a request that has no answer yet. */
+  record({ headers, body }: SignedRequest, at: number): { delivery: SentDelivery; attempt: Attempt } {
+    const bodyHash = sha256Hex(body);
+    const canonical = canonicalText(body.toString());
+    const keys = [bodyHash, ...(canonical === undefined ? [] : [sha256Hex(canonical)])];
+    let delivery = this.#all.findLast((known) => known.keys.some((key) => keys.includes(key)));
+    if (delivery === undefined) {
+      this.#count += 1;
+      delivery = new SentDelivery(this.#count, keys);
+      this.#all = [...this.#all.slice(1 - MAX_DELIVERIES), delivery];
+    }
+    const signature = valuesOf(headers, 'x-webhook-signature').join();
+    const attempt: Attempt = { at, bodyHash, signature: sha256Hex(signature), end: undefined };
+    delivery.attempts.push(attempt);
+    return { delivery, attempt };
+  }
+
+  all(): readonly SentDelivery[] {
+    return this.#all;
+  }
+}
+
+/** Judges a repeat: whether it was wanted, and its wait. Nothing for the first request of a delivery. */
+export function* repeatFindings(
+  { attempts, waits, number }: SentDelivery,
+  attempt: Attempt,
+): Generator<Finding> {
+  const index = attempts.indexOf(attempt);
+  const before = attempts[index - 1];
+  // The same bytes with another signature are a correction, not a repeat.
+  if (
+    before === undefined ||
+    (before.bodyHash === attempt.bodyHash && before.signature !== attempt.signature)
+  )
+    return;
+  const wait = waits[index - 1] ?? 0;
+  const how = before.end?.how;
+  yield note(
+    'repeat',
+    `Repeat ${index} of delivery ${number}, ${seconds(wait)} after ${how ?? 'no answer yet'}.`,
+  );
+  if (how === undefined) {
+    yield risky(
+      'repeat-while-under-way',
+      'It was sent before the previous request had an answer.',
+      `Wait ${ANSWER_WAIT_SECONDS} s for the answer.`,
+    );
+    return;
+  }
+  if (!mustRepeat(how)) {
+    yield risky(
+      'repeat-after-final',
+      `The previous request got ${how}. This is final, but it was repeated.`,
+      'Stop after 200 and 400: the event is stored.',
+    );
+    return;
+  }
+  if (before.bodyHash !== attempt.bodyHash) {
+    yield wrong(
+      'repeat-changed',
+      'This repeats a delivery with other bytes, so it counts as another event.',
+      'Store the body, and repeat the same bytes.',
+    );
+  }
+  const asked = (before.end?.retryAfterSeconds ?? 0) * 1_000;
+  if (wait < asked - CLOCK_ERROR) {
+    yield wrong(
+      'retry-after-ignored',
+      `The wait was ${seconds(wait)}, but Retry-After asked for ${seconds(asked)}.`,
+      'Wait at least as long as Retry-After says.',
+    );
+  }
+  const longest = Math.max(0, ...waits.slice(0, index - 1));
+  // A single quick repeat may come from an HTTP client whose connection was cut.
+  if (Math.max(wait, waits[index - 2] ?? Number.POSITIVE_INFINITY) < STORM_MILLISECONDS)
+    yield wrong('repeat-storm', `It was repeated after ${seconds(wait)}.`, WAIT_LONGER);
+  else if (index === 1 && wait < FIRST_WAIT_SECONDS * 1_000 * (1 - JITTER)) {
+    yield risky('repeat-early', `The first repeat came after ${seconds(wait)}.`, WAIT_LONGER);
+  } else if (wait < longest * (1 - JITTER) ** 2) {
+    yield risky(
+      'repeat-sooner',
+      `The wait was ${seconds(wait)}, but an earlier one was ${seconds(longest)}.`,
+      WAIT_LONGER,
+    );
+  }
+}
+
+/** A finding for a sender that closed the connection before the answer. */
+export function patienceFinding(milliseconds: number): Finding {
+  if (milliseconds >= GATEWAY_TIMEOUT_SECONDS * 1_000)
+    return note('gave-up', `The sender gave up after ${seconds(milliseconds)}.`);
+  return risky(
+    'gave-up-early',
+    `The sender gave up after ${seconds(milliseconds)}, before it got an answer.`,
+    `Wait ${ANSWER_WAIT_SECONDS} s. The service may have stored the event, and a repeat would be a duplicate.`,
+  );
+}
+
+/** A duration such as `0.4 s` or `12 s`. */
+export const seconds = (milliseconds: number) =>
+  `${(milliseconds / 1000).toFixed(milliseconds < 10_000 ? 1 : 0)} s`;

@@ -1,0 +1,195 @@
+import { createHmac } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from '@jest/globals';
+import { LOCAL_SECRET } from '../../../events/signing.ts';
+import { bodyOf, signingVectors } from '../../../test/support/signing-vectors.ts';
+import { explainSignature } from '../../check-sender/explain-signature.ts';
+
+/** Hex digits that are also base64, with letters in both cases: each way to decode the secret gives another key. */
+const SECRET = 'A0b1C2d3E4f5A6b7';
+
+/** A body whose parts can all be written differently: white space, slashes, digits, characters beyond ASCII. */
+const BODY = `{
+ "timestamp": "2026-01-31T09:00:00Z",
+ "event":"shop.updated",
+ "data": {"shop_id": "shop/1", "name": "Café <A&B> 😀 e\u0301", "rating": 1.0}
+}\n`;
+
+type Bytes = string | Uint8Array;
+
+const sign = (body: Bytes, key: Bytes = SECRET, hash = 'sha256') =>
+  createHmac(hash, key).update(body).digest();
+
+const hex = sign(BODY).toString('hex');
+const base64 = sign(BODY).toString('base64');
+const compact = JSON.stringify(JSON.parse(BODY));
+const ascii = (text: string) =>
+  text.replaceAll(/[\u0080-\uFFFF]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+interface Sent {
+  readonly body?: Bytes;
+  /** Value of the header, or the digest. */
+  readonly signature?: Bytes;
+  readonly headers?: readonly (readonly [string, string])[];
+  readonly query?: string;
+  readonly secrets?: readonly string[];
+}
+
+function explained({ body = BODY, signature = sign(BODY), headers, query = '', secrets = [SECRET] }: Sent) {
+  const value = typeof signature === 'string' ? signature : Buffer.from(signature).toString('hex');
+  const sent = headers ?? [['X-Webhook-Signature', value] as const];
+  return explainSignature({ headers: sent, query, body: Buffer.from(body) }, secrets);
+}
+
+const kinds = (sent: Sent) =>
+  explained(sent)
+    .map(({ kind }) => kind)
+    .join(' ');
+
+describe('a right signature has no explanation', () => {
+  test.each(
+    signingVectors.vectors.flatMap((vector) =>
+      Object.entries(vector.accepted).map(([name, value]) => ({ name, value, vector })),
+    ),
+  )('$name', ({ value, vector }) => {
+    expect(explained({ body: bodyOf(vector), signature: value, secrets: [vector.secret] })).toEqual([]);
+  });
+});
+
+/** Vectors whose mistake is too rare to search for, or unknown. */
+const UNEXPLAINED = ['wrongSecret', 'prefixAlone', 'surrogatesEncoded', 'cutAtNul'];
+
+describe('a refused vector has an explanation', () => {
+  test.each(
+    signingVectors.vectors.flatMap((vector) =>
+      Object.entries(vector.refused).map(([name, value]) => ({ name, value, vector })),
+    ),
+  )('$name', ({ name, value, vector }) => {
+    const found = explained({ body: bodyOf(vector), signature: value, secrets: [vector.secret] });
+    expect(found.length).toBeGreaterThan(0);
+    if (!UNEXPLAINED.includes(name)) {
+      expect(found.map(({ kind }) => kind)).not.toContain('signature-other');
+    }
+  });
+});
+
+describe('the likely mistake is named', () => {
+  test.each<[string, Sent]>([
+    ['json-reserialised', { signature: sign(compact) }],
+    ['json-reserialised', { signature: sign(JSON.stringify(JSON.parse(BODY), null, 2)) }],
+    ['json-reserialised', { signature: sign(`${JSON.stringify(JSON.parse(BODY), null, 4)}\n`) }],
+    [
+      'json-reserialised',
+      {
+        signature: sign(
+          ascii(
+            '{"timestamp": "2026-01-31T09:00:00Z", "event": "shop.updated", "data": {"shop_id": "shop/1", "name": "Café <A&B> 😀 e\u0301", "rating": 1.0}}',
+          ),
+        ),
+      },
+    ],
+    [
+      'json-reserialised',
+      {
+        signature: sign(
+          ascii(
+            '{"timestamp":"2026-01-31T09:00:00Z","event":"shop.updated","data":{"shop_id":"shop\\/1","name":"Café <A&B> 😀 e\u0301","rating":1.0}}',
+          ),
+        ),
+      },
+    ],
+    [
+      'json-reserialised',
+      {
+        signature: sign(
+          '{"data":{"name":"Café \\u003cA\\u0026B\\u003e 😀 e\u0301","rating":1.0,"shop_id":"shop/1"},"event":"shop.updated","timestamp":"2026-01-31T09:00:00Z"}',
+        ),
+      },
+    ],
+    [
+      'signed-python',
+      {
+        signature: sign(
+          "{'timestamp': '2026-01-31T09:00:00Z', 'event': 'shop.updated', 'data': {'shop_id': 'shop/1', 'name': 'Café <A&B> 😀 e\u0301', 'rating': 1.0}}",
+        ),
+      },
+    ],
+    ['newline-not-signed', { signature: sign(BODY.trimEnd()) }],
+    ['newline-signed', { signature: sign(`${BODY}\n`) }],
+    ['trimmed', { body: ` ${BODY} `, signature: sign(BODY.trim()) }],
+    ['line-breaks', { body: BODY.replaceAll('\n', '\r\n'), signature: hex }],
+    ['byte-order-mark', { signature: sign(`\uFEFF${BODY}`) }],
+    ['charset', { signature: sign(Buffer.from(BODY, 'latin1')) }],
+    ['charset', { signature: sign(Buffer.from(BODY, 'utf16le')) }],
+    ['charset', { body: Buffer.from(BODY, 'utf16le'), signature: hex }],
+    ['normalised', { signature: sign(BODY.normalize('NFC')) }],
+    ['compressed', { body: gzipSync(BODY), signature: hex }],
+    ['json-twice', { body: JSON.stringify(BODY), signature: hex }],
+    ['signed-nothing', { signature: sign('') }],
+    [
+      'signed-data-only',
+      { signature: sign('{"shop_id":"shop/1","name":"Café <A&B> 😀 e\u0301","rating":1.0}') },
+    ],
+    [
+      'signed-with-timestamp signature-v1',
+      { signature: `t=1769850000,v1=${sign(`1769850000.${BODY}`).toString('hex')}` },
+    ],
+    ['signed-with-address', { signature: sign(`/api/v1/webhooks/partner${BODY}`) }],
+    ['signed-a-digest', { signature: sign(Buffer.from(BODY).toString('base64')) }],
+    ['key-white-space', { signature: sign(BODY, `${SECRET}\n`) }],
+    ['key-white-space', { signature: sign(BODY, ` ${SECRET}`) }],
+    ['key-trimmed', { signature: sign(BODY, SECRET), secrets: [`${SECRET}\n`] }],
+    ['key-quoted', { signature: sign(BODY, `"${SECRET}"`) }],
+    ['key-hex-decoded', { signature: sign(BODY, Buffer.from('ab12ab12', 'hex')), secrets: ['ab12ab12'] }],
+    ['key-base64-decoded', { signature: sign(BODY, Buffer.from(SECRET, 'base64')) }],
+    ['key-previous', { signature: sign(BODY, 'old one'), secrets: [SECRET, 'old one'] }],
+    ['key-missing', { signature: sign(BODY, '') }],
+    ['key-name', { signature: sign(BODY, '$WEBHOOK_SECRET') }],
+    ['key-local', { signature: sign(BODY, LOCAL_SECRET) }],
+    ['json-reserialised key-white-space', { signature: sign(compact, `${SECRET}\n`) }],
+    ['other-hash signature-prefix', { signature: `sha1=${sign(BODY, SECRET, 'sha1').toString('hex')}` }],
+    ['signature-quoted', { signature: `b'${base64}'` }],
+    ['signature-openssl', { signature: `SHA2-256(stdin)= ${hex}` }],
+    ['signature-scheme', { signature: `Bearer ${hex}` }],
+    ['signature-separators', { signature: hex.replaceAll(/(..)(?!$)/g, '$1:') }],
+    ['signature-url-escapes', { signature: encodeURIComponent(base64) }],
+    ['signature-encoded-twice', { signature: Buffer.from(hex).toString('base64') }],
+    ['signature-spelling', { signature: `${base64}=` }],
+    ['signature-cut', { signature: hex.slice(0, 40) }],
+    ['signature-malformed', { signature: 'not a signature' }],
+    ['signature-no-value', { signature: '[object Object]' }],
+    ['signature-empty', { signature: '' }],
+    ['signature-other', { signature: sign(BODY, 'another') }],
+    ['secret-sent', { signature: SECRET }],
+    [
+      'signature-twice',
+      {
+        headers: [
+          ['X-Webhook-Signature', hex],
+          ['x-webhook-signature', hex],
+        ],
+      },
+    ],
+    ['signature-missing', { headers: [['X-Request-Id', '1']] }],
+    ['signature-elsewhere', { headers: [['X-Hub-Signature-256', `sha256=${hex}`]] }],
+    ['signature-elsewhere', { headers: [], query: `s=${hex}` }],
+    ['signature-elsewhere secret-sent', { headers: [['Authorization', `Bearer ${SECRET}`]] }],
+  ])('%s', (expected, sent) => {
+    expect(kinds(sent)).toBe(expected);
+  });
+
+  test('never with a value of the request', () => {
+    const texts = [
+      { signature: sign(compact, `${SECRET}\n`) },
+      { headers: [['X-Secret-Name', hex] as const] },
+      { signature: 'something private' },
+    ].flatMap((sent) => JSON.stringify(explained(sent)));
+    for (const text of texts) expect(text).not.toMatch(/A0b1|X-Secret-Name|private/);
+  });
+});
+
+test('a large body is explained without all its forms', () => {
+  const body = JSON.stringify({ data: { text: 'é/<'.repeat(1_000_000) } });
+  expect(kinds({ body, signature: sign(body, 'another') })).toBe('signature-other');
+  expect(kinds({ body, signature: sign(`${body}\n`) })).toBe('newline-signed');
+});
