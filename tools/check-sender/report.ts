@@ -144,6 +144,8 @@ export function summaryText(summary: CheckSummary, width: number): string[] {
     ...(repeats.length > MAX_SHOWN ? [`and ${repeats.length - MAX_SHOWN} more: --json shows all`] : []),
     ...(unrepeated === 0
       ? []
-      : [`${counted(unrepeated, 'delivery')} should have been repeated, but ${late}.`]),
+      : [
+          `${unrepeated === 1 ? '1 delivery' : `${unrepeated.toLocaleString('en')} deliveries`} should have been repeated, but ${late}.`,
+        ]),
   ];
 }
