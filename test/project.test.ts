@@ -71,33 +71,6 @@ test('no package has a copyleft licence, or none', () => {
   expect(pathsOf(restricted)).toEqual(ofTestsAlone);
 });
 
-describe('the tools of .ci/check-api that check our interface descriptions', () => {
-  const manifest = JSON.parse(readFileSync('.ci/api/package.json', 'utf8'));
-  const lock = readFileSync('.ci/api/package-lock.json', 'utf8');
-  const items = Object.entries(JSON.parse(lock).packages as Record<string, Locked>).filter(
-    ([path]) => path !== '',
-  );
-  const of = (fits: (item: Locked) => boolean) =>
-    items.filter(([, item]) => fits(item)).map(([path]) => path);
-
-  test('have exact versions, which npm checks, and name no registry', () => {
-    const versions: string[] = Object.values(manifest.devDependencies);
-    expect(versions.filter((version) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
-    expect(manifest.dependencies).toBeUndefined();
-    expect(of(({ integrity, inBundle }) => !inBundle && !integrity?.startsWith('sha512-'))).toEqual([]);
-    expect(lock).not.toContain('"resolved"');
-  });
-
-  test('have no copyleft licence, or none', () => {
-    // Packages whose manifests name no licence in a format that npm reads. Their licence files contain the MIT licence.
-    const inFilesAlone = ['node_modules/decko', 'node_modules/stickyfill'];
-    // For a choice such as `(MPL-2.0 OR Apache-2.0)`, the other one applies.
-    const restricted = ({ license = 'none' }: Locked) =>
-      /GPL|MPL|EPL|SSPL|BUSL|UNLICENSED|^none$/.test(license) && !/(MIT OR|OR Apache-2\.0)/.test(license);
-    expect(of(restricted)).toEqual(inFilesAlone);
-  });
-});
-
 describe('the lint', () => {
   /** What Biome reports about these files: path and rule. */
   async function findings(files: Readonly<Record<string, string>>): Promise<string[]> {

@@ -139,16 +139,9 @@ export class Deployment {
 
   /** Subscribes to the notifications of a topic that have these message attributes. */
   async subscribe(topicArn: string, filter: AttributeFilter, name: string): Promise<Subscriber> {
-    const topic = { arn: topicArn, output: this.#outputOf(topicArn) };
-    const subscriber = await Subscriber.create(this.messages.client, topic, filter, ofThisRun(name));
+    const subscriber = await Subscriber.create(this.messages.client, topicArn, filter, ofThisRun(name));
     this.#subscribers.push(subscriber);
     return subscriber;
-  }
-
-  /** Name of the output with this value. The descriptions identify a topic by it. */
-  #outputOf(value: string): string {
-    const [name = ''] = Object.entries(this.outputs).find(([, output]) => output === value) ?? [];
-    return name;
   }
 
   /** The notifications that a subscriber receives, up to the one of this event. */

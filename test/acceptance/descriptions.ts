@@ -5,8 +5,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import addFormats from 'ajv-formats';
 
 const OPENAPI = 'docs/api/openapi.json';
-const ASYNCAPI = 'docs/api/asyncapi.json';
-const JSON_TYPE = 'application/json';
+const NOTIFICATION = 'docs/api/schemas/notification.json';
 
 interface Reference {
   readonly $ref: string;
@@ -18,17 +17,6 @@ interface OpenApi {
 type Responses = Readonly<Record<string, Reference | Response>>;
 interface Response {
   readonly content: Readonly<Record<string, unknown>>;
-}
-
-interface AsyncApi {
-  readonly channels: Readonly<Record<string, Channel>>;
-}
-interface Channel {
-  readonly address: string;
-  readonly messages: Readonly<Record<string, Reference>>;
-}
-interface DescribedMessage {
-  readonly contentType: string;
 }
 
 /** The described parts of an answer. */
@@ -43,7 +31,7 @@ class Undescribed extends Error {
   override readonly name = 'Undescribed';
 }
 
-/** One of the two documents, with validation by its schemas. */
+/** A document of `docs/api/`, with validation by its schemas. */
 class ApiDescription<Document extends object> {
   readonly document: Document;
   readonly #file: string;
@@ -53,8 +41,7 @@ class ApiDescription<Document extends object> {
   constructor(file: string) {
     this.#file = file;
     this.document = JSON.parse(readFileSync(file, 'utf8')) as Document;
-    // The `id` of an AsyncAPI document names the application. Ajv would use it as the id of a schema.
-    this.#ajv.addSchema({ ...this.document, id: undefined }, file);
+    this.#ajv.addSchema({ ...this.document, $id: undefined }, file);
   }
 
   /** The part at a pointer, and its own pointer. Follows references. */
@@ -92,7 +79,7 @@ function findingText({ instancePath, message = 'does not fit', params }: ErrorOb
 }
 
 const openApi = new ApiDescription<OpenApi>(OPENAPI);
-const asyncApi = new ApiDescription<AsyncApi>(ASYNCAPI);
+const notification = new ApiDescription<object>(NOTIFICATION);
 
 /** The header of a REST API. An HTTP API may send another value in it. */
 const REQUEST_ID_HEADER = 'x-amz-apigw-id';
@@ -125,35 +112,26 @@ export function expectDescribedAnswer(
     throw new Undescribed(`${answer}: its requestId is not that of ${REQUEST_ID_HEADER}`);
 }
 
+/** Attributes of a notification: `docs/subscribers.md`, "Guarantees". */
+const ATTRIBUTES = ['event', 'eventId', 'shop_id', 'replay'];
+
 /**
- * Compares a message with those of its channel: its attributes and its body, every field. Messages on a queue are for
- * programs, so of a topic's forms only those in JSON count.
- * @param output of the stack: the channel's address
- * @throws Undescribed with the differences from each of the channel's messages
+ * Compares a notification with its description: its attributes and its body, every field.
+ * @throws Undescribed with the differences
  */
-export function expectDescribedMessage(output: string, { Body = '', MessageAttributes = {} }: Message): void {
-  const found = Object.entries(asyncApi.document.channels).find(
-    ([, { address }]) => address === `{${output}}`,
-  );
-  if (found === undefined) throw new Undescribed(`${ASYNCAPI} has no channel of the output ${output}`);
-  const [name, { messages }] = found;
-  const headers = Object.fromEntries(
-    Object.entries(MessageAttributes).map(([key, { StringValue }]) => [key, StringValue]),
-  );
-  const body = jsonOf(Body);
-  const against = Object.keys(messages).map((key) => {
-    const { part, pointer } = asyncApi.at<DescribedMessage>('channels', name, 'messages', key);
-    if (part.contentType !== JSON_TYPE) return [`${key}: is ${part.contentType}`];
-    if (body === undefined) return [`${key}: the body is no JSON`];
-    return [
-      ...asyncApi.findings(`${pointer}/headers`, headers).map((finding) => `${key}: attributes: ${finding}`),
-      ...asyncApi.findings(`${pointer}/payload`, body.value).map((finding) => `${key}: body: ${finding}`),
-    ];
-  });
-  if (against.some((findings) => findings.length === 0)) return;
-  throw new Undescribed(
-    `A message on ${name} is none that ${ASYNCAPI} describes: ${against.flat().join('; ')}`,
-  );
+export function expectDescribedMessage({ Body = '', MessageAttributes = {} }: Message): void {
+  const document = jsonOf(Body)?.value as { readonly event?: string; readonly eventId?: string } | undefined;
+  const { event, eventId } = MessageAttributes;
+  const findings = [
+    ...Object.keys(MessageAttributes)
+      .filter((name) => !ATTRIBUTES.includes(name))
+      .map((name) => `attribute ${name} is not described`),
+    ...(event?.StringValue === document?.event ? [] : ['attribute event is not that of the body']),
+    ...(eventId?.StringValue === document?.eventId ? [] : ['attribute eventId is not that of the body']),
+    ...notification.findings('#', document),
+  ];
+  if (findings.length === 0) return;
+  throw new Undescribed(`A notification is not as ${NOTIFICATION} says: ${findings.join('; ')}`);
 }
 
 function jsonOf(body: string): { readonly value: unknown } | undefined {

@@ -71,12 +71,6 @@ export class MessageFinder {
 /** Retention of a subscriber's queue, in seconds. If the clean-up itself is killed, messages expire after this time. */
 const RETENTION_SECONDS = 3600;
 
-/** A topic, and its output of the stack. */
-export interface Topic {
-  readonly arn: string;
-  readonly output: string;
-}
-
 /** Values of message attributes. A message passes if it has one of the values for each. */
 export type AttributeFilter = Readonly<Record<string, readonly string[]>>;
 
@@ -92,12 +86,12 @@ export class Subscriber {
   readonly #sqs: SQSClient;
   readonly #sns = new SNSClient();
   readonly #queueUrl: string;
-  readonly #topic: Topic;
+  readonly #topicArn: string;
   #subscriptionArn: string | undefined;
 
   static async create(
     sqs: SQSClient,
-    topic: Topic,
+    topicArn: string,
     filter: AttributeFilter,
     name: string,
   ): Promise<Subscriber> {
@@ -114,14 +108,14 @@ export class Subscriber {
                 Principal: { Service: 'sns.amazonaws.com' },
                 Action: 'sqs:SendMessage',
                 Resource: '*',
-                Condition: { ArnEquals: { 'aws:SourceArn': topic.arn } },
+                Condition: { ArnEquals: { 'aws:SourceArn': topicArn } },
               },
             ],
           }),
         },
       }),
     );
-    const subscriber = new Subscriber(sqs, QueueUrl, topic);
+    const subscriber = new Subscriber(sqs, QueueUrl, topicArn);
     try {
       await subscriber.#subscribe(filter);
     } catch (error) {
@@ -131,10 +125,10 @@ export class Subscriber {
     return subscriber;
   }
 
-  private constructor(sqs: SQSClient, queueUrl: string, topic: Topic) {
+  private constructor(sqs: SQSClient, queueUrl: string, topicArn: string) {
     this.#sqs = sqs;
     this.#queueUrl = queueUrl;
-    this.#topic = topic;
+    this.#topicArn = topicArn;
   }
 
   /** The messages since the last call. Each must match its description. */
@@ -148,7 +142,7 @@ export class Subscriber {
         WaitTimeSeconds: 1,
       }),
     );
-    for (const message of Messages) expectDescribedMessage(this.#topic.output, message);
+    for (const message of Messages) expectDescribedMessage(message);
     return Messages;
   }
 
@@ -166,7 +160,7 @@ export class Subscriber {
     );
     const { SubscriptionArn } = await this.#sns.send(
       new SubscribeCommand({
-        TopicArn: this.#topic.arn,
+        TopicArn: this.#topicArn,
         Protocol: 'sqs',
         Endpoint: Attributes?.QueueArn,
         ReturnSubscriptionArn: true,

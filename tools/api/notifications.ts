@@ -1,43 +1,14 @@
 import { existsSync } from 'node:fs';
 import * as v from 'valibot';
-import {
-  type NotificationContent,
-  type NotifiedEvent,
-  notificationMessage,
-} from '../../lambda/effects/notification-message.ts';
+import { type NotificationContent, notificationMessage } from '../../lambda/effects/notification-message.ts';
 import { catalogue, type EventName, eventNames, isNotification } from '../../lambda/events/catalogue.ts';
-import type { EffectName } from '../../lambda/events/definition.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { normaliseTimestamp } from '../../lambda/events/timestamp.ts';
-import { CLOCK_TOLERANCE, MAX_ATTRIBUTE_LENGTH, MAX_NOTIFICATION_VALUE_LENGTH } from '../../lambda/limits.ts';
+import { CLOCK_TOLERANCE, MAX_NOTIFICATION_VALUE_LENGTH } from '../../lambda/limits.ts';
 import { REPLAY_NAME } from '../../lambda/queue/replay.ts';
-import { EFFECT_OUTPUTS } from '../generate/events-table.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { type DescribedEvent, DRAFT, eventId, eventIdOf, schemaId } from './event-schemas.ts';
 import { dataSchema, type JsonSchema } from './json-schema.ts';
-
-export const topics = {
-  chat: {
-    name: 'ChatTopic',
-    output: EFFECT_OUTPUTS.chat,
-    title: 'Chat topic',
-    purpose: 'Notifications for a chat room.',
-  },
-  review: {
-    name: 'ReviewTopic',
-    output: EFFECT_OUTPUTS.review,
-    title: 'Review topic',
-    purpose: 'Notifications about reviews.',
-  },
-} as const satisfies Partial<Record<EffectName, object>>;
-
-export type TopicName = keyof typeof topics;
-
-/** The topic of an event's notifications. Undefined if the event has none. */
-export function topicOf({ event }: DescribedEvent): TopicName | undefined {
-  const { effect } = catalogue[event];
-  return effect in topics ? (effect as TopicName) : undefined;
-}
 
 /** Maximum characters of a text in a notification. A truncated text ends with “…”, which is one character more. */
 const MAX_TEXT_LENGTH = MAX_NOTIFICATION_VALUE_LENGTH + 1;
@@ -52,11 +23,8 @@ const replay = {
   pattern: REPLAY_NAME.source,
 };
 
-/** Fields of a published document that the descriptions use. */
-type PublishedDocument = Pick<NotifiedEvent, 'eventId' | 'data'>;
-
 /** The message for subscriptions of the protocols `lambda` and `sqs`. */
-export function notificationSchema(described: DescribedEvent): JsonSchema {
+function notificationSchema(described: DescribedEvent): JsonSchema {
   const { event, meaning } = described;
   return {
     title: `Notification of ${event}`,
@@ -87,7 +55,7 @@ export function notificationSchema(described: DescribedEvent): JsonSchema {
       },
     },
     required: ['event', 'eventId', 'timestamp', 'title', 'data'],
-    examples: notificationForms(described).map(({ document }) => document),
+    examples: notificationsOf(described),
   };
 }
 
@@ -106,22 +74,6 @@ function shortened(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** The message attributes for filter policies, as AsyncAPI's headers. */
-export const notificationAttributes = ({ event }: DescribedEvent): JsonSchema => ({
-  title: `Attributes of ${event}`,
-  type: 'object',
-  properties: {
-    event: { type: 'string', const: event, description: 'The kind of event.' },
-    eventId,
-    shop_id: {
-      type: 'string',
-      description: `The shop, if the event names one. If the id has a control character, a quotation mark, a backslash or a character above U+FFFD, or more than ${MAX_ATTRIBUTE_LENGTH} UTF-16 units, this is \`sha256:\` and its hash in hex. \`data.shop_id\` is cut off after ${MAX_NOTIFICATION_VALUE_LENGTH} characters instead.`,
-    },
-    replay: { ...replay, description: 'Name of the replay that sent the event. Absent for a delivery.' },
-  },
-  required: ['event', 'eventId'],
-});
-
 /** `docs/api/schemas/notification.json`: one document for each event that notifies. */
 export const notificationDocument = (events: readonly DescribedEvent[]): JsonSchema => ({
   $schema: DRAFT,
@@ -129,7 +81,7 @@ export const notificationDocument = (events: readonly DescribedEvent[]): JsonSch
   title: 'notification',
   description:
     'Notifications for Lambda functions and queues that subscribe to the chat topic or the review topic: one document for each event.',
-  oneOf: events.filter((event) => topicOf(event) !== undefined).map(notificationSchema),
+  oneOf: events.filter(({ event }) => isNotification(event)).map(notificationSchema),
 });
 
 const contentFile = (event: EventName) => `lambda/events/${kebabCase(event)}/notification.ts`;
@@ -146,10 +98,10 @@ const contentOf = new Map<EventName, ((data: object) => NotificationContent) | u
 );
 
 /**
- * The notifications that the consumer would send for an event's samples, by protocol.
+ * The documents that the consumer would send for an event's samples.
  * @throws CommandError if the event's folder has no content for notifications
  */
-export function notificationForms({ event, samples }: DescribedEvent) {
+function notificationsOf({ event, samples }: DescribedEvent): unknown[] {
   const content = contentOf.get(event);
   if (content === undefined)
     throw new CommandError(
@@ -167,7 +119,6 @@ export function notificationForms({ event, samples }: DescribedEvent) {
       replay: undefined,
       ...content(data),
     });
-    const { default: text, https, sqs } = JSON.parse(message) as Record<'default' | 'https' | 'sqs', string>;
-    return { text, chat: JSON.parse(https), document: JSON.parse(sqs) as PublishedDocument };
+    return JSON.parse(JSON.parse(message).sqs);
   });
 }

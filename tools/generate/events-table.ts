@@ -5,7 +5,7 @@ import { dataSchema } from '../api/json-schema.ts';
 import { markdownTable } from './markdown-table.ts';
 
 /** The stack output that belongs to each effect. */
-export const EFFECT_OUTPUTS: Readonly<Record<EffectName, string>> = {
+const EFFECT_OUTPUTS: Readonly<Record<EffectName, string>> = {
   'shop-cache': 'ShopCacheTable',
   cast: 'CastTable',
   'contact-partner': 'ContactPartnerTable',
