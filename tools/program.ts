@@ -15,9 +15,9 @@ export const COMMAND_GROUPS = {
   'Run the stack on this machine': ['start', 'send', 'invoke', 'acceptance'],
   'Look at a stage': ['trace', 'console'],
   'Operate a stage': ['doctor', 'dlq', 'archive', 'replay', 'pause', 'resume'],
-  'Help the partner': ['check-sender'],
+  'Help the partner': ['check-sender', 'partner-kit'],
   'Measure the receiver': ['bench'],
-  'Change this project': ['new-event', 'generate', 'api', 'check', 'test'],
+  'Change this project': ['new-event', 'generate', 'check', 'test'],
   'Test this project further': ['test-console', 'test-emulator', 'soak'],
 } as const;
 

@@ -3,7 +3,6 @@ import { toJsonSchema } from '@valibot/to-json-schema';
 import type { ArchiveRecord } from '../../lambda/archive/record.ts';
 import { recordSchema } from '../../lambda/archive/record-schema.ts';
 import type { DerivedFile } from '../generate/derived-file.ts';
-import { asyncApiDocument } from './asyncapi.ts';
 import {
   type DescribedEvent,
   DRAFT,
@@ -18,7 +17,6 @@ import {
 import type { JsonSchema } from './json-schema.ts';
 import { notificationDocument } from './notifications.ts';
 import { openApiDocument } from './openapi.ts';
-import { describedPage } from './page.ts';
 
 export const API_FOLDER = 'docs/api';
 
@@ -28,9 +26,6 @@ const jsonText = (document: object) => `${JSON.stringify(document, undefined, 2)
 
 /** `docs/api/openapi.json`: the partner's requests, and the answers. */
 export const openApiText = () => jsonText(openApiDocument());
-
-/** `docs/api/asyncapi.json`: the messages to subscribers of the topics. */
-export const asyncApiText = () => jsonText(asyncApiDocument());
 
 /**
  * Every generated file of `docs/api/`. The schema of a removed event is included without text, so that its file is
@@ -49,8 +44,6 @@ export function apiFiles(): DerivedFile[] {
   const files = new Set([...schemas.keys(), ...readdirSync(SCHEMAS_FOLDER)]);
   return [
     { file: `${API_FOLDER}/openapi.json`, text: openApiText() },
-    { file: `${API_FOLDER}/asyncapi.json`, text: asyncApiText() },
-    describedPage(`${API_FOLDER}/webhook.html`, openApiText()),
     ...[...files].map((file) => ({ file: `${SCHEMAS_FOLDER}/${file}`, text: schemas.get(file) })),
   ];
 }

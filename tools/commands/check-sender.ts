@@ -30,7 +30,7 @@ const USAGE = 2;
 
 /**
  * Command that checks each incoming request and explains mistakes, until Ctrl-C. The command stores nothing, and prints
- * no sent data. Partners get the command as a single file, `docs/api/check-sender.mjs`.
+ * no sent data. Partners get the command as one file: `tools/check-sender/partner-kit.ts`.
  */
 export const command = hookctlCommand(
   'check-sender',

@@ -2,9 +2,6 @@ import { readFileSync } from 'node:fs';
 import { apiFiles } from '../api/files.ts';
 import { alarmsTable } from './alarms-table.ts';
 import type { Assemblies } from './assemblies.ts';
-
-import { checkSenderFile } from './check-sender-file.ts';
-
 import { configurationDocument } from './configuration-document.ts';
 import type { DerivedFile } from './derived-file.ts';
 import { eventIndex } from './event-index.ts';
@@ -36,7 +33,7 @@ const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
 export function derivedFiles(assemblies: Assemblies, commands: string): DerivedFile[] {
   const ofStack = Object.entries(OF_STACK).map(([file, make]) => ({ file, text: make(assemblies) }));
   const ofCommands = { file: COMMANDS_DOCUMENT, text: commands };
-  return [eventIndex(), ...lambdaEvents(), ...apiFiles(), checkSenderFile(), ofCommands, ...ofStack];
+  return [eventIndex(), ...lambdaEvents(), ...apiFiles(), ofCommands, ...ofStack];
 }
 
 const filled = (file: string, texts: Readonly<Record<string, string>>) =>

@@ -22,14 +22,13 @@ import { TEST_SECRET } from '../../test/support/partner.ts';
 import { Queues } from '../../test/support/queues.ts';
 import { startTestAws, type TestAws } from '../../test/support/test-aws.ts';
 import { describedEvents, payloadSchema } from '../api/event-schemas.ts';
-import { apiFiles, asyncApiText, openApiText } from '../api/files.ts';
+import { apiFiles, openApiText } from '../api/files.ts';
 import { dataSchema, jsonSchema } from '../api/json-schema.ts';
 import { SIGNATURE_PATTERN } from '../api/openapi.ts';
-import { fillDocument } from '../api/page.ts';
 
 type Part = { readonly [key: string]: unknown };
 
-/** The OpenAPI or AsyncAPI document, with its schemas. */
+/** The OpenAPI document, with its schemas. */
 class Description {
   readonly document: Part;
   readonly #ajv = new Ajv2020({ strict: false });
@@ -70,33 +69,19 @@ function* partsOf(part: unknown): Generator<Part> {
 }
 
 const openApi = new Description(openApiText());
-const asyncApi = new Description(asyncApiText());
 
-describe.each([
-  { file: 'openapi.json', description: openApi },
-  { file: 'asyncapi.json', description: asyncApi },
-])('$file', ({ description }) => {
-  test('has no broken references', () => {
-    const references = [...partsOf(description.document)].filter((part) => typeof part.$ref === 'string');
-    expect(references.length).toBeGreaterThan(10);
-    for (const reference of references) {
-      expect([reference.$ref, description.follow(reference)]).toEqual([reference.$ref, expect.any(Object)]);
-    }
-  });
-
+describe('openapi.json', () => {
   test('has only valid examples in its schemas', () => {
     let examples = 0;
-    for (const schema of Object.values(description.at('components', 'schemas')) as Part[]) {
+    for (const schema of Object.values(openApi.at('components', 'schemas')) as Part[]) {
       for (const example of (schema.examples ?? []) as unknown[]) {
-        expect([schema.title, description.problems(schema, example)]).toEqual([schema.title, []]);
+        expect([schema.title, openApi.problems(schema, example)]).toEqual([schema.title, []]);
         examples += 1;
       }
     }
     expect(examples).toBeGreaterThan(0);
   });
-});
 
-describe('openapi.json', () => {
   test('has named bodies, alternatives of one type each, and no format together with a pattern, for generators', () => {
     const path = ['paths', '/api/v1/webhooks/partner', 'post', 'requestBody', 'content', 'application/json'];
     expect(openApi.at(...path).schema).toEqual({ $ref: '#/components/schemas/PartnerEvent' });
@@ -151,35 +136,6 @@ describe('openapi.json', () => {
   });
 });
 
-describe('asyncapi.json', () => {
-  test('describes only the topics', () => {
-    expect(Object.keys(asyncApi.at('channels'))).toEqual(['ChatTopic', 'ReviewTopic']);
-  });
-
-  test('has a title for each object and each payload, which generators use as its name', () => {
-    const messages = Object.values(asyncApi.at('components', 'messages')) as Part[];
-    const payloads = messages.map(({ payload }) => asyncApi.follow(payload as Part));
-    const objects = [...partsOf(asyncApi.document)].filter(({ type }) => type === 'object');
-    const named = [...objects, ...payloads];
-    expect(named.length).toBeGreaterThan(10);
-    expect(named.filter(({ title }) => title === undefined)).toEqual([]);
-  });
-
-  test('has only valid examples of messages', () => {
-    const messages = Object.values(asyncApi.at('components', 'messages')) as Part[];
-    for (const { name, headers, payload, examples } of messages) {
-      expect([name, examples]).toEqual([name, expect.arrayContaining([expect.anything()])]);
-      for (const example of examples as Part[]) {
-        const wrong = [
-          ...asyncApi.problems(headers as Part, example.headers),
-          ...asyncApi.problems(payload as Part, example.payload),
-        ];
-        expect([name, wrong]).toEqual([name, []]);
-      }
-    }
-  });
-});
-
 describe('the separate schemas', () => {
   const files = apiFiles().filter(({ file }) => file.startsWith('docs/api/schemas/'));
 
@@ -219,8 +175,8 @@ test('the pattern of a signature matches exactly the accepted spellings', () => 
 
 test('the document that docs/subscribers.md shows is a published example', () => {
   const [, shown = ''] = /```json\n([^`]*)```/.exec(readFileSync('docs/subscribers.md', 'utf8')) ?? [];
-  const { examples } = asyncApi.at('components', 'schemas', 'ReviewPostedNotification');
-  expect(examples).toContainEqual(JSON.parse(shown));
+  const { oneOf } = JSON.parse(readFileSync('docs/api/schemas/notification.json', 'utf8'));
+  expect(oneOf.flatMap(({ examples }: Part) => examples)).toContainEqual(JSON.parse(shown));
 });
 
 let aws: TestAws;
@@ -530,21 +486,4 @@ test('everything that JSON Schema can express needs no table', () => {
       },
     },
   });
-});
-
-const page = (text: string) =>
-  `<main></main>\n<script type="application/json" id="document">${text}</script>\n<script>draw()</script>\n`;
-
-test("a description cannot end the page's script or act as a replacement pattern", () => {
-  const description = { title: "</script><script>alert('$1 $& $`')</script><!-- <script>" };
-  const filled = fillDocument(page('{"old":1}'), JSON.stringify(description, null, 2));
-  const [, inside = ''] = /id="document">([^<]*)<\/script>/.exec(filled) ?? [];
-  expect(JSON.parse(inside)).toEqual(description);
-  expect(filled.replace(inside, '')).toBe(page(''));
-});
-
-test('a page without a place for the description is refused', () => {
-  expect(() => fillDocument('<main></main>', '{}')).toThrow(
-    'The page has no <script type="application/json" id="document">',
-  );
 });

@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventNames } from '../../../lambda/events/catalogue.ts';
+import { kebabCase } from '../../../lambda/events/event-names.ts';
+import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
+import { writePartnerKit } from '../../check-sender/partner-kit.ts';
+
+const SECRET = 'A0b1C2d3E4f5A6b7';
+
+/** The Node.js that runs npm, and not the one among the packages. It may be as old as a partner's. */
+const NODE =
+  process.env.PATH?.split(delimiter)
+    .filter((path) => !path.includes('node_modules'))
+    .map((path) => join(path, 'node'))
+    .find((file) => existsSync(file)) ?? process.execPath;
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'partner-kit-'));
+  writePartnerKit(folder);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test('the kit has what a partner needs, and nothing else', () => {
+  const files = globSync('**', { cwd: folder }).filter((file) => statSync(join(folder, file)).isFile());
+  expect(files.sort()).toEqual(
+    [
+      'README.md',
+      'check-sender.mjs',
+      ...eventNames.map((event) => `events/${kebabCase(event)}.json`),
+      'events/signing-vectors.json',
+      'openapi.json',
+      'signing/README.md',
+      'signing/curl/sign-and-post.sh',
+      'signing/go/go.mod',
+      'signing/go/main.go',
+      'signing/java/SignAndPost.java',
+      'signing/node/sign-and-post.mjs',
+      'signing/php/sign-and-post.php',
+      'signing/python/sign_and_post.py',
+      'signing/ruby/sign_and_post.rb',
+    ].sort(),
+  );
+});
+
+test('every link in the kit leads to a file of the kit', () => {
+  for (const file of ['README.md', 'signing/README.md']) {
+    const links = readFileSync(join(folder, file), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g);
+    const broken = [...links].filter(([, link = '']) => !existsSync(join(folder, dirname(file), link)));
+    expect(broken.map(([, link]) => `${file}: ${link}`)).toEqual([]);
+  }
+  expect(existsSync(join(folder, 'signing/node', '../../events/shop-updated.json'))).toBe(true);
+  expect(readFileSync(join(folder, 'signing/README.md'), 'utf8')).toContain(
+    ' < ../../events/shop-updated.json',
+  );
+});
+
+test('a folder with files is refused', () => {
+  expect(() => writePartnerKit(folder)).toThrow(`${folder} is not empty`);
+});
+
+/** Runs the checker with nothing else installed. */
+function start(...args: string[]) {
+  const program = spawn(NODE, ['check-sender.mjs', ...args], { cwd: folder, env: {} });
+  return { program, stdout: text(program.stdout), closed: once(program, 'close') };
+}
+
+test('the checker shows its help under the name that a partner types', async () => {
+  const { stdout, closed } = start('--help');
+  expect(await stdout).toContain('\n  node check-sender.mjs --play 500,500,ok  ');
+  expect(await closed).toEqual([0, null]);
+});
+
+test('the checker judges a right and a wrong request', async () => {
+  const { program, stdout, closed } = start('--secret', SECRET, '--port', '0', '--requests', '2');
+  const [welcome] = await once(program.stderr, 'data');
+  const [, port] = /localhost:(\d+)/.exec(String(welcome)) ?? [];
+  const body = JSON.stringify({ event: 'shop.updated', data: { shop_id: 'x' }, timestamp: new Date() });
+  for (const secret of [SECRET, `${SECRET}\n`]) {
+    const signature = createHmac('sha256', secret).update(body).digest('hex');
+    const headers = { 'content-type': 'application/json', 'x-webhook-signature': signature };
+    await fetch(`http://127.0.0.1:${port}${WEBHOOK_PATH}`, { method: 'POST', headers, body });
+  }
+  const output = await stdout;
+  expect(output).toMatch(/✓ accepted.*200 queued.*shop\.updated/);
+  expect(output).toMatch(/✗ rejected.*401[\s\S]*The key is the secret followed by a line break/);
+  expect(await closed).toEqual([1, null]);
+});
