@@ -83,7 +83,7 @@ describe('a command refuses in one line', () => {
     },
     {
       args: ['dlq', 'redriv', 'shop.updated', '--id', 'x'],
-      line: "No command 'redriv'. Did you mean redrive? One of: list, show, redrive, export",
+      line: "No command 'redriv'. Did you mean redrive? One of: list, show, redrive, export, discard",
     },
     {
       args: ['soak', '--kills', '1', '--outage', '1'],
