@@ -10,11 +10,10 @@ export const doctorCommand = (runOperation: RunOperation) =>
     .addOption(stageOption())
     .addOption(outputsOption())
     .addOption(jsonOption())
-    .option('--diff', 'also run cdk diff, which may take minutes')
-    .action(({ json = false, diff = false, ...where }) =>
+    .action(({ json = false, ...where }) =>
       runOperation(where, async (operation) => {
         const { doctor } = await import('../stage/doctor/doctor.ts');
-        return doctor(operation, { json, diff });
+        return doctor(operation, { json });
       }),
     );
 

@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process';
-import { buffer } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { type EventSourceMappingConfiguration, GetAliasCommand } from '@aws-sdk/client-lambda';
+import { GetBucketLifecycleConfigurationCommand } from '@aws-sdk/client-s3';
 import { counted, printable } from '../../terminal/text.ts';
 import { eventSources, pausesOf } from '../queues/pause-state.ts';
 import {
@@ -121,6 +120,29 @@ export const deploymentChecks: readonly StageCheck[] = [
       return problemsOr(`${mappings.length} on, with the deployed settings`, [...pauses, ...drifted]);
     },
   },
+  {
+    name: 'archive retention',
+    needs: ['s3:GetLifecycleConfiguration'],
+    why: 'Personal data is kept longer than promised, or a replay finds less than expected.',
+    fix: revertDrift,
+    async run(inspection) {
+      if (!inspection.stage.hasArchive) return skipped('no archive (archive.days is 0)');
+      const rules = (await inspection.resources('AWS::S3::Bucket')).flatMap(
+        ({ properties }) => properties.LifecycleConfiguration?.Rules ?? [],
+      );
+      const wanted = rules.find(({ Prefix }) => Prefix === 'event=')?.ExpirationInDays;
+      const Bucket = inspection.stage.archiveBucket;
+      const query = new GetBucketLifecycleConfigurationCommand({ Bucket });
+      const lifecycle = await inspection.stage.s3.send(query).catch((error: Error) => {
+        if (error.name === 'NoSuchLifecycleConfiguration') return undefined;
+        throw error;
+      });
+      const rule = lifecycle?.Rules?.find(({ Filter, Prefix = Filter?.Prefix }) => Prefix === 'event=');
+      const days = rule?.Status === 'Enabled' ? rule.Expiration?.Days : undefined;
+      if (days === wanted) return ok(`${days} days`);
+      return failure(`${days === undefined ? 'no limit' : `${days} days`} instead of ${wanted} days`);
+    },
+  },
 ];
 
 // biome-ignore lint/suspicious/noExplicitAny: a property has whatever shape CloudFormation gives it.
@@ -136,21 +158,3 @@ function driftOf(deployed: any, source: EventSourceMappingConfiguration): string
     .filter(([, wanted, actual]) => wanted !== actual)
     .map(([name, wanted, actual]) => `${name} ${actual ?? 'unset'} instead of ${wanted ?? 'unset'}`);
 }
-
-/** Off by default: a synthesis and reading the account may take minutes. */
-export const diffCheck: StageCheck = {
-  name: 'cdk diff',
-  needs: [],
-  why: 'What is deployed differs from this folder.',
-  fix: ({ stageName }) => `npx cdk diff -c stage=${stageName}`,
-  async run({ isLocalStack, stageName, signal }) {
-    if (isLocalStack) return IS_LOCAL;
-    const args = ['cdk', 'diff', '--context', `stage=${stageName}`, '--fail'];
-    const { env } = process;
-    const child = spawn('npx', args, { env, stdio: ['ignore', 'ignore', 'pipe'], signal });
-    const ended = new Promise((resolve) => child.once('close', resolve).once('error', resolve));
-    const [text, code] = await Promise.all([buffer(child.stderr), ended]);
-    const last = printable(text.toString().trim().split('\n').at(-1) ?? '');
-    return code === 0 ? ok('no differences') : warning(last);
-  },
-};

@@ -4,8 +4,7 @@ import { lines } from '../../terminal/layout.ts';
 import { duration } from '../../terminal/text.ts';
 import { type Operation, refusalOf } from '../operation.ts';
 import { alarmChecks } from './alarms.ts';
-import { archiveChecks } from './archive.ts';
-import { deploymentChecks, diffCheck } from './deployment.ts';
+import { deploymentChecks } from './deployment.ts';
 import { type CheckResult, Inspection, type StageCheck, since, skipped, warning } from './inspection.ts';
 import { keyChecks } from './keys.ts';
 import { queueChecks } from './queues.ts';
@@ -19,8 +18,7 @@ export const CHECKS: Readonly<Record<string, readonly StageCheck[]>> = {
   'Alarms and mails': alarmChecks,
   Queues: queueChecks,
   Receiving: receivingChecks,
-  Archive: archiveChecks,
-  'Keys and certificates': keyChecks,
+  'Keys and gateway': keyChecks,
 };
 
 /** Everything that the checks may call. All of it only reads. */
@@ -35,9 +33,6 @@ export const DOCTOR_ACTIONS = [
 /** Seconds after which a check without an answer is given up. With the rest, the command takes less than a minute. */
 const TIME_LIMIT = 50;
 
-/** Seconds for the check with `cdk diff`, which synthesises the stack and reads the account. */
-const DIFF_TIME_LIMIT = 300;
-
 /** Checks that run at the same time. Each makes some calls in parallel, and AWS throttles an account's calls. */
 const AT_ONCE = 8;
 
@@ -49,19 +44,17 @@ type CheckedLine = CheckResult & { readonly group: string; readonly name: string
  */
 export async function doctor(
   { stack, signal, printLine, width, progress }: Operation,
-  { json, diff }: { readonly json: boolean; readonly diff: boolean },
+  { json }: { readonly json: boolean },
 ): Promise<boolean> {
   const started = new Date();
-  const limit = diff ? DIFF_TIME_LIMIT : TIME_LIMIT;
-  using inspection = new Inspection(stack, AbortSignal.any([signal, AbortSignal.timeout(limit * 1000)]));
+  using inspection = new Inspection(stack, AbortSignal.any([signal, AbortSignal.timeout(TIME_LIMIT * 1000)]));
   const checks = Object.entries(CHECKS).flatMap(([group, all]) => all.map((check) => ({ group, check })));
-  if (diff) checks.push({ group: 'Deployment', check: diffCheck });
   const found: CheckedLine[][] = [];
   let done = 0;
   const left = checks.entries();
   const workers = Array.from({ length: AT_ONCE }, async () => {
     for (const [index, { group, check }] of left) {
-      const results = await examine(inspection, check, limit);
+      const results = await examine(inspection, check);
       const { name } = check;
       found[index] = results.map(({ state, seen, why, fix }) => ({ group, name, state, seen, why, fix }));
       done += 1;
@@ -93,9 +86,9 @@ export async function doctor(
 const NOT_CHECKED = { why: 'The state is unknown.', fix: 'Run the command again.' };
 
 /** A check that is given up goes on until the process ends. */
-async function examine(inspection: Inspection, check: StageCheck, limit: number): Promise<CheckResult[]> {
+async function examine(inspection: Inspection, check: StageCheck): Promise<CheckResult[]> {
   const { signal, stage } = inspection;
-  const late = warning(`no answer within ${limit} s`, NOT_CHECKED);
+  const late = warning(`no answer within ${TIME_LIMIT} s`, NOT_CHECKED);
   try {
     const results = await Promise.race([check.run(inspection), aborted(signal).then(() => late)]);
     const isFine = ({ state }: CheckResult) => state === 'ok' || state === 'skipped';

@@ -10,7 +10,6 @@ import { paginateDescribeAlarms } from '@aws-sdk/client-cloudwatch';
 import { paginateFilterLogEvents, StartQueryCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { readCloudAssembly } from 'local-aws/template';
 import { synthesise } from '../../../bin/synthesise.ts';
-import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { ACCEPTED } from '../../../lambda/log-messages.ts';
 import { duration, jsonObject } from '../../terminal/text.ts';
 import { queryResult } from '../history/log-search.ts';
@@ -180,10 +179,12 @@ export class Inspection implements Disposable {
     return lines;
   }
 
-  /** The name of a log group, by the beginning of its logical id. */
-  async logGroup(id: string): Promise<string | undefined> {
-    const groups = await this.resources('AWS::Logs::LogGroup');
-    return groups.find(({ logicalId }) => logicalId.startsWith(id))?.physicalId;
+  /** Properties of the receiver's function. */
+  async receiver() {
+    const functions = await this.resources('AWS::Lambda::Function');
+    return functions
+      .map(({ properties }) => properties)
+      .find(({ Environment }) => Environment?.Variables?.SECRET_GRACE_SECONDS !== undefined);
   }
 
   [Symbol.dispose](): void {
@@ -215,26 +216,6 @@ export const revertDrift = ({ isLocalStack, stageName }: Inspection) =>
   isLocalStack
     ? 'npm start'
     : `npx cdk drift -c stage=${stageName} && npx cdk deploy -c stage=${stageName} --revert-drift`;
-
-/** `shop.updated 5 min ago; girl.created, girl.deleted never`. */
-export function eventTimes(events: readonly EventName[], timeOf: (event: EventName) => Date | undefined) {
-  const [known, unknown] = [events.filter(timeOf), events.filter((event) => timeOf(event) === undefined)];
-  const times = known.map((event) => `${event} ${ago(timeOf(event))}`);
-  return [...times, unknown.length > 0 ? `none of ${unknown.join(', ')}` : []].flat().join('; ');
-}
-
-/** Maximum number of different texts that a tally names. */
-const MAX_TALLIED = 5;
-
-/** How many there are of each text, the most frequent first: `3 × Rejected, 1 × Parked`. */
-export function tally(texts: readonly string[]): string {
-  const groups = [...Map.groupBy(texts, (text) => text)].sort(
-    ([, one], [, other]) => other.length - one.length,
-  );
-  const shown = groups.slice(0, MAX_TALLIED).map(([text, all]) => `${all.length} × ${text}`);
-  const rest = groups.slice(MAX_TALLIED).flatMap(([, all]) => all).length;
-  return [...shown, ...(rest > 0 ? [`${rest} × other`] : [])].join(', ');
-}
 
 /** Milliseconds since a time. */
 export const since = (time: Date | number | undefined) => Date.now() - Number(time ?? Date.now());

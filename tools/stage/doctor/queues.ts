@@ -1,9 +1,7 @@
-import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { alarmTable } from '../../../lib/alarms/alarm-table.ts';
-import { counted, duration, manyMessages, printable } from '../../terminal/text.ts';
+import { counted, duration, manyMessages } from '../../terminal/text.ts';
 import { pausesOf } from '../queues/pause-state.ts';
 import { type AnyQueue, oldestMessage, queueState, removedQueues, waitingQueues } from '../queues/queue.ts';
-import { retriesOf } from '../queues/retries.ts';
 import { failure, type Inspection, ok, problemsOr, type StageCheck, since, warning } from './inspection.ts';
 
 /** Milliseconds that a message may wait for its first attempts. */
@@ -17,9 +15,6 @@ const WHY: Readonly<Record<AnyQueue['kind'], string>> = {
   unrouted: 'The partner sends an event kind that this stage does not process.',
   removed: 'Nothing consumes this queue. Export what you need.',
 };
-
-const FAILING =
-  'Its consumer fails. After about three hours these events become dead letters. See "Failing" in docs/operations.md.';
 
 export const queueChecks: readonly StageCheck[] = [
   {
@@ -38,7 +33,7 @@ export const queueChecks: readonly StageCheck[] = [
   },
   {
     name: 'event queues',
-    needs: ['lambda:ListEventSourceMappings', 'cloudwatch:DescribeAlarms', 'logs:FilterLogEvents', ...needs],
+    needs: ['lambda:ListEventSourceMappings', 'cloudwatch:DescribeAlarms', ...needs],
     why: 'Its consumer does not keep up. See "Waiting" in docs/operations.md.',
     fix: ({ stage }) => stage.command('list'),
     async run(inspection) {
@@ -50,10 +45,7 @@ export const queueChecks: readonly StageCheck[] = [
         const text = `${event}: ${found.text}`;
         if (paused.has(event)) return ok(text);
         const isLate = found.visible > 0 && since(found.oldest) > MAX_WAIT;
-        // Messages that wait for a retry are in flight. The oldest of them may be why the event is late.
-        const error = found.inFlight > 0 ? await lastError(inspection, event, found.visibility) : undefined;
-        if (error === undefined) return isLate ? failure(text) : ok(text);
-        return (isLate ? failure : warning)(`${text}: ${printable(error)}`, { why: FAILING });
+        return isLate ? failure(text) : ok(text);
       });
       const found = (await Promise.all(results)).flat();
       return found.length === 0 ? ok('empty') : found;
@@ -78,20 +70,14 @@ export const queueChecks: readonly StageCheck[] = [
   },
 ];
 
-/** The error of an event's messages that wait for a retry, if there are any. */
-async function lastError({ stage }: Inspection, event: EventName, visibility: number) {
-  const { retries, crash } = await retriesOf(stage, event, visibility);
-  return retries[0]?.error ?? crash?.error;
-}
-
 /** @returns undefined if a queue is empty */
 async function contents({ stage }: Inspection, url: string) {
-  const { arn, visible, inFlight, delayed, retention, visibility } = await queueState(stage.sqs, url);
+  const { arn, visible, inFlight, delayed, retention } = await queueState(stage.sqs, url);
   const count = visible + inFlight + delayed;
   if (count === 0) return undefined;
   const oldest = await oldestMessage(stage, arn);
   const left = duration((oldest ?? 0) + retention * 1000 - Date.now());
   const age =
     oldest === undefined ? 'age unknown' : `the oldest for ${duration(since(oldest))}, deleted in ${left}`;
-  return { visible, inFlight, oldest, visibility, text: `${manyMessages(count)}, ${age}` };
+  return { visible, oldest, text: `${manyMessages(count)}, ${age}` };
 }

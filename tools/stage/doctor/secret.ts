@@ -24,10 +24,8 @@ async function versions(inspection: Inspection) {
   const [current, previous] = await Promise.all(
     ['AWSCURRENT', 'AWSPREVIOUS'].map((stage) => version(inspection, stage)),
   );
-  const [grace = 0] = (await inspection.resources('AWS::Lambda::Function')).flatMap(
-    ({ properties }) => properties.Environment?.Variables?.SECRET_GRACE_SECONDS ?? [],
-  );
-  const until = new Date(Number(current?.CreatedDate ?? 0) + Number(grace) * 1000);
+  const grace = Number((await inspection.receiver())?.Environment.Variables.SECRET_GRACE_SECONDS ?? 0);
+  const until = new Date(Number(current?.CreatedDate ?? 0) + grace * 1000);
   return { current, previous, until };
 }
 
