@@ -79,10 +79,7 @@ const NOT_EMULATED = ['archive retention'];
  * @throws Error that describes the difference
  */
 export async function mustBeHealthy(stage: string, environment: Emulator['environment']): Promise<void> {
-  const { output } = await run(
-    ['npx', 'hookctl', 'doctor', '--stage', stage, '--json'],
-    environment,
-  );
+  const { output } = await run(['npx', 'hookctl', 'doctor', '--stage', stage, '--json'], environment);
   const { checks }: { checks: { name: string; state: string }[] } = JSON.parse(
     output.slice(output.indexOf('{'), output.lastIndexOf('}') + 1),
   );
