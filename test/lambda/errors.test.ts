@@ -26,7 +26,7 @@ test('an error of a service is described by its name, text, status, request and 
   });
 });
 
-// Node.js's own errors belong to another realm than a test's. `test/lambda/error-stacks.test.ts` has real ones.
+// Node.js's own errors belong to another realm than a test's.
 test.each([
   { code: 'ECONNRESET', expected: 'connection closed' },
   { code: 'EPIPE', expected: 'connection closed' },

@@ -76,7 +76,7 @@ describe('the archive', () => {
 
   test('of zero days does not exist, and consumers write no records', async () => {
     const stage = { stages: { dev: { archive: { days: 0 } } } };
-    const without = new SynthesisedTemplate(await sharedAssembly('no-archive', stage));
+    const without = new SynthesisedTemplate(await sharedAssembly('no-archive', stage, false));
     expect(without.resources.filter(({ path }) => path.startsWith('Archive/'))).toEqual([]);
     expect(JSON.stringify([without.outputs, without.resources])).not.toMatch(
       /archive_stream|"archive|firehose/i,

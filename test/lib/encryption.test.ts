@@ -210,7 +210,7 @@ test('a stage without its own key has a key for its topics only', () => {
 test('an existing key encrypts everything, next to keys of an existing secret and of alarms, and no key is created for data', async () => {
   const stage = { ...stages.encrypted, encryption: { keyArn }, secretArn };
   const template = new SynthesisedTemplate(
-    await sharedAssembly('own', { stage: 'own', stages: { own: stage } }),
+    await sharedAssembly('own', { stage: 'own', stages: { own: stage } }, false),
   );
   expect(template.ofType('AWS::KMS::Key').map(({ path }) => path)).toEqual(['AlarmKey']);
   expect(notUnder(template, keyArn)).toEqual(['Alarms/Topic']);
@@ -222,7 +222,7 @@ test('an existing key encrypts everything, next to keys of an existing secret an
 test('a stage without an archive has consumers that use the key only through the services that they call', async () => {
   const stage = { ...stages.encrypted, archive: { days: 0 } };
   const template = new SynthesisedTemplate(
-    await sharedAssembly('unarchived', { stage: 'unarchived', stages: { unarchived: stage } }),
+    await sharedAssembly('unarchived', { stage: 'unarchived', stages: { unarchived: stage } }, false),
   );
   expect(keyGrants(template, 'ShopUpdated/Consumer/Role')).toEqual(
     decryptAndGenerate('TopicKey', ['dynamodb', 's3', 'sqs']),

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
 import { readCloudAssembly, SynthesisedTemplate } from 'local-aws/template';
 import { eventNames } from '../../lambda/events/catalogue.ts';
@@ -58,27 +58,29 @@ const sourcesOf = (map: string): string[] => JSON.parse(readFileSync(map, 'utf8'
 
 const sizeOf = (files: string[]) => files.reduce((sum, file) => sum + statSync(file).size, 0);
 
-/** The files of a bundle and the imports of each, of any kind. */
-async function readImports(service: string) {
-  const { metafile } = await build({
-    entryPoints: scriptsOf(service),
-    bundle: true,
-    packages: 'external',
-    platform: 'node',
-    format: 'esm',
-    outdir: 'unused',
-    write: false,
-    metafile: true,
-  });
-  return metafile.inputs;
-}
+/** The files of each bundle and the imports of each file, of any kind. */
+const imports = new Map(
+  await Promise.all(
+    services.map(async (service) => {
+      const { metafile } = await build({
+        entryPoints: scriptsOf(service),
+        bundle: true,
+        packages: 'external',
+        platform: 'node',
+        format: 'esm',
+        outdir: 'unused',
+        write: false,
+        metafile: true,
+      });
+      return [service, metafile.inputs] as const;
+    }),
+  ),
+);
 
 /** The files that are loaded before the first request: the entry, and all its imports except those on demand. */
-async function loadedAtStart(service: string): Promise<string[]> {
-  const inputs = await readImports(service);
-  const entry = Object.keys(inputs).find((file) => file.endsWith('/index.mjs'));
-  if (entry === undefined) throw new Error(`The bundle of ${service} has no index.mjs`);
-  const loaded = new Set([entry]);
+function loadedAtStart(service: string): string[] {
+  const inputs = imports.get(service) ?? {};
+  const loaded = new Set(Object.keys(inputs).filter((file) => file.endsWith('/index.mjs')));
   for (const file of loaded) {
     for (const { path, kind, external } of inputs[file]?.imports ?? []) {
       if (!external && kind === 'import-statement') loaded.add(path);
@@ -92,85 +94,66 @@ describe('bundles', () => {
     expect(services.toSorted()).toEqual(['receiver', 'smoke-test', ...eventNames.map(kebabCase)].sort());
   });
 
-  test.each(services)('%s: what is imported on demand has no copy of shared state', (service) => {
-    const [own, others] = [mapsOf(service).filter(isEntry), mapsOf(service).filter((file) => !isEntry(file))];
-    const loaded = new Set(own.flatMap(sourcesOf));
-    const both = others
-      .flatMap(sourcesOf)
-      .filter((source) => source.startsWith('lambda/') && loaded.has(source));
-    expect(both.filter((source) => !MAY_BE_COPIED.includes(source))).toEqual([]);
-  });
-
   test('of the receiver have at most 600 KB, with imports on demand', () => {
     expect(sizeOf(filesOf('receiver'))).toBeLessThanOrEqual(MAXIMUM_WHOLE_BYTES);
   });
 
-  test.each(services)('the one of %s loads at most 450 KB at its start', async (service) => {
-    expect(sizeOf(await loadedAtStart(service))).toBeLessThanOrEqual(MAXIMUM_BYTES);
-  });
+  describe.each(services)('of %s', (service) => {
+    test('have no copy of shared state in what is imported on demand', () => {
+      const maps = mapsOf(service);
+      const loaded = new Set(maps.filter(isEntry).flatMap(sourcesOf));
+      const both = maps
+        .filter((file) => !isEntry(file))
+        .flatMap(sourcesOf)
+        .filter((source) => source.startsWith('lambda/') && loaded.has(source));
+      expect(both.filter((source) => !MAY_BE_COPIED.includes(source))).toEqual([]);
+    });
 
-  test.each(services)(
-    'the one of %s lacks the schema of archive records: only commands read these',
-    (service) => {
-      expect(mapsOf(service).flatMap(sourcesOf)).not.toContain('lambda/archive/record-schema.ts');
-    },
-  );
+    test('load at most 450 KB at their start', () => {
+      expect(loadedAtStart(service)).not.toEqual([]);
+      expect(sizeOf(loadedAtStart(service))).toBeLessThanOrEqual(MAXIMUM_BYTES);
+    });
 
-  test.each(services)('the one of %s has a source map for each file, of at most 16 KB in all', (service) => {
-    expect(mapsOf(service)).toEqual(scriptsOf(service).map((file) => `${file}.map`));
-    expect(sizeOf(mapsOf(service))).toBeLessThanOrEqual(MAXIMUM_MAP_BYTES);
-  });
-
-  test.each(services)(
-    'the one of %s names its sources from the project’s root, and holds none',
-    (service) => {
-      const maps = mapsOf(service).map((file) => JSON.parse(readFileSync(file, 'utf8')));
-      const sources = maps.flatMap((map) => map.sources);
-      expect(sources.filter((source) => /^(lambda\/.*\.ts|node_modules\/.+)$/.exec(source) === null)).toEqual(
-        [],
-      );
+    test('have a small source map for each file, with names from the project’s root and no sources', () => {
+      expect(mapsOf(service)).toEqual(scriptsOf(service).map((file) => `${file}.map`));
+      expect(sizeOf(mapsOf(service))).toBeLessThanOrEqual(MAXIMUM_MAP_BYTES);
+      const sources = mapsOf(service).flatMap(sourcesOf);
+      expect(sources.filter((source) => !/^(lambda\/.*\.ts|node_modules\/.+)$/.test(source))).toEqual([]);
       expect(sources).toContainEqual(expect.stringMatching(/^lambda/));
-      expect(maps.filter((map) => 'sourcesContent' in map)).toEqual([]);
-    },
-  );
+      // Only commands read archive records.
+      expect(sources).not.toContain('lambda/archive/record-schema.ts');
+      const texts = mapsOf(service).map((file) => readFileSync(file, 'utf8'));
+      expect(texts.filter((text) => 'sourcesContent' in JSON.parse(text))).toEqual([]);
+    });
 
-  test.each(services)('the one of %s imports built-in modules of Node.js, and no other', async (service) => {
-    const imports = Object.values(await readImports(service)).flatMap((file) => file.imports);
-    const origins = imports
-      .filter(({ external }) => external)
-      .map(({ path }) => (path.startsWith('node:') ? 'Node.js' : path));
-    expect(new Set(origins)).toEqual(new Set(['Node.js']));
+    test('import built-in modules of Node.js, and no other', () => {
+      const origins = Object.values(imports.get(service) ?? {})
+        .flatMap((file) => file.imports)
+        .filter(({ external }) => external)
+        .map(({ path }) => (path.startsWith('node:') ? 'Node.js' : path));
+      expect(new Set(origins)).toEqual(new Set(['Node.js']));
+    });
   });
 });
 
-describe('a synthesis into another folder', () => {
-  let outdir: string;
-  const receiver = () => join(outdir, 'bundles', 'receiver');
-
-  beforeAll(async () => {
-    outdir = await mkdtemp(join(tmpdir(), 'bundles-'));
-    await mkdir(receiver(), { recursive: true });
-    await writeFile(join(receiver(), 'chunk-OLD.mjs'), '');
+test('a synthesis into another folder makes the same files, drops those of an earlier one, and lists sources', async () => {
+  const outdir = await mkdtemp(join(tmpdir(), 'bundles-'));
+  try {
+    const receiver = join(outdir, 'bundles', 'receiver');
+    await mkdir(receiver, { recursive: true });
+    await writeFile(join(receiver, 'chunk-OLD.mjs'), '');
     await bundleFunctions(outdir);
-  });
-  afterAll(() => rm(outdir, { recursive: true }));
-
-  test('does not deploy the output of an earlier one', () => {
-    expect(readdirSync(receiver())).toContain('index.mjs');
-    expect(readdirSync(receiver())).not.toContain('chunk-OLD.mjs');
-  });
-
-  test('lists the sources of each function, also one that adds no bytes to the bundle', () => {
+    const texts = (folder: string) =>
+      Object.fromEntries(readdirSync(folder).map((file) => [file, readFileSync(join(folder, file), 'utf8')]));
+    // Otherwise every deployment would replace the functions.
+    expect(texts(receiver)).toEqual(texts(bundles.get('receiver') ?? ''));
     const list: BundleList = JSON.parse(readFileSync(join(outdir, BUNDLE_LIST), 'utf8'));
+    // The second adds no bytes to the bundle.
     expect(list.receiver?.sources).toEqual(
       expect.arrayContaining(['lambda/receiver/handler.ts', 'lambda/no-browser.ts']),
     );
     expect(list.receiver?.sources.filter((file) => !existsSync(file))).toEqual([]);
-  });
-
-  test('makes the same files, so that nothing is deployed again', () => {
-    const texts = (folder: string) =>
-      Object.fromEntries(readdirSync(folder).map((file) => [file, readFileSync(join(folder, file), 'utf8')]));
-    expect(texts(receiver())).toEqual(texts(bundles.get('receiver') ?? ''));
-  });
+  } finally {
+    await rm(outdir, { recursive: true });
+  }
 });

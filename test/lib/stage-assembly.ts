@@ -10,13 +10,14 @@ import { sharedAssembly } from '../support/test-assembly.ts';
  * @returns its folder
  */
 export function stageAssembly(stage: string, acknowledge = true): Promise<string> {
-  return sharedAssembly(acknowledge ? stage : `${stage}-unacknowledged`, {
+  const overrides = {
     stage,
     stages,
     nag: true,
     acknowledge,
     '@aws-cdk/core:failSynthOnValidationErrors': false,
-  });
+  };
+  return sharedAssembly(acknowledge ? stage : `${stage}-unacknowledged`, overrides);
 }
 
 /** The template of one of `stages`. */

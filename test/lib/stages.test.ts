@@ -189,7 +189,7 @@ describe('a setting has its effect', () => {
   test('domain.keepDefaultEndpoint: an HTTP API keeps it until the partner has moved', async () => {
     const { mutualTls: _, ownershipCertificateArn: __, ...domain } = settings.domain;
     const moving = { dev: { domain: { ...domain, keepDefaultEndpoint: true } } };
-    const http = new SynthesisedTemplate(await sharedAssembly('moving', { stages: moving }));
+    const http = new SynthesisedTemplate(await sharedAssembly('moving', { stages: moving }, false));
     expect(only(http, 'AWS::ApiGatewayV2::Api').DisableExecuteApiEndpoint).toBe(false);
     const { ApiId, ApiMappingKey } = only(http, 'AWS::ApiGatewayV2::ApiMapping');
     expect(http.referred(ApiId)).toBe('Api/HttpApi');
