@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import fc from 'fast-check';
@@ -97,6 +98,25 @@ async function takeBytes(queueUrl: string | undefined, isQuarantine: boolean): P
   );
 }
 
+/** Sends a request as an HTTP API does. */
+const send = (bytes: Buffer, signature: string, isText: boolean) =>
+  receive(
+    httpApiEvent(
+      {
+        method: 'POST',
+        path: '/api/v1/webhooks/partner',
+        headers: [['x-webhook-signature', signature]],
+        body: bytes.toString(isText ? 'utf8' : 'base64'),
+        isBase64Encoded: !isText,
+        sourceIp: '192.0.2.1',
+        receivedAt: new Date(),
+        requestId: randomUUID(),
+      },
+      { accountId: '0', apiId: 'api', domainName: 'localhost' },
+    ),
+    {} as Context,
+  );
+
 test.each([
   ['usable', usable, 200],
   ['of an unknown kind', unknown, 200],
@@ -110,22 +130,7 @@ test.each([
       fc.boolean(),
       async ({ bytes, due }, signed, asText) => {
         const isText = asText && bytes.equals(Buffer.from(bytes.toString()));
-        const answer = await receive(
-          httpApiEvent(
-            {
-              method: 'POST',
-              path: '/api/v1/webhooks/partner',
-              headers: [['x-webhook-signature', signed.of(bytes)]],
-              body: bytes.toString(isText ? 'utf8' : 'base64'),
-              isBase64Encoded: !isText,
-              sourceIp: '192.0.2.1',
-              receivedAt: new Date(),
-              requestId: randomUUID(),
-            },
-            { accountId: '0', apiId: 'api', domainName: 'localhost' },
-          ),
-          {} as Context,
-        );
+        const answer = await send(bytes, signed.of(bytes), isText);
         expect(answer.statusCode).toBe(signed.isRight ? status : 401);
         expect(answer.body).not.toContain(PERSONAL);
         const kept = await takeBytes(environment[due], status === 400);
@@ -144,3 +149,34 @@ test.each([
     }
   },
 );
+
+const event = (name: string, data: string) =>
+  `{"event":"${name}","data":${data},"timestamp":"2026-01-31T09:00:00Z"}`;
+
+test.each([
+  {
+    what: 'deep nesting',
+    body: event('girl.created', `{"girl_id":"g","x":${'['.repeat(4e5)}${']'.repeat(4e5)}}`),
+    status: 200,
+  },
+  {
+    what: 'a long list of wrong entries',
+    body: event('shop.updated', `{"shop_id":"s","updated_fields":[${'1,'.repeat(1e6)}1]}`),
+    status: 400,
+  },
+  {
+    what: 'an id of control characters',
+    body: event('shop.updated', '{"shop_id":"\\u0000\\u0007"}'),
+    status: 200,
+  },
+  {
+    what: 'an id of 10,000 characters',
+    body: event('shop.updated', `{"shop_id":"${'x'.repeat(10_000)}"}`),
+    status: 200,
+  },
+  { what: 'NUL bytes', body: '\0'.repeat(100), status: 400 },
+  { what: 'compressed data', body: gzipSync(event('shop.updated', '{"shop_id":"s"}')), status: 400 },
+])('a hostile body gets $status: $what', async ({ body, status }) => {
+  const bytes = Buffer.from(body);
+  expect((await send(bytes, sign(bytes).toString('hex'), false)).statusCode).toBe(status);
+});
