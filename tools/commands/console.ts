@@ -77,8 +77,7 @@ async function serve({ stack, signal, printLine }: Operation, settings: ConsoleS
   const { withPortErrors } = await import('../start/ports.ts');
   const { port, readOnly, since } = settings;
   const who = await stack.caller();
-  using store = new HistoryStore();
-  const source = new Source(stack, store, since);
+  const source = new Source(stack, new HistoryStore(), since);
   try {
     const context = { source, port, readOnly, local: undefined, commands: pageCommands };
     const page = await withPortErrors([{ option: 'port', port }], () => startConsole(context));

@@ -1,12 +1,14 @@
 import { outputsOption, runOperation, stageOption } from '../stage/operation.ts';
+import { searchOption, shopOption } from '../stage/payload-filter.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { UsageError } from '../terminal/command-error.ts';
 import { jsonOption, time } from '../terminal/options.ts';
 
-/** Shows the history of one delivery; with `--search <text>`, lists the deliveries that contain a text. */
+/** Shows the history of one delivery; with `--shop` or `--search`, lists deliveries. */
 export const command = hookctlCommand('trace', 'Shows the history of one delivery, step by step.')
   .argument('[id]', 'event, request or message: at least 8 characters of its id; or a full webhookId')
-  .option('--search <text>', 'list deliveries with this text in payload, ids, shop or error; ignores case')
+  .addOption(shopOption('list deliveries of this shop: its whole id'))
+  .addOption(searchOption('list deliveries whose payload contains this text; ignores case'))
   .option(
     '--since <time>',
     'search since this time: 2026-01-31T09:00:00Z, 2026-01-31 or 3h (default: 30d)',
@@ -16,14 +18,15 @@ export const command = hookctlCommand('trace', 'Shows the history of one deliver
   .addOption(stageOption())
   .addOption(outputsOption())
   .addOption(jsonOption())
-  .action((id, { search, since, until, json = false, ...where }) => {
+  .action((id, { shop, search, since, until, json = false, ...where }) => {
     const times = { since, until, json: json === true };
-    if (search === undefined && id === undefined) throw new UsageError('Give an id or --search <text>');
-    if (search !== undefined && id !== undefined) throw new UsageError('Either an id or --search, not both');
+    const isList = shop !== undefined || search !== undefined;
+    if (!isList && id === undefined) throw new UsageError('Give an id, --shop <id> or --search <text>');
+    if (isList && id !== undefined) throw new UsageError('Either an id, or --shop and --search');
     return runOperation(where, async (operation) => {
-      if (search !== undefined) {
+      if (isList) {
         const { printSearch } = await import('../stage/history/search.ts');
-        return printSearch(operation, search, times);
+        return printSearch(operation, { shop, search }, times);
       }
       const { printTrace } = await import('../stage/history/print.ts');
       return printTrace(operation, id ?? '', times);

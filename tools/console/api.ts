@@ -6,8 +6,10 @@
  */
 import type { EventName } from '../../lambda/events/catalogue.ts';
 import type { Effect, ExchangeFact, LineFact } from '../stage/history/facts.ts';
-import type { Delivery, History, PausedQueue } from '../stage/history/history.ts';
+import type { Delivery, History, PausedQueue, PayloadSearch } from '../stage/history/history.ts';
 import type { Block, ProgressStep } from '../terminal/block.ts';
+
+export type { PayloadSearch };
 
 /** `GET /api/stack`: the stack that the page shows. */
 export interface StackInfo {
@@ -48,18 +50,6 @@ export interface DeliveryList {
   readonly total: number;
   /** How far the payloads were searched. Only for a stage, if `search` was given. */
   readonly searched?: PayloadSearch;
-}
-
-/** Progress of a payload search of a stage, which reads the archive. */
-export interface PayloadSearch {
-  readonly objects: number;
-  readonly records: number;
-  /** Time from which archive records were searched, ISO 8601. Older records were not searched. */
-  readonly since: string;
-  /** Whether the search stopped at its limit. Repeat the search to continue. */
-  readonly limited: boolean;
-  /** Why the archive could not be read, such as a missing permission. */
-  readonly refused?: string;
 }
 
 /**

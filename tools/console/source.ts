@@ -8,10 +8,10 @@ import { findFacts } from '../stage/history/find-facts.ts';
 import { followArchive, followLines } from '../stage/history/follow-facts.ts';
 import type { Delivery, History } from '../stage/history/history.ts';
 import { readNewestRecords, storedRecord } from '../stage/history/records.ts';
-import { hasText } from '../stage/history/searchable-text.ts';
-import { type HistoryStore, MAX_PAYLOAD_BYTES, MAX_PAYLOADS } from '../stage/history/store.ts';
+import { type HistoryStore, MAX_PAYLOAD_BYTES } from '../stage/history/store.ts';
 import { locate } from '../stage/history/trace.ts';
 import { refusalOf } from '../stage/operation.ts';
+import { matchesRecord } from '../stage/payload-filter.ts';
 import type { Stage } from '../stage/stage.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import type { DeliveryDetail, Notice, PayloadSearch, RequestDetail } from './api.ts';
@@ -136,17 +136,19 @@ export class Source {
   /**
    * Adds archive records that match a search to the store, from the newest hour backwards. Payloads that are
    * too large for a record are in a bucket of their own and are not searched.
-   * @returns undefined if the store already has all payloads
+   * @returns how far the search went. Undefined if the store has all payloads
    */
   async search(text: string | undefined, signal: AbortSignal): Promise<PayloadSearch | undefined> {
     const { since } = this;
-    if (text === undefined || since === undefined) return undefined;
+    if (text === undefined) return undefined;
+    if (since === undefined) return this.store.searched;
     const search = this.#searchFor(text);
     try {
       const reading = { since, until: undefined, signal, read: search.read };
       const { unread } = await readNewestRecords(this.stage, reading, (records, object) => {
         search.records += records.length;
-        for (const record of records) if (hasText(record, text)) this.store.addRecord(record, object);
+        const found = records.filter((record) => matchesRecord({ search: text }, record));
+        for (const record of found) this.store.addRecord(record, object);
       });
       return {
         objects: search.read.size,
@@ -303,7 +305,7 @@ function whyMissing(exchange: ExchangeFact | undefined): string {
   }
   return exchange.bytes === undefined
     ? 'It was not read: no route accepts it, or it is too large'
-    : `It is no longer stored: only the newest ${MAX_PAYLOADS.toLocaleString('en')} are, of ${MAX_PAYLOAD_BYTES / 1024 ** 2} MiB together`;
+    : `It is no longer stored: only the newest ${MAX_PAYLOAD_BYTES / 1024 ** 2} MiB of bodies are`;
 }
 
 function archiveNotice(problems: ReadonlyMap<string, string>): Notice {

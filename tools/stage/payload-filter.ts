@@ -1,4 +1,5 @@
-import { Option } from '@commander-js/extra-typings';
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import type { ArchiveRecord } from '../../lambda/archive/record.ts';
 import { HASHED_KEY, tableKey } from '../../lambda/effects/table-key.ts';
 import { isObject, jsonOf, textOf } from './history/json.ts';
 
@@ -10,15 +11,24 @@ export interface PayloadFilter {
   readonly search?: string | undefined;
 }
 
-export const shopOption = () => new Option('--shop <id>', 'only this shop: its whole id');
+export const shopOption = (what = 'only this shop: its whole id') => new Option('--shop <id>', what);
 
-export const searchOption = () =>
-  new Option('--search <text>', 'only payloads that contain this text; ignores case');
+export const searchOption = (what = 'only payloads that contain this text; ignores case') =>
+  new Option('--search <text>', what).argParser((text) => {
+    if (text.trim() !== '') return text;
+    throw new InvalidArgumentError('It is empty.');
+  });
 
 /** @param payload the partner's bytes */
 export function matchesPayload({ shop, search }: PayloadFilter, payload: Uint8Array): boolean {
   const matchesShop = shop === undefined || isOfShop(shop, eventAndShop(payload).shopId);
   return matchesShop && (search === undefined || contains(payload, search));
+}
+
+/** Whether an archived delivery matches. The record of a replay has no payload. */
+export function matchesRecord({ shop, search }: PayloadFilter, { shopId, body }: ArchiveRecord): boolean {
+  const matchesShop = shop === undefined || isOfShop(shop, shopId);
+  return matchesShop && (search === undefined || (body !== undefined && contains(Buffer.from(body), search)));
 }
 
 /**
@@ -28,11 +38,19 @@ export function matchesPayload({ shop, search }: PayloadFilter, payload: Uint8Ar
 export const isOfShop = (shop: string, shopId: string | undefined) =>
   shopId === (HASHED_KEY.test(shop) ? shop : tableKey(shop));
 
-/** Also finds a text whose characters the partner wrote as JSON escapes, such as `\u3042`. */
-function contains(payload: Uint8Array, search: string): boolean {
+const contains = (payload: Uint8Array, search: string) =>
+  searchableText(payload).toLowerCase().includes(search.toLowerCase());
+
+const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+
+/** A payload as sent and, if that differs, without JSON escapes such as `\u3042`. */
+export function searchableText(payload: Uint8Array): string {
   const text = textOfPayload(payload);
-  const unescaped = JSON.stringify(jsonOf(text)) ?? '';
-  return [text, unescaped].some((one) => one.toLowerCase().includes(search.toLowerCase()));
+  if (!text.includes('\\')) return text;
+  const plain = text.replace(/\\(?:u([0-9a-f]{4})|(["\\/bfnrt]))/gi, (_, code?: string, character = '') =>
+    code === undefined ? (ESCAPES[character] ?? character) : String.fromCharCode(Number.parseInt(code, 16)),
+  );
+  return `${text}\n${plain}`;
 }
 
 /** Event kind and shop of a payload, if they can be found. The shop's id has the form that archive and tables use. */

@@ -1,13 +1,16 @@
-import { isEventName } from '../../../lambda/events/catalogue.ts';
 import { orRefusal } from '../operation.ts';
-import { queueState, waitingQueue } from '../queues/queue.ts';
+import { queueState, waitingQueues } from '../queues/queue.ts';
 import { type WaitingMessage, waitingMessages } from '../queues/waiting-messages.ts';
 import type { Stage } from '../stage.ts';
 import { deriveHistory } from './derive-history.ts';
 import type { DeadLetterFact, Fact } from './facts.ts';
+import { queueOf } from './history.ts';
+
+/** Milliseconds in which SQS may not count a new message yet. Source: SQS API reference, `GetQueueAttributes`. */
+const COUNTS_LATE = { local: 2_000, aws: 60_000 };
 
 interface DeadLettersFound {
-  readonly facts: readonly DeadLetterFact[];
+  readonly facts: readonly Fact[];
   /**
    * Whether all messages were searched, and why the queue could not be read. Absent if the queues were not searched,
    * because no message can be there.
@@ -16,30 +19,43 @@ interface DeadLettersFound {
 }
 
 /**
- * Finds dead letters of an event that SQS moved itself: neither log lines nor archive records contain them. Searches
- * only if a message may be on the dead-letter queue.
+ * Looks for the messages of an event on the queues that may have them and that nothing consumes: a log line may be
+ * missing, and a message may have left its queue.
  * @param known all facts that are known of the event
- * @returns also whether all messages were searched, and why the queue could not be read
  */
 export async function deadLettersOf(
   stage: Stage,
   known: readonly Fact[],
   signal: AbortSignal,
 ): Promise<DeadLettersFound> {
-  const { event, eventId, now } = deriveHistory(known);
-  const mayBeThere = now.some(({ state }) => ['queued', 'retrying', 'dead-letter'].includes(state));
-  if (event === undefined || eventId === undefined || !isEventName(event) || !mayBeThere)
-    return { facts: [] };
+  const { eventId, now } = deriveHistory(known);
+  const open = now.filter(({ state }) => MAY_BE_THERE.has(state));
+  const queues = waitingQueues(stage).filter(({ name }) => open.some(({ queue }) => queue === name));
+  if (eventId === undefined || queues.length === 0) return { facts: [] };
   const found = await orRefusal(stage, async () => {
-    const queues = [waitingQueue(stage, event)];
-    const isOwn = (message: { readonly eventId?: string | undefined }) => message.eventId === eventId;
-    const { messages, complete } = await waitingMessages(stage, isOwn, signal, queues);
-    const isMoved = messages.some(({ failureReason }) => failureReason === undefined);
-    const { maxReceives } = isMoved ? await queueState(stage.sqs, stage.event(event).queueUrl) : {};
-    return { facts: messages.map((message) => deadLetterFact(message, maxReceives)), queues: { complete } };
+    const { messages, complete } = await waitingMessages(
+      stage,
+      (message) => message.eventId === eventId,
+      signal,
+      queues,
+    );
+    const moved = messages.find(({ queue, failureReason }) => queue.kind === 'dead-letter' && !failureReason);
+    const own = stage.events.find((event) => event === moved?.event);
+    const { maxReceives } = own === undefined ? {} : await queueState(stage.sqs, stage.event(own).queueUrl);
+    const there = messages.map((message) => deadLetterFact(message, maxReceives));
+    const at = Date.now();
+    const latest = at - (stage.local ? COUNTS_LATE.local : COUNTS_LATE.aws);
+    const left = open.flatMap(({ state, since, requestId, queue = '' }): Fact[] => {
+      const isExpected = queueOf({ state, event: queue }) !== undefined && Date.parse(since) < latest;
+      const isThere = !complete || there.some((fact) => fact.requestId === requestId);
+      return isExpected && !isThere ? [{ kind: 'left', at, requestId, eventId, queue }] : [];
+    });
+    return { facts: [...there, ...left], queues: { complete } };
   });
   return 'refused' in found ? { facts: [], queues: { complete: false, ...found } } : found;
 }
+
+const MAY_BE_THERE: ReadonlySet<string> = new Set(['queued', 'retrying', 'dead-letter', 'invalid', 'parked']);
 
 /** @param receives receives of a message that the queue allows before SQS moves it */
 export function deadLetterFact(waiting: WaitingMessage, receives?: number): DeadLetterFact {

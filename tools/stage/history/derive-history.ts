@@ -30,7 +30,7 @@ export function deriveHistory(facts: readonly Fact[]): History {
     shopId,
     timestamp,
     steps: stepsOf(lines, requests, messages),
-    now: locationsOf(all, event, requests, messages),
+    now: locationsOf({ facts: all, lines, event: event ?? '', requests, messages }),
   };
 }
 
@@ -38,10 +38,19 @@ export function deriveHistory(facts: readonly Fact[]): History {
  * Builds the list row of one delivery.
  * @param facts of this request only
  * @param history derived from these facts
+ * @param others the rows of other deliveries of the same bytes
  */
-export function deliveryOf(id: string, facts: readonly Fact[], history: History): Delivery {
+export function deliveryOf(
+  id: string,
+  facts: readonly Fact[],
+  history: History,
+  others: readonly Delivery[] = [],
+): Delivery {
   const { eventId, event, shopId, steps, now } = history;
   const [{ state, reason, error }] = now;
+  // If another delivery had the effect, no answer was lost.
+  const isSkipped =
+    reason === 'answer-lost' && others.some((one) => one.state === 'processed' && one.reason === undefined);
   const exchange = ofKind(facts, 'exchange')[0];
   const received = steps.find(({ kind }) => kind === 'received');
   const answered = steps.find(({ kind }) => kind === 'answered');
@@ -53,14 +62,17 @@ export function deliveryOf(id: string, facts: readonly Fact[], history: History)
     ({ messageId }) => messageId,
   );
   const status = exchange?.status ?? answered?.status ?? (consumed.length > 0 ? 200 : undefined);
+  const receivedAt = received?.at ?? steps[0]?.at ?? now[0].since;
+  const later = others.filter((one) => one.receivedAt > receivedAt);
   return {
     id,
     eventId,
     event,
     shopId,
-    receivedAt: received?.at ?? steps[0]?.at ?? now[0].since,
-    state,
-    reason,
+    receivedAt,
+    state: isSkipped ? 'skipped' : state,
+    reason: isSkipped ? 'already-processed' : reason,
+    again: state === 'removed' ? later.find(({ status }) => status !== 401)?.id : undefined,
     status,
     attempts: [...attempts.values()].reduce(
       (total, ofMessage) => total + Math.max(...ofMessage.map(({ attempt = 1 }) => attempt)),

@@ -80,6 +80,16 @@ export interface DeadLetterFact extends FactBase {
   readonly until?: string | undefined;
 }
 
+/** A message that was on a queue that nothing consumes, or should have been, is not there. `at` is when that was seen. */
+interface LeftFact extends FactBase {
+  readonly kind: 'left';
+  /** Absent if the message was never seen on the queue. */
+  readonly messageId?: string | undefined;
+  /** An event, `unrouted` or `quarantine`. */
+  readonly queue: string;
+}
+
+/** A message of the request was seen on the queue of its event after it had left another queue. */
 interface RedriveFact extends FactBase {
   readonly kind: 'redrive';
   readonly requestId: string;
@@ -131,6 +141,7 @@ export type Fact =
   | CrashFact
   | RecordFact
   | DeadLetterFact
+  | LeftFact
   | RedriveFact
   | EffectFact;
 
@@ -157,6 +168,8 @@ function identity(fact: Fact): readonly unknown[] {
     }
     case 'dead-letter':
       return [fact.kind, fact.messageId];
+    case 'left':
+      return [fact.kind, fact.requestId, fact.messageId, fact.at];
     case 'redrive':
       return [fact.kind, fact.requestId, fact.at];
     case 'effect':

@@ -29,6 +29,7 @@ export interface History {
  * - `processed`, `skipped`: the event was processed, or needed no effect.
  * - `dead-lettered`: all attempts failed.
  * - `archived`: the outcome is in the archive.
+ * - `discarded`: somebody deleted the message from the queue that nothing consumes.
  * - `noted`: any other log line about the delivery.
  */
 export type StepKind =
@@ -41,6 +42,7 @@ export type StepKind =
   | 'skipped'
   | 'dead-lettered'
   | 'archived'
+  | 'discarded'
   | 'noted';
 
 /** One step in the history of a delivery. The kind decides which fields are present. */
@@ -85,6 +87,8 @@ export interface HistoryStep {
   /** For `archived`: the object's key, and when a person's data was removed from the record. */
   readonly object?: string | undefined;
   readonly forgottenAt?: string | undefined;
+  /** For `discarded`: who did it, and why. */
+  readonly discarded?: Discarded | undefined;
   /** For `noted`: level and message of the log line. */
   readonly level?: string | undefined;
   readonly message?: string | undefined;
@@ -104,8 +108,11 @@ export type MessageOrigin =
       readonly notify?: boolean | undefined;
     };
 
-/** Why an event needed no effect. `up-to-date`: a replay found that the event was already stored. */
-export type SkipReason = 'already-processed' | 'newer-data' | 'up-to-date';
+/**
+ * Why an event needed no effect. `up-to-date`: a replay found that the event was already stored. `answer-lost`: an earlier
+ * attempt of the same message had the effect, and did not get its answer, so the event counts as processed.
+ */
+export type SkipReason = 'already-processed' | 'newer-data' | 'up-to-date' | 'answer-lost';
 
 export const states = [
   'received',
@@ -120,6 +127,7 @@ export const states = [
   'dead-letter',
   'processed',
   'skipped',
+  'removed',
   'unknown',
 ] as const;
 
@@ -133,6 +141,7 @@ export const states = [
  * - `paused`: queued or retrying, and its event is paused. Known only from the queues, so no log or archive has it.
  * - `dead-letter`: all attempts failed.
  * - `processed`, `skipped`: done.
+ * - `removed`: its message was set aside, and is no longer on that queue. Nobody needs to do anything.
  * - `unknown`: logs and archive have too little left of it.
  */
 export type DeliveryState = (typeof states)[number];
@@ -146,14 +155,19 @@ export const isSettled = (state: DeliveryState): boolean =>
 
 export interface HistoryLocation {
   readonly state: DeliveryState;
+  /** The request that brought the message. */
+  readonly requestId?: string | undefined;
   /** ISO 8601. */
   readonly since: string;
   /** An event, `unrouted` or `quarantine`. Only if the message is on that queue or its dead-letter queue. */
   readonly queue?: string | undefined;
   /** HTTP status of a delivery that was not accepted. */
   readonly status?: number | undefined;
-  /** For `skipped`: why the event needed no effect. */
+  /** For `skipped` and `processed`: why the last attempt needed no effect. */
   readonly reason?: SkipReason | undefined;
+  /** For `removed`: id of the request that brought the same bytes again, and who discarded the message and why. */
+  readonly again?: string | undefined;
+  readonly discarded?: Discarded | undefined;
   /** For `retrying` and `paused`: attempts that have ended. */
   readonly attempts?: number | undefined;
   /** For `retrying`: when the next attempt started, if its end is not known, or when it is due. ISO 8601. */
@@ -164,13 +178,16 @@ export interface HistoryLocation {
   /** Name of the replay that sent the message. */
   readonly replay?: string | undefined;
 
-  /**
-   * Set by `locate` from the queues: when SQS deletes the message, about how many messages are on that queue, and for
-   * `paused` why it is.
-   */
+  /** When SQS deletes the message. ISO 8601. */
   readonly until?: string | undefined;
-  readonly queueHolds?: number | undefined;
+  /** Set by `locate` for `paused`. */
   readonly paused?: PausedQueue | undefined;
+}
+
+/** Who deleted a message with `dlq discard`, and why. */
+export interface Discarded {
+  readonly by: string;
+  readonly reason: string;
 }
 
 export interface PausedQueue {
@@ -190,8 +207,10 @@ export interface Delivery {
   /** ISO 8601. */
   readonly receivedAt: string;
   readonly state: DeliveryState;
-  /** For `skipped`: why the event needed no effect. */
+  /** For `skipped` and `processed`: why the last attempt needed no effect. */
   readonly reason?: SkipReason | undefined;
+  /** For `removed`: id of the request that brought the same bytes again. */
+  readonly again?: string | undefined;
   /** HTTP status of the answer. */
   readonly status?: number | undefined;
   /** Number of attempts to process the message, without those of replays. */
@@ -216,4 +235,24 @@ export function skipReason(outcome: string, replay: string | undefined): SkipRea
   if (outcome === STALE) return 'newer-data';
   if (outcome !== DUPLICATE) return undefined;
   return replay === undefined ? 'already-processed' : 'up-to-date';
+}
+
+/** How far payloads were searched. */
+export interface PayloadSearch {
+  /** Archive objects and payloads that were searched. */
+  readonly objects: number;
+  readonly records: number;
+  /** Time from which payloads were searched, ISO 8601. Older ones were not. */
+  readonly since: string;
+  /** Whether the search stopped at its limit. */
+  readonly limited: boolean;
+  /** Why the archive could not be read, such as a missing permission. */
+  readonly refused?: string;
+}
+
+/** Name of the queue that has a message in this state, which needs a person. Undefined for other states. */
+export function queueOf({ state, event }: Pick<Delivery, 'state' | 'event'>): string | undefined {
+  if (state === 'dead-letter') return event;
+  if (state === 'invalid') return 'quarantine';
+  return state === 'parked' ? 'unrouted' : undefined;
 }

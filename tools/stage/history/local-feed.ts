@@ -1,11 +1,21 @@
-import type { Exchange, ItemChange, LocalStack, PublishedNotification, StackObserver } from 'local-aws';
+import type {
+  Exchange,
+  InspectedMessage,
+  ItemChange,
+  LocalStack,
+  PublishedNotification,
+  StackObserver,
+} from 'local-aws';
 import type { FunctionLogLine } from 'local-aws/functions';
+import { type EventName, eventNames, isEventName } from '../../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../../lambda/events/event-names.ts';
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
+import { DEAD_LETTER_RETENTION_SECONDS } from '../../../lambda/limits.ts';
 import { attribute } from '../../../lambda/queue/message.ts';
 import { eventAndShop } from '../payload-filter.ts';
 import { plainItem } from './effects.ts';
-import type { CrashFact, ExchangeFact, ItemEffect } from './facts.ts';
+import type { DeadLetterFact, ExchangeFact, ItemEffect } from './facts.ts';
+import type { Delivery } from './history.ts';
 import { isObject, jsonOf, textOf } from './json.ts';
 import { lineFact } from './log-line.ts';
 import { HistoryStore } from './store.ts';
@@ -13,11 +23,9 @@ import { HistoryStore } from './store.ts';
 /** Characters stored per line: a function may log anything it receives. */
 const LINE_CHARACTERS = 32 * 1024;
 
-/**
- * Milliseconds between two readings of the dead-letter queues, while a message that crashed its consumer is still being
- * retried.
- */
+/** Milliseconds between two readings of the queues, and the share of the time that readings may take. */
 const POLL_INTERVAL = 1_000;
+const POLL_SHARE = 0.1;
 
 /** A version ends with the id of the event that wrote it (decision D8). */
 const WRITTEN_BY = /#([0-9a-f]{64})$/;
@@ -29,16 +37,17 @@ const WRITTEN_BY = /#([0-9a-f]{64})$/;
  */
 export class LocalFeed implements StackObserver, Disposable {
   readonly store = new HistoryStore();
-  /**
-   * Messages that crashed their consumer, by message id. SQS may move them to the dead-letter queue without a log line.
-   */
-  readonly #crashed = new Map<string, CrashFact>();
-  #stack: Pick<LocalStack, 'outputs' | 'inspectQueue'> | undefined;
   #polling: NodeJS.Timeout | undefined;
 
-  /** Starts to poll the queues of a running stack. */
-  attach(stack: Pick<LocalStack, 'outputs' | 'inspectQueue'>): void {
-    this.#stack = stack;
+  /** Starts to read the queues of a running stack. */
+  attach(stack: ObservedStack): void {
+    const poll = async () => {
+      const begun = performance.now();
+      await readQueues(stack, this.store).catch(() => {});
+      const pause = Math.max(POLL_INTERVAL, (performance.now() - begun) / POLL_SHARE);
+      if (this.#polling !== undefined) this.#polling = setTimeout(poll, pause);
+    };
+    this.#polling = setTimeout(poll, POLL_INTERVAL);
   }
 
   onExchange(exchange: Exchange): void {
@@ -74,46 +83,57 @@ export class LocalFeed implements StackObserver, Disposable {
       const { event, eventId, requestId } = subjectOf(attributes);
       if (event === undefined || eventId === undefined) continue;
       const ids = { event, eventId, requestId, messageId };
-      const fact: CrashFact = { kind: 'crash', at, ...ids, attempt, invocationId, error };
-      this.store.add(fact);
-      this.#crashed.set(messageId, fact);
-      this.#polling ??= setInterval(() => void this.#pollDeadLetters(), POLL_INTERVAL);
+      this.store.add({ kind: 'crash', at, ...ids, attempt, invocationId, error });
     }
   }
 
   [Symbol.dispose](): void {
-    clearInterval(this.#polling);
-    this.store.close();
-  }
-
-  /** SQS moves a message that has crashed its consumer too often, and does not report it. */
-  async #pollDeadLetters(): Promise<void> {
-    if (this.#stack === undefined) return;
-    const events = new Set([...this.#crashed.values()].map(({ event }) => event));
-    for (const event of events) {
-      const url = this.#stack.outputs[`${pascalCase(event)}DeadLetterQueueUrl`];
-      const messages = url === undefined ? [] : await this.#stack.inspectQueue(url).catch(() => []);
-      for (const { id, sentAt } of messages) {
-        const crash = this.#crashed.get(id);
-        if (crash === undefined) continue;
-        const { eventId, requestId } = crash;
-        const ids = { event, eventId, requestId, messageId: id };
-        this.store.add({ kind: 'dead-letter', at: sentAt.getTime(), ...ids });
-        this.#crashed.delete(id);
-      }
-    }
-    this.#forgetSettled();
-  }
-
-  #forgetSettled(): void {
-    for (const [messageId, { requestId }] of this.#crashed) {
-      const state = requestId === undefined ? undefined : this.store.get(requestId)?.state;
-      if (state !== 'retrying' && state !== 'queued') this.#crashed.delete(messageId);
-    }
-    if (this.#crashed.size > 0) return;
-    clearInterval(this.#polling);
+    clearTimeout(this.#polling);
     this.#polling = undefined;
   }
+}
+
+type ObservedStack = Pick<LocalStack, 'outputs' | 'inspectQueue'>;
+
+/** Reads the queues that nothing consumes. No log says that SQS moved a message, or that somebody deleted it. */
+async function readQueues({ outputs, inspectQueue }: ObservedStack, store: HistoryStore): Promise<void> {
+  const urlOf = (queue: string) => outputs[`${pascalCase(queue)}QueueUrl`];
+  const names = [...eventNames, 'quarantine', 'unrouted'] as const;
+  for (const name of names) {
+    const url = isEventName(name) ? urlOf(`${name}.dead.letter`) : urlOf(name);
+    if (url === undefined) continue;
+    const at = Date.now();
+    const facts = (await inspectQueue(url)).map((message) => setAside(name, message));
+    const left = Map.groupBy(store.readQueue(name, facts, at), ({ event = '' }) => event);
+    if (name === 'quarantine') continue;
+    for (const [event, deliveries] of left) await findRedriven(deliveries, urlOf(event));
+  }
+
+  async function findRedriven(deliveries: readonly Delivery[], url: string | undefined): Promise<void> {
+    const messages = url === undefined ? [] : await inspectQueue(url);
+    const moved = new Set(messages.map(({ attributes }) => subjectOf(attributes).requestId));
+    const redriven = deliveries.filter(({ id }) => moved.has(id));
+    for (const { id: requestId } of redriven) store.add({ kind: 'redrive', at: Date.now(), requestId });
+  }
+}
+
+function setAside(
+  queue: EventName | 'quarantine' | 'unrouted',
+  { id: messageId, sentAt, attributes }: InspectedMessage,
+): DeadLetterFact {
+  const { event, eventId, requestId } = subjectOf(attributes);
+  const until = new Date(sentAt.getTime() + DEAD_LETTER_RETENTION_SECONDS * 1000).toISOString();
+  const error = attributes[attribute.failureReason];
+  const known = {
+    kind: 'dead-letter',
+    at: sentAt.getTime(),
+    messageId,
+    eventId,
+    requestId,
+    error,
+    until,
+  } as const;
+  return isEventName(queue) ? { ...known, event: queue } : { ...known, event, queue };
 }
 
 /** The ids of the delivery that brought a message. A message that was sent by hand may lack attributes. */

@@ -1,6 +1,7 @@
 import { UNUSABLE } from '../../../lambda/log-messages.ts';
-import { type DeadLetterFact, type Fact, isoTime, ofKind } from './facts.ts';
+import { type Fact, isoTime, ofKind } from './facts.ts';
 import type { DeliveryState, HistoryLocation } from './history.ts';
+import { DISCARDED, type ParsedLogLine } from './log-line.ts';
 import { type HistoryAttempt, type HistoryMessage, isGivenUp, startOf } from './messages.ts';
 import type { HistoryRequest } from './requests.ts';
 import { crashText } from './state-text.ts';
@@ -17,67 +18,111 @@ const WORST_FIRST: readonly DeliveryState[] = [
   'invalid',
   'failed',
   'rejected',
+  'refused',
+  'removed',
 ];
 
-/** Where a delivery and its messages are. */
-export function locationsOf(
-  facts: readonly Fact[],
-  event: string | undefined,
-  requests: readonly HistoryRequest[],
-  messages: readonly HistoryMessage[],
-): [HistoryLocation, ...HistoryLocation[]] {
+interface DeliveryParts {
+  readonly facts: readonly Fact[];
+  readonly lines: readonly ParsedLogLine[];
+  readonly event: string;
+  readonly requests: readonly HistoryRequest[];
+  readonly messages: readonly HistoryMessage[];
+}
+
+/**
+ * Where a delivery and its messages are. Logs say where a message should be. What was seen on a queue, or was not there
+ * any more, overrides them.
+ */
+export function locationsOf(parts: DeliveryParts): [HistoryLocation, ...HistoryLocation[]] {
+  const { facts, requests, messages } = parts;
+  const fromLogs = [
+    ...requests.flatMap((request) => locationOfRequest(request, parts) ?? []),
+    ...messages.flatMap((message) => locationOfMessage(message, parts) ?? []),
+  ];
+  const setAside = onQueues(parts, fromLogs);
+  const isOnQueue = (one: HistoryLocation) => setAside.some((other) => isSamePlace(one, other));
   const open = [
-    ...requests.flatMap((request) => locationOfRequest(request, { facts, event, requests, messages }) ?? []),
-    ...messages.flatMap((message) => locationOfMessage(event ?? '', message, messages, facts) ?? []),
-    ...ofKind(facts, 'dead-letter').flatMap((deadLetter) => locationOfDeadLetter(deadLetter, requests) ?? []),
+    ...setAside,
+    ...fromLogs.filter((one) => !isOnQueue(one)).map((location) => ifRemoved(location, parts)),
   ].sort((a, b) => WORST_FIRST.indexOf(a.state) - WORST_FIRST.indexOf(b.state));
   const done = doneOf(messages);
   // A processed delivery stays processed, even if a resend or replay fails, unless a dead letter needs a person.
   const isDone = done?.state === 'processed' && open[0]?.state !== 'dead-letter';
-  const [first, ...others] = isDone ? [done, ...open] : [...open, done];
+  const unfinished = done === undefined ? open : open.filter(({ state }) => state !== 'removed');
+  const [first, ...others] = isDone ? [done, ...unfinished] : [...unfinished, done];
   if (first !== undefined) return [first, ...others.filter((location) => location !== undefined)];
   return [{ state: unansweredOf(facts), since: isoTime(facts[0]?.at ?? 0) }];
 }
 
-/**
- * The state of a delivery whose answer is unknown: only log lines from before the answer, or only a redrive are known.
- */
-function unansweredOf(facts: readonly Fact[]): DeliveryState {
-  const known = facts.filter(({ kind }) => kind !== 'effect');
-  if (known.length === 0) return 'unknown';
-  return known.every(({ kind }) => kind === 'redrive') ? 'queued' : 'received';
+const isSamePlace = (one: HistoryLocation, other: HistoryLocation) =>
+  one.state === other.state && one.requestId === other.requestId;
+
+/** The messages that were seen on queues that nothing consumes, one for each request and queue. */
+function onQueues({ facts, event }: DeliveryParts, fromLogs: readonly HistoryLocation[]): HistoryLocation[] {
+  const found: HistoryLocation[] = [];
+  const left = new Set(ofKind(facts, 'left').map(({ messageId }) => messageId));
+  const there = ofKind(facts, 'dead-letter').filter(({ messageId }) => !left.has(messageId));
+  for (const { queue, requestId, at, until, error } of there) {
+    const state = queue === undefined ? 'dead-letter' : queue === 'unrouted' ? 'parked' : 'invalid';
+    const seen = { state, requestId, queue: queue ?? event, since: isoTime(at), until } as const;
+    if (found.some((other) => isSamePlace(seen, other))) continue;
+    const known = fromLogs.find((other) => isSamePlace(seen, other));
+    found.push(known === undefined ? { ...seen, error } : { ...known, until });
+  }
+  return found;
 }
 
-interface DeliveryParts {
-  readonly facts: readonly Fact[];
-  readonly event: string | undefined;
-  readonly requests: readonly HistoryRequest[];
-  readonly messages: readonly HistoryMessage[];
+/** A message that should be on a queue that nothing consumes, if it has left it. */
+function ifRemoved(location: HistoryLocation, { facts, lines, requests }: DeliveryParts): HistoryLocation {
+  const { state, requestId, queue, since } = location;
+  if (state !== 'dead-letter' && state !== 'invalid' && state !== 'parked') return location;
+  const isLater = (one: { readonly requestId?: string | undefined; readonly at: number }) =>
+    one.requestId === requestId && one.at >= Date.parse(since);
+  const redrive = ofKind(facts, 'redrive').findLast(isLater);
+  if (redrive !== undefined) return { ...location, state: 'queued', since: isoTime(redrive.at) };
+  const line = lines.findLast((one) => one.message === DISCARDED && isLater(one));
+  const left = ofKind(facts, 'left').findLast((fact) => fact.queue === queue && isLater(fact));
+  const at = line?.at ?? left?.at;
+  if (at === undefined) return location;
+  const again = requests.find(
+    (other) => other.at > Date.parse(since) && other.queue !== undefined,
+  )?.requestId;
+  const discarded = line && { by: line.by ?? 'somebody', reason: line.reason ?? '' };
+  return { state: 'removed', requestId, queue, since: isoTime(at), again, discarded };
+}
+
+/**
+ * The state of a delivery whose answer is unknown: only log lines from before the answer, or that a message is gone, are
+ * known.
+ */
+function unansweredOf(facts: readonly Fact[]): DeliveryState {
+  const known = facts.filter(({ kind }) => kind !== 'effect' && kind !== 'left');
+  return known.length === 0 ? 'unknown' : 'received';
 }
 
 /** Where the payload of a request is, if none of its messages is known. */
 function locationOfRequest(
   request: HistoryRequest,
-  { facts, event = '', requests, messages }: DeliveryParts,
+  { facts, event, requests, messages }: DeliveryParts,
 ): HistoryLocation | undefined {
   const { requestId, status, queue, at } = request;
   if (status === undefined || messages.some((message) => message.requestId === requestId)) return undefined;
-  const since = isoTime(at);
-  if (queue === 'unrouted') {
-    const isRedriven = ofKind(facts, 'redrive').some((redrive) => redrive.requestId === requestId);
-    return isRedriven ? { state: 'queued', queue: event, since } : { state: 'parked', queue, since };
-  }
+  const base = { requestId, since: isoTime(at) };
+  if (queue === 'unrouted') return { ...base, state: 'parked', queue };
   const error = errorOfAnswer(request);
   const isStored = (other: HistoryRequest) => other.queue !== undefined;
   if (queue === 'quarantine') {
     // Redriving the quarantine posts the bytes again.
     const isRedriven = requests.some((other) => isStored(other) && other.at > at);
-    return isRedriven ? undefined : { state: 'invalid', queue, since, status, error };
+    const seen = [...ofKind(facts, 'left'), ...ofKind(facts, 'dead-letter')];
+    const isSeen = seen.some((fact) => fact.requestId === requestId);
+    return isRedriven && !isSeen ? undefined : { ...base, state: 'invalid', queue, status, error };
   }
-  if (status === 200 || queue !== undefined) return { state: 'queued', queue: event, since };
+  if (status === 200 || queue !== undefined) return { ...base, state: 'queued', queue: event };
   // The partner repeated the failed request, or another delivery of these bytes was stored.
   const isRepeated = messages.length > 0 || requests.some((other) => other.at > at || isStored(other));
-  return isRepeated ? undefined : { state: stateOfRefusal(request), since, status, error };
+  return isRepeated ? undefined : { ...base, state: stateOfRefusal(request), status, error };
 }
 
 function stateOfRefusal({ exchange, end, status }: HistoryRequest): DeliveryState {
@@ -95,22 +140,10 @@ function errorOfAnswer({ end, exchange }: HistoryRequest): string {
   return exchange?.error ?? (end?.message === UNUSABLE ? 'Not an event' : 'Error');
 }
 
-/** Where a request is if it is known only from a message on a queue that nothing consumes. */
-function locationOfDeadLetter(
-  { queue, requestId, at, until }: DeadLetterFact,
-  requests: readonly HistoryRequest[],
-): HistoryLocation | undefined {
-  if (queue === undefined || requests.some((request) => request.requestId === requestId)) return undefined;
-  const state = queue === 'unrouted' ? 'parked' : 'invalid';
-  return { state, queue, since: isoTime(at), until };
-}
-
 /** Where an unfinished message is. */
 function locationOfMessage(
-  event: string,
   message: HistoryMessage,
-  messages: readonly HistoryMessage[],
-  facts: readonly Fact[],
+  { event, messages }: DeliveryParts,
 ): HistoryLocation | undefined {
   const { attempts, requestId, replay, started } = message;
   const last = attempts.at(-1);
@@ -125,18 +158,14 @@ function locationOfMessage(
   );
   if (isRedriven) return undefined;
   const location = {
+    requestId,
     queue: event,
     since: isoTime(since),
     attempts: last?.attempt ?? (started?.attempt ?? 1) - 1,
     replay,
     error: errorOfMessage(attempts),
   };
-  const isOwn = (fact: Fact) => fact.requestId === requestId;
-  const redrive = ofKind(facts, 'redrive').findLast((fact) => isOwn(fact) && fact.at >= since);
-  if (redrive !== undefined) return { ...location, state: 'queued', since: isoTime(redrive.at) };
-  if (last?.kind === 'dead-lettered' && !message.notMoved) {
-    return { ...location, state: 'dead-letter', until: ofKind(facts, 'dead-letter').find(isOwn)?.until };
-  }
+  if (last?.kind === 'dead-lettered' && !message.notMoved) return { ...location, state: 'dead-letter' };
   if (started !== undefined) return { ...location, state: 'retrying', startedAt: isoTime(started.at) };
   const nextAttemptAt =
     last?.retryInSeconds === undefined ? undefined : isoTime(last.at + last.retryInSeconds * 1000);

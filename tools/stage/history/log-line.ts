@@ -1,9 +1,11 @@
 import * as z from 'zod/mini';
 import { errorText } from '../../../lambda/errors.ts';
 import { isEventName } from '../../../lambda/events/catalogue.ts';
-import { rejectionReasons } from '../../../lambda/metric-names.ts';
 import type { LineFact } from './facts.ts';
 import { isObject, jsonOf, textOf } from './json.ts';
+
+/** Message of the line that `dlq discard` writes before it deletes a message. */
+export const DISCARDED = 'Discarded';
 
 const summary = z.object({
   call: z.optional(z.string()),
@@ -27,7 +29,9 @@ const schema = z.object({
   lagMs: z.optional(z.number()),
   latencyMs: z.optional(z.number()),
   retryInSeconds: z.optional(z.number()),
-  reason: z.optional(z.enum(rejectionReasons)),
+  /** Why a request was rejected, or a message discarded. */
+  reason: z.optional(z.string()),
+  by: z.optional(z.string()),
   sourceIp: z.optional(z.string()),
   fields: z.optional(z.array(z.string())),
   // Fields of an error: see `lambda/errors.ts`.

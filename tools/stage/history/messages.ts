@@ -104,11 +104,32 @@ export function messagesOf(
     ...deadLetters.filter((deadLetter) => !isReported(deadLetter)).map(messageFromDeadLetter),
   ]
     .filter(({ attempts, started }) => attempts.length > 0 || started !== undefined)
+    .map((message, _index, every) => withLostAnswer(message, every))
     .sort(byTime);
   return all.map((message, index) => ({
     ...message,
     origin: originOf(message, all.slice(0, index), requests, records),
   }));
+}
+
+/**
+ * If no other message had the effect, an attempt that found the event processed follows one that processed it and did not
+ * get its answer.
+ */
+function withLostAnswer(
+  message: MessageWithoutOrigin,
+  all: readonly MessageWithoutOrigin[],
+): MessageWithoutOrigin {
+  const isLost = ({ kind, reason }: HistoryAttempt, index: number) =>
+    kind === 'skipped' &&
+    reason === 'already-processed' &&
+    message.attempts.slice(0, index).some((one) => one.kind === 'failed' || one.kind === 'crashed');
+  const isOther = all.some(({ attempts }) => attempts.some(({ kind }) => kind === 'processed'));
+  if (isOther || !message.attempts.some(isLost)) return message;
+  const attempts = message.attempts.map((one, index) =>
+    isLost(one, index) ? ({ ...one, kind: 'processed', reason: 'answer-lost' } as const) : one,
+  );
+  return { ...message, attempts };
 }
 
 /** The record of each line that ends an attempt, if it is known. */

@@ -3,6 +3,7 @@ import { MAX_FUNCTION_SECONDS } from '../../../lambda/limits.ts';
 import { duration } from '../../terminal/text.ts';
 import {
   type DeliveryState,
+  type Discarded,
   type History,
   type HistoryLocation,
   type HistoryStep,
@@ -43,6 +44,7 @@ const SKIPS: Readonly<Record<SkipReason, string>> = {
   'already-processed': 'this event was processed before',
   'newer-data': 'newer data was already stored',
   'up-to-date': 'the stored data is up to date',
+  'answer-lost': 'an earlier attempt did it, and did not get its answer',
 };
 
 const STEPS: Readonly<Record<StepKind, (step: HistoryStep, history: History, clock: Clock) => Words>> = {
@@ -81,7 +83,7 @@ const STEPS: Readonly<Record<StepKind, (step: HistoryStep, history: History, clo
   }),
   processed: (step) => ({
     title: 'processed',
-    detail: joined(', ', [attemptText(step), latencyText(step)]),
+    detail: joined(', ', [attemptText(step), step.reason && SKIPS[step.reason], latencyText(step)]),
     tone: 'good',
   }),
   skipped: (step) => ({
@@ -105,6 +107,7 @@ const STEPS: Readonly<Record<StepKind, (step: HistoryStep, history: History, clo
     ]),
     tone: 'neutral',
   }),
+  discarded: ({ discarded }) => ({ title: 'discarded', detail: discardText(discarded), tone: 'neutral' }),
   noted: ({ message = '', level = '', error }) => {
     const isLong = message.length > LONGEST_TITLE;
     return {
@@ -190,13 +193,26 @@ const STATES: Readonly<
   },
   processed: {
     title: 'Processed',
-    detail: ({ since }, clock) => `Finished at ${clock.time(since)}.`,
+    detail: ({ since, reason }, clock) =>
+      `Finished at ${clock.time(since)}${reason === undefined ? '' : `: ${SKIPS[reason]}`}.`,
     tone: 'good',
   },
   skipped: {
     title: 'Skipped',
     detail: ({ reason }) => sentence(capital(reason === undefined ? 'nothing had to change' : SKIPS[reason])),
     tone: 'good',
+  },
+  removed: {
+    title: 'Removed',
+    detail: ({ since, queue = '', again, discarded }, clock) => {
+      const what =
+        discarded === undefined
+          ? 'It was redriven or deleted'
+          : capital(`discarded ${discardText(discarded)}`);
+      const then = again === undefined ? '' : ` The same bytes came again as request ${again}.`;
+      return `${sentence(what)} It was not on ${setAsideText(queue)} at ${clock.time(since)}.${then}`;
+    },
+    tone: 'neutral',
   },
   unknown: {
     title: 'Unknown',
@@ -233,6 +249,13 @@ export const skipText = (reason: SkipReason): string => capital(SKIPS[reason]);
 /** `queue of shop.updated`, `unrouted queue`. */
 const queueText = (queue = '') =>
   queue === 'unrouted' || queue === 'quarantine' ? `${queue} queue` : `queue of ${queue}`;
+
+/** The queue on which messages of this name wait for a person. */
+const setAsideText = (queue: string) =>
+  queue === 'unrouted' || queue === 'quarantine' ? `the ${queue} queue` : `the dead-letter queue of ${queue}`;
+
+const discardText = ({ by, reason }: Discarded = { by: 'somebody', reason: '' }) =>
+  `by ${callerName(by)}: ${reason}`;
 
 const NOT_TAKEN = 'No attempt since then is known: the consumer crashes, is throttled, or is behind.';
 
@@ -280,10 +303,7 @@ function pauseText({ queue, paused = {} }: HistoryLocation, clock: Clock): strin
 /** A user or role by the last part of its ARN: `mara` for `arn:aws:sts::123456789012:assumed-role/Operator/mara`. */
 export const callerName = (arn: string) => arn.split('/').at(-1) || arn;
 
-function waitingText(where: string, { until, queueHolds }: HistoryLocation, { now }: Clock): string {
-  if (queueHolds === 0) {
-    return `It was ${where}, which is empty now: it was deleted, or was redriven a moment ago.`;
-  }
+function waitingText(where: string, { until }: HistoryLocation, { now }: Clock): string {
   if (until === undefined) return `It is ${where}.`;
   const left = Date.parse(until) - now;
   return left > 0

@@ -1,6 +1,6 @@
 import { isoTime } from './facts.ts';
 import type { HistoryStep } from './history.ts';
-import type { ParsedLogLine } from './log-line.ts';
+import { DISCARDED, type ParsedLogLine } from './log-line.ts';
 import { type HistoryAttempt, type HistoryMessage, isOfAttempt } from './messages.ts';
 import { type HistoryRequest, isAnswer } from './requests.ts';
 
@@ -88,6 +88,17 @@ function stepsOfAttempt(message: HistoryMessage, one: HistoryAttempt): HistorySt
   return [step, { ...base, kind: 'archived', at: isoTime(record.at), object: record.object, forgottenAt }];
 }
 
-function logStep({ at, level, message, requestId, messageId, error }: ParsedLogLine): HistoryStep {
-  return { kind: 'noted', at: isoTime(at), level, message, requestId, messageId, error };
+function logStep({
+  at,
+  level,
+  message,
+  requestId,
+  messageId,
+  error,
+  by,
+  reason,
+}: ParsedLogLine): HistoryStep {
+  const base = { at: isoTime(at), requestId, messageId };
+  if (message !== DISCARDED) return { kind: 'noted', ...base, level, message, error };
+  return { kind: 'discarded', ...base, discarded: { by: by ?? 'somebody', reason: reason ?? '' } };
 }

@@ -1,17 +1,14 @@
 import { hash } from 'node:crypto';
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import { searchableText } from '../payload-filter.ts';
 import { bytesAsSent } from './bytes-as-sent.ts';
-import { condition, type DeliveryFilter } from './delivery-filter.ts';
 import { deliveryOf, deriveHistory } from './derive-history.ts';
-import { type Effect, type Fact, identityOf, recordFact } from './facts.ts';
-import type { Delivery, History } from './history.ts';
+import { type DeadLetterFact, type Effect, type Fact, identityOf, isoTime, recordFact } from './facts.ts';
+import { type Delivery, type DeliveryState, type History, type PayloadSearch, queueOf } from './history.ts';
 import { payloadPreview } from './payload-preview.ts';
-import { deliveryText, searchableText } from './searchable-text.ts';
-import { matchIn, searchPattern } from './text-match.ts';
 
-/** Maximum number of deliveries stored. The oldest are removed first. */
-export const MAX_DELIVERIES = 20_000;
+/** Maximum number of deliveries stored, the newest: their facts take about 10 KB each, so 100 MB together. */
+export const MAX_DELIVERIES = 10_000;
 
 /** Deliveries that are removed together when the store is full, so that most additions remove nothing. */
 const REMOVED_AT_A_TIME = 200;
@@ -20,45 +17,31 @@ const REMOVED_AT_A_TIME = 200;
 const MAX_FACTS = 200;
 const FIRST_FACTS = 20;
 
-/**
- * Maximum number of payloads stored, the newest, and of their bytes: about 60 of the largest that API Gateway and
- * Lambda accept.
- */
-export const MAX_PAYLOADS = 10_000;
-export const MAX_PAYLOAD_BYTES = 256 * 1024 * 1024;
-
-/** Characters of texts that one list reads to show where a search matches. More would block the process for seconds. */
-const MATCHED_LENGTH = 32 * 1024 * 1024;
+/** Maximum bytes of stored payloads, the newest: about 12 of the largest that API Gateway and Lambda accept. */
+export const MAX_PAYLOAD_BYTES = 64 * 1024 * 1024;
 
 /** Milliseconds for which facts are collected before rows are derived from them. */
 const DERIVE_INTERVAL = 25;
 
-/** KiB of the database that are in memory. The rest is in a temporary file. */
-const CACHE_KIB = 32 * 1024;
+/** Milliseconds after its last fact in which a message may not be on its queue yet. */
+const ON_ITS_WAY = 2_000;
 
-/**
- * A delivery is identified by its number `n`. The search index contains two texts for each delivery: that of its row
- * has the id 2n, that of its payload 2n + 1.
- */
-const TABLES = `
-CREATE TABLE deliveries (
-  n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, event_id TEXT, event TEXT, shop TEXT, state TEXT,
-  received_at TEXT, sequence INTEGER NOT NULL DEFAULT 0, row TEXT, text TEXT, preview TEXT
-);
-CREATE INDEX deliveries_time ON deliveries (received_at, id);
-CREATE INDEX deliveries_sequence ON deliveries (sequence);
-CREATE INDEX deliveries_event ON deliveries (event_id);
-CREATE TABLE facts (key TEXT PRIMARY KEY, n INTEGER, event_id TEXT, at INTEGER NOT NULL, fact TEXT NOT NULL);
-CREATE INDEX facts_delivery ON facts (n);
-CREATE INDEX facts_event ON facts (event_id);
-CREATE TABLE payloads (n INTEGER PRIMARY KEY, size INTEGER NOT NULL, bytes BLOB NOT NULL);
-CREATE VIRTUAL TABLE texts USING fts5(text, tokenize = 'trigram');`;
+/** Characters around a match, so that it is visible in a narrow column, and a reader knows what it belongs to. */
+const BEFORE_MATCH = 20;
+const AFTER_MATCH = 160;
 
-interface StoredRow {
-  readonly id: string;
-  readonly row: string | null;
-  readonly text: string | null;
-  readonly preview: string | null;
+/** Selects deliveries. An absent property matches all. */
+export interface DeliveryFilter {
+  /** Part of the payload, of an id, of the shop or of an error. Ignores case. */
+  readonly search?: string | undefined;
+  readonly event?: string | undefined;
+  readonly states?: ReadonlySet<DeliveryState> | undefined;
+  /** Part of the shop's id. Ignores case. */
+  readonly shop?: string | undefined;
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
+  /** Request ids. Only these deliveries match. */
+  readonly ids?: readonly string[] | undefined;
 }
 
 /** A delivery, and the number of its last change. */
@@ -69,61 +52,69 @@ export interface ChangedDelivery {
   readonly delivery: Delivery | undefined;
 }
 
+interface Entry {
+  readonly id: string;
+  readonly facts: Map<string, Fact>;
+  payload?: Uint8Array | undefined;
+  preview?: string | undefined;
+  row?: Delivery | undefined;
+  /** Ids and errors by which a search finds it, one a line. */
+  texts: string;
+  sequence: number;
+}
+
 /**
- * Stores facts about deliveries by request, and derives one row for each request. Facts may come in any order and
- * more than once. Changes of rows are numbered consecutively.
+ * Stores facts about deliveries by request, in memory, and derives one row for each request. Facts may come in any
+ * order and more than once. Changes of rows are numbered consecutively.
  */
-export class HistoryStore implements Disposable {
-  readonly #database: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
+export class HistoryStore {
+  readonly #entries = new Map<string, Entry>();
+  readonly #ofEvent = new Map<string, Set<Entry>>();
+  /** Facts that name no request, by event id. */
+  readonly #withoutRequest = new Map<string, Map<string, Fact>>();
+  /** Request ids of deliveries that were removed, and the number of that change. */
+  readonly #removed = new Map<string, number>();
+  /** Messages on queues that nothing consumes, by queue and message id. */
+  readonly #onQueue = new Map<string, ReadonlyMap<string, DeadLetterFact>>();
   readonly #listeners = new Set<(id: string) => void>();
-  /** Numbers of deliveries with new facts. */
-  readonly #dirty = new Set<number>();
+  readonly #dirty = new Set<Entry>();
   #timer: NodeJS.Timeout | undefined;
   #sequence = 0;
   /** Number of the last change up to which removals are no longer known. */
   #forgotten = 0;
-  #size = 0;
-  #payloads = { count: 0, bytes: 0 };
-
-  constructor() {
-    // The empty name stands for a temporary file, which SQLite deletes when it is closed.
-    this.#database = new DatabaseSync('');
-    this.#database.exec(
-      `PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = FILE; PRAGMA journal_mode = MEMORY; ${TABLES}`,
-    );
-  }
+  #payloadBytes = 0;
+  #hasDroppedPayloads = false;
 
   add(...facts: readonly Fact[]): void {
-    if (facts.length === 0 || !this.#database.isOpen) return;
-    this.#begin();
     for (const fact of facts) {
-      const { requestId, eventId = null, at } = fact;
-      const n = requestId === undefined ? null : this.#number(requestId);
-      if (n === undefined) continue;
-      const key = hash('md5', identityOf(fact), 'base64url');
-      // A fact may be added again with more details, for example that a record was forgotten.
-      const sql = `INSERT INTO facts (key, n, event_id, at, fact) VALUES (?, ?, ?, ?, ?)
-        ON CONFLICT (key) DO UPDATE SET fact = excluded.fact`;
-      this.#run(sql, key, n, eventId, at, JSON.stringify(fact));
-      if (n !== null) this.#dirty.add(n);
+      const { requestId, eventId } = fact;
+      const key = keyOf(fact);
+      if (requestId !== undefined) {
+        const entry = this.#entry(requestId);
+        if (entry === undefined) continue;
+        entry.facts.set(key, fact);
+        if (eventId !== undefined) addTo(this.#ofEvent, eventId, entry);
+        this.#change(entry);
+      } else if (eventId !== undefined) {
+        const known = this.#withoutRequest.get(eventId) ?? new Map<string, Fact>();
+        this.#withoutRequest.set(eventId, known.set(key, fact));
+        dropOldest(this.#withoutRequest, MAX_DELIVERIES);
+      }
     }
   }
 
   /** @param id of the request that brought the payload */
   addPayload(id: string, bytes: Uint8Array): void {
-    if (!this.#database.isOpen) return;
-    this.#begin();
-    const n = this.#number(id);
-    if (n === undefined) return;
-    const sql = 'INSERT OR IGNORE INTO payloads (n, size, bytes) VALUES (?, ?, ?)';
-    if (this.#run(sql, n, bytes.length, bytes).changes === 0) return;
-    this.#run('INSERT INTO texts (rowid, text) VALUES (?, ?)', 2 * n + 1, searchableText(bytes));
-    this.#setPreview(n, payloadPreview(bytes));
-    this.#payloads.count += 1;
-    this.#payloads.bytes += bytes.length;
-    while (this.#payloads.count > MAX_PAYLOADS || this.#payloads.bytes > MAX_PAYLOAD_BYTES) {
-      this.#removePayload(this.#one<{ n: number }>('SELECT min(n) AS n FROM payloads').n);
+    const entry = this.#entry(id);
+    if (entry === undefined || entry.payload !== undefined) return;
+    entry.payload = bytes;
+    entry.preview = payloadPreview(bytes);
+    this.#payloadBytes += bytes.length;
+    this.#change(entry);
+    for (const old of this.#entries.values()) {
+      if (this.#payloadBytes <= MAX_PAYLOAD_BYTES) break;
+      this.#hasDroppedPayloads = true;
+      this.#removePayload(old);
     }
   }
 
@@ -136,29 +127,76 @@ export class HistoryStore implements Disposable {
     const { requestId, body, eventId, forgottenAt } = record;
     if (requestId === undefined) return;
     if (body !== undefined) this.addPayload(requestId, bytesAsSent(body, eventId));
-    const n = forgottenAt === undefined ? undefined : this.#number(requestId);
-    if (n === undefined) return;
-    this.#removePayload(n);
-    this.#setPreview(n, null);
+    const entry = forgottenAt === undefined ? undefined : this.#entry(requestId);
+    if (entry === undefined) return;
+    this.#removePayload(entry);
+    entry.preview = undefined;
+    this.#change(entry);
+  }
+
+  /**
+   * Replaces what is known of a queue that nothing consumes. Deliveries that were or should be on it and are not get a
+   * fact that says so.
+   * @param name an event, for its dead-letter queue, `quarantine` or `unrouted`
+   * @param messages all that are on it
+   * @param at when it was read, in epoch milliseconds
+   * @returns these deliveries
+   */
+  readQueue(name: string, messages: readonly DeadLetterFact[], at: number): Delivery[] {
+    this.#deriveRows();
+    const before = this.#onQueue.get(name);
+    const now = new Map(messages.map((fact) => [fact.messageId, fact]));
+    this.#onQueue.set(name, now);
+    this.add(...messages.filter(({ messageId }) => before?.has(messageId) !== true));
+    const gone = [...(before?.values() ?? [])].filter(({ messageId }) => !now.has(messageId));
+    const requests = new Set(messages.map(({ requestId }) => requestId));
+    const missed = [...this.#entries.values()].filter(({ id, row, facts }) => {
+      const isExpected = row !== undefined && queueOf(row) === name && at - lastTime(facts) > ON_ITS_WAY;
+      return isExpected && !requests.has(id) && !gone.some(({ requestId }) => requestId === id);
+    });
+    const left = [
+      ...gone,
+      ...missed.map(({ row }) => ({ requestId: row?.id, eventId: row?.eventId, messageId: undefined })),
+    ];
+    for (const { requestId, eventId, messageId } of left) {
+      this.add({ kind: 'left', at, requestId, eventId, messageId, queue: name });
+    }
+    return left.flatMap(({ requestId = '' }) => this.#entries.get(requestId)?.row ?? []);
   }
 
   /** The bytes that the partner sent. Undefined if they are not stored. */
   payload(id: string): Uint8Array | undefined {
-    const sql = 'SELECT bytes FROM payloads JOIN deliveries USING (n) WHERE id = ?';
-    return this.#all<{ bytes: Uint8Array }>(sql, id)[0]?.bytes;
+    return this.#entries.get(id)?.payload;
+  }
+
+  /** How far a search of payloads goes. Undefined if all that came are stored. */
+  get searched(): PayloadSearch | undefined {
+    if (!this.#hasDroppedPayloads) return undefined;
+    const times = [...this.#entries.values()].flatMap((one) =>
+      one.payload === undefined ? [] : firstTime(one),
+    );
+    return {
+      objects: 0,
+      records: times.length,
+      since: isoTime(Math.min(Date.now(), ...times)),
+      limited: true,
+    };
   }
 
   /** @returns undefined if the delivery is unknown or was removed */
   get(id: string): Delivery | undefined {
-    this.#deriveHistory();
-    return this.#changed('sequence > 0 AND id = ?', id)[0]?.delivery;
+    this.#deriveRows();
+    return this.#entries.get(id)?.row;
   }
 
   /** The facts of one request, and of all deliveries of its bytes. */
-  facts({ id, eventId }: Partial<Pick<Delivery, 'id' | 'eventId'>>): Fact[] {
-    const sql = `SELECT fact FROM facts WHERE n = (SELECT n FROM deliveries WHERE id = ?) OR event_id = ?
-      ORDER BY at, key`;
-    return this.#all<{ fact: string }>(sql, id ?? null, eventId ?? null).map(({ fact }) => JSON.parse(fact));
+  facts({ id = '', eventId = '' }: Partial<Pick<Delivery, 'id' | 'eventId'>>): Fact[] {
+    const own = this.#entries.get(id);
+    const entries = new Set([...(own === undefined ? [] : [own]), ...(this.#ofEvent.get(eventId) ?? [])]);
+    const others = this.#withoutRequest.get(eventId)?.values() ?? [];
+    return [...[...entries].flatMap(({ facts }) => [...facts.values()]), ...others].sort(
+      (a, b) => a.at - b.at,
+    );
   }
 
   /** The history of a delivery and of all others with the same bytes. */
@@ -173,19 +211,19 @@ export class HistoryStore implements Disposable {
 
   /** Matching deliveries, newest first, and their total number. With a search, each says where the text was found. */
   list(filter: DeliveryFilter, limit = MAX_DELIVERIES): { deliveries: Delivery[]; total: number } {
-    this.#deriveHistory();
-    const { where, values } = condition(filter);
-    const sql = `SELECT n, row FROM deliveries WHERE ${where} ORDER BY received_at DESC, id DESC LIMIT ?`;
-    const rows = this.#all<{ n: number; row: string }>(sql, ...values, limit);
-    const matchOf = this.#matches(filter.search);
-    const deliveries = rows.map(({ n, row }) => {
-      const delivery: Delivery = JSON.parse(row);
-      const match = matchOf(n, delivery);
-      return match === undefined ? delivery : { ...delivery, match };
-    });
-    if (deliveries.length < limit) return { deliveries, total: deliveries.length };
-    const count = `SELECT count(*) AS total FROM deliveries WHERE ${where}`;
-    return { deliveries, total: this.#one<{ total: number }>(count, ...values).total };
+    this.#deriveRows();
+    const { search = '', ids } = filter;
+    const pattern = search === '' ? undefined : new RegExp(RegExp.escape(search), 'iu');
+    const entries =
+      ids === undefined ? this.#entries.values() : ids.flatMap((id) => this.#entries.get(id) ?? []);
+    const found: Delivery[] = [];
+    for (const entry of entries) {
+      const { row } = entry;
+      if (row === undefined || !isWanted(row, filter)) continue;
+      const match = pattern && matchOf(entry, pattern);
+      if (pattern === undefined || match !== undefined) found.push(match ? { ...row, match } : row);
+    }
+    return { deliveries: found.sort(newestFirst).slice(0, limit), total: found.length };
   }
 
   /**
@@ -193,9 +231,14 @@ export class HistoryStore implements Disposable {
    * @returns undefined if the changes since then are no longer known
    */
   changedSince(sequence: number): ChangedDelivery[] | undefined {
-    this.#deriveHistory();
+    this.#deriveRows();
     if (sequence > this.#sequence || (sequence > 0 && sequence < this.#forgotten)) return undefined;
-    return this.#changed(sequence === 0 ? 'sequence > ? AND row IS NOT NULL' : 'sequence > ?', sequence);
+    const rows = [...this.#entries.values()].map((entry) => ({ ...entry, delivery: entry.row }));
+    const removed = [...this.#removed].map(([id, number]) => ({ id, sequence: number, delivery: undefined }));
+    return [...rows, ...(sequence === 0 ? [] : removed)]
+      .filter((one) => one.sequence > sequence)
+      .map(({ id, sequence: number, delivery }) => ({ id, sequence: number, delivery }))
+      .sort((a, b) => a.sequence - b.sequence);
   }
 
   /**
@@ -207,178 +250,165 @@ export class HistoryStore implements Disposable {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Facts that are added later are dropped. */
-  close(): void {
-    clearTimeout(this.#timer);
-    if (!this.#database.isOpen) return;
-    try {
-      this.#deriveHistory();
-    } finally {
-      this.#database.close();
-    }
+  /** @returns undefined for a delivery that was removed: later facts must not restore it */
+  #entry(id: string): Entry | undefined {
+    const known = this.#entries.get(id);
+    if (known !== undefined || this.#removed.has(id)) return known;
+    const entry: Entry = { id, facts: new Map(), texts: '', sequence: 0 };
+    this.#entries.set(id, entry);
+    return entry;
   }
 
-  [Symbol.dispose](): void {
-    this.close();
+  #change(entry: Entry): void {
+    this.#dirty.add(entry);
+    this.#timer ??= setTimeout(() => this.#deriveRows(), DERIVE_INTERVAL);
   }
 
-  /** Facts are collected and written together, at the latest after {@link DERIVE_INTERVAL}. */
-  #begin(): void {
-    if (!this.#database.isTransaction) this.#database.exec('BEGIN');
-    this.#timer ??= setTimeout(() => {
-      try {
-        this.#deriveHistory();
-      } catch (error) {
-        // A write fails if the disk is full, for example. The stack continues without a history.
-        warn('The history of deliveries cannot be written', error);
-      }
-    }, DERIVE_INTERVAL);
-  }
-
-  #deriveHistory(): void {
+  #deriveRows(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (!this.#database.isTransaction) return;
-    const dirty = [...this.#dirty];
+    const changed: string[] = [];
+    // The set grows meanwhile, if a row concerns others.
+    for (const entry of this.#dirty) if (this.#deriveRow(entry)) changed.push(entry.id);
     this.#dirty.clear();
-    const changed = dirty.flatMap((n) => this.#deriveRow(n) ?? []);
-    while (this.#size > MAX_DELIVERIES) changed.push(...this.#removeOldest());
-    this.#database.exec('COMMIT');
+    if (this.#entries.size > MAX_DELIVERIES) changed.push(...this.#removeOldest());
     for (const id of changed) for (const listener of this.#listeners) listener(id);
   }
 
-  /** @returns the id of the delivery if its row is new or has changed */
-  #deriveRow(n: number): string | undefined {
-    const known = 'SELECT key, fact FROM facts WHERE n = ? ORDER BY at, key';
-    const facts = this.#all<{ key: string; fact: string }>(known, n);
-    for (const { key } of facts.splice(FIRST_FACTS, facts.length - MAX_FACTS)) {
-      this.#run('DELETE FROM facts WHERE key = ?', key);
+  /** @returns whether the row is new or has changed */
+  #deriveRow(entry: Entry): boolean {
+    const { id, facts, row } = entry;
+    for (const key of [...facts.keys()].slice(FIRST_FACTS, FIRST_FACTS + facts.size - MAX_FACTS)) {
+      facts.delete(key);
     }
     // A payload may be added before the first fact.
-    if (facts.length === 0) return undefined;
-    const before = 'SELECT id, row, text, preview FROM deliveries WHERE n = ?';
-    const { id, row, text, preview } = this.#one<StoredRow>(before, n);
-    const own = facts.map(({ fact }) => JSON.parse(fact) as Fact);
+    if (facts.size === 0) return false;
+    const own = [...facts.values()];
     const history = deriveHistory(own);
-    const delivery: Delivery = { ...deliveryOf(id, own, history), preview: preview ?? undefined };
-    const newRow = JSON.stringify(delivery);
-    const newText = deliveryText(delivery, history);
-    if (newText !== text) {
-      this.#run('INSERT OR REPLACE INTO texts (rowid, text) VALUES (?, ?)', 2 * n, newText);
-    }
-    if (newRow === row && newText === text) return undefined;
+    const others = [...(this.#ofEvent.get(history.eventId ?? '') ?? [])];
+    const delivery: Delivery = {
+      ...deliveryOf(
+        id,
+        own,
+        history,
+        others.flatMap((other) => (other === entry ? [] : (other.row ?? []))),
+      ),
+      preview: entry.preview,
+    };
+    const { eventId, event, shopId, error } = delivery;
+    const texts = [
+      id,
+      eventId,
+      event,
+      shopId,
+      error,
+      ...history.steps.flatMap((one) => [one.messageId, one.error]),
+    ];
+    entry.texts = [...new Set(texts)].filter(Boolean).join('\n');
+    if (JSON.stringify(delivery) === JSON.stringify(row)) return false;
+    entry.row = delivery;
     this.#sequence += 1;
-    if (row === null) this.#size += 1;
-    const { eventId = null, event = null, shopId = null, state, receivedAt } = delivery;
-    this.#run(
-      `UPDATE deliveries SET event_id = ?, event = ?, shop = ?, state = ?, received_at = ?, sequence = ?, row = ?, text = ?
-        WHERE n = ?`,
-      ...[eventId, event, shopId, state, receivedAt, this.#sequence, newRow, newText, n],
-    );
-    return id;
+    entry.sequence = this.#sequence;
+    if (delivery.state !== row?.state) {
+      for (const other of others) if (other !== entry && dependsOnOthers(other)) this.#dirty.add(other);
+    }
+    return true;
   }
 
   /** @returns ids of the deliveries that were removed */
   #removeOldest(): string[] {
-    const oldest = this.#all<{ n: number; id: string; event_id: string | null }>(
-      'SELECT n, id, event_id FROM deliveries WHERE row IS NOT NULL ORDER BY received_at, id LIMIT ?',
-      REMOVED_AT_A_TIME,
-    );
-    for (const { n, event_id: eventId } of oldest) {
+    const oldest = [...this.#entries.values()]
+      .sort((a, b) => firstTime(a) - firstTime(b))
+      .slice(0, this.#entries.size - MAX_DELIVERIES + REMOVED_AT_A_TIME);
+    for (const entry of oldest) {
+      this.#removePayload(entry);
+      this.#entries.delete(entry.id);
       this.#sequence += 1;
-      this.#size -= 1;
-      const emptied =
-        'UPDATE deliveries SET row = NULL, text = NULL, preview = NULL, event_id = NULL, sequence = ? WHERE n = ?';
-      this.#run(emptied, this.#sequence, n);
-      this.#run('DELETE FROM facts WHERE n = ?', n);
-      this.#run(
-        `DELETE FROM facts WHERE n IS NULL AND event_id = ?1
-          AND NOT EXISTS (SELECT 1 FROM deliveries WHERE deliveries.event_id = ?1)`,
-        eventId,
-      );
-      this.#run('DELETE FROM texts WHERE rowid = ?', 2 * n);
-      this.#removePayload(n);
+      this.#removed.set(entry.id, this.#sequence);
+      for (const { eventId = '' } of entry.facts.values()) {
+        const ofEvent = this.#ofEvent.get(eventId);
+        ofEvent?.delete(entry);
+        if (ofEvent?.size !== 0) continue;
+        this.#ofEvent.delete(eventId);
+        this.#withoutRequest.delete(eventId);
+      }
     }
-    const sql = `SELECT n, sequence FROM deliveries WHERE row IS NULL AND sequence > 0
-      ORDER BY sequence DESC LIMIT -1 OFFSET ?`;
-    for (const { n, sequence } of this.#all<{ n: number; sequence: number }>(sql, MAX_DELIVERIES)) {
-      this.#forgotten = Math.max(this.#forgotten, sequence);
-      this.#run('DELETE FROM deliveries WHERE n = ?', n);
-    }
+    this.#forgotten = dropOldest(this.#removed, MAX_DELIVERIES) ?? this.#forgotten;
     return oldest.map(({ id }) => id);
   }
 
-  #setPreview(n: number, preview: string | null): void {
-    this.#run('UPDATE deliveries SET preview = ? WHERE n = ?', preview, n);
-    this.#dirty.add(n);
-  }
-
   /** The preview stays, unless the payload was forgotten. */
-  #removePayload(n: number): void {
-    const [payload] = this.#all<{ size: number }>('SELECT size FROM payloads WHERE n = ?', n);
-    if (payload === undefined) return;
-    this.#run('DELETE FROM payloads WHERE n = ?', n);
-    this.#run('DELETE FROM texts WHERE rowid = ?', 2 * n + 1);
-    this.#payloads.count -= 1;
-    this.#payloads.bytes -= payload.size;
-  }
-
-  /**
-   * @returns a function that finds the searched text in a delivery. It reads no more texts after
-   * {@link MATCHED_LENGTH} characters, so call it for the newest delivery first.
-   */
-  #matches(search = ''): (n: number, delivery: Delivery) => Delivery['match'] {
-    if (search === '') return () => undefined;
-    const pattern = searchPattern(search);
-    let read = 0;
-    return (n, { preview = '' }) => {
-      const match = matchIn(preview, pattern);
-      if (match !== undefined || read > MATCHED_LENGTH) return match;
-      const sql = 'SELECT text FROM texts WHERE rowid = ?';
-      const [payload = '', own = ''] = [2 * n + 1, 2 * n].map(
-        (id) => this.#all<{ text: string }>(sql, id)[0]?.text ?? '',
-      );
-      read += payload.length;
-      // Each line of this text is an id or an error.
-      return [payload, ...own.split('\n')]
-        .map((text) => matchIn(text, pattern))
-        .find((one) => one !== undefined);
-    };
-  }
-
-  /** @returns undefined for a delivery that was removed: later facts must not restore it */
-  #number(id: string): number | undefined {
-    this.#run('INSERT OR IGNORE INTO deliveries (id) VALUES (?)', id);
-    const sql = 'SELECT n, row IS NULL AND sequence > 0 AS isRemoved FROM deliveries WHERE id = ?';
-    const { n, isRemoved } = this.#one<{ n: number; isRemoved: 0 | 1 }>(sql, id);
-    return isRemoved ? undefined : n;
-  }
-
-  #changed(where: string, value: SQLInputValue): ChangedDelivery[] {
-    const sql = `SELECT id, sequence, row FROM deliveries WHERE ${where} ORDER BY sequence`;
-    return this.#all<{ id: string; sequence: number; row: string | null }>(sql, value).map(
-      ({ id, sequence, row }) => ({ id, sequence, delivery: row === null ? undefined : JSON.parse(row) }),
-    );
-  }
-
-  #statement(sql: string): StatementSync {
-    const known = this.#statements.get(sql) ?? this.#database.prepare(sql);
-    this.#statements.set(sql, known);
-    return known;
-  }
-
-  #run(sql: string, ...values: readonly SQLInputValue[]) {
-    return this.#statement(sql).run(...values);
-  }
-
-  #all<Row>(sql: string, ...values: readonly SQLInputValue[]): Row[] {
-    return this.#statement(sql).all(...values) as Row[];
-  }
-
-  #one<Row>(sql: string, ...values: readonly SQLInputValue[]): Row {
-    return this.#statement(sql).get(...values) as Row;
+  #removePayload(entry: Entry): void {
+    this.#payloadBytes -= entry.payload?.length ?? 0;
+    entry.payload = undefined;
   }
 }
 
-const warn = (what: string, error: unknown) =>
-  process.emitWarning(`${what}: ${String(error).split('\n')[0]}`);
+const keyOf = (fact: Fact) => hash('md5', identityOf(fact), 'base64url');
+
+const firstTime = ({ facts }: Entry) => facts.values().next().value?.at ?? 0;
+
+const lastTime = (facts: Entry['facts']) =>
+  [...facts.values()].reduce((last, { at }) => Math.max(last, at), 0);
+
+function addTo<Key, Value>(sets: Map<Key, Set<Value>>, key: Key, value: Value): void {
+  const known = sets.get(key);
+  if (known === undefined) sets.set(key, new Set([value]));
+  else known.add(value);
+}
+
+/** @returns the last value that was dropped */
+function dropOldest<Value>(map: Map<string, Value>, maximum: number): Value | undefined {
+  let last: Value | undefined;
+  for (const [key, value] of map) {
+    if (map.size <= maximum) break;
+    map.delete(key);
+    last = value;
+  }
+  return last;
+}
+
+function isWanted(row: Delivery, { event, states, shop, since, until }: DeliveryFilter): boolean {
+  const at = Date.parse(row.receivedAt);
+  return (
+    (event === undefined || row.event === event) &&
+    (states === undefined || states.has(row.state)) &&
+    (shop === undefined || row.shopId?.toLowerCase().includes(shop.toLowerCase()) === true) &&
+    (since === undefined || at >= since.getTime()) &&
+    (until === undefined || at < until.getTime())
+  );
+}
+
+const newestFirst = (a: Delivery, b: Delivery) =>
+  Date.parse(b.receivedAt) - Date.parse(a.receivedAt) || (a.id < b.id ? 1 : -1);
+
+/** Where a search finds a delivery. Undefined if nowhere. */
+function matchOf({ preview = '', payload, texts }: Entry, pattern: RegExp): Delivery['match'] {
+  const inPreview = matchIn(preview, pattern);
+  if (inPreview !== undefined) return inPreview;
+  const all = [payload === undefined ? '' : searchableText(payload), ...texts.split('\n')];
+  for (const text of all) {
+    const match = matchIn(text, pattern);
+    if (match !== undefined) return match;
+  }
+  return undefined;
+}
+
+/** The first match of a text and the text around it, in one line. */
+function matchIn(text: string, pattern: RegExp): Delivery['match'] {
+  const found = pattern.exec(text);
+  if (found === null) return undefined;
+  const [match] = found;
+  const start = Math.max(0, found.index - BEFORE_MATCH);
+  const end = found.index + match.length;
+  // Half of a surrogate pair at the edge would be displayed as a wrong character.
+  const before = text.slice(start, found.index).replace(/^[\udc00-\udfff]/, '');
+  const after = text.slice(end, end + AFTER_MATCH).replace(/[\ud800-\udbff]$/, '');
+  return [`${start === 0 ? '' : '…'}${inLine(before)}`, inLine(match), inLine(after)];
+}
+
+const inLine = (text: string) => text.replaceAll(/\s+/g, ' ');
+
+/** Whether a row says something about other deliveries of the same bytes. */
+const dependsOnOthers = ({ row }: Entry) =>
+  row?.state === 'removed' || row?.reason === 'answer-lost' || row?.reason === 'already-processed';

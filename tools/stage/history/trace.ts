@@ -1,6 +1,5 @@
 import { type EventName, isEventName } from '../../../lambda/events/catalogue.ts';
 import { type Pause, pauseState } from '../queues/pause-state.ts';
-import { queueState, waitingQueues } from '../queues/queue.ts';
 import type { Stage } from '../stage.ts';
 import { deriveHistory } from './derive-history.ts';
 import type { Effect } from './facts.ts';
@@ -40,29 +39,18 @@ export async function traceDelivery(
   return { stack: stage.title, id, idIs, history, effects, sources };
 }
 
-/**
- * Adds what can be read of the queues without receiving messages: whether an event is paused, how many other messages
- * are on the queue, and when SQS deletes this one. Without a permission, it leaves that part out.
- */
+/** Adds whether an event is paused, unless a permission is missing. */
 export async function locate(stage: Stage, history: History): Promise<History> {
   const [first, ...others] = history.now;
-  const rest = await Promise.all(others.map((location) => withQueueState(stage, location)));
-  return { ...history, now: [await withQueueState(stage, first), ...rest] };
+  const rest = await Promise.all(others.map((location) => withPause(stage, location)));
+  return { ...history, now: [await withPause(stage, first), ...rest] };
 }
 
-async function withQueueState(stage: Stage, location: HistoryLocation): Promise<HistoryLocation> {
+async function withPause(stage: Stage, location: HistoryLocation): Promise<HistoryLocation> {
   const { state, queue = '' } = location;
-  if (state === 'queued' || state === 'retrying') {
-    const paused = isEventName(queue) && (await pauseOfEvent(stage, queue).catch(() => undefined));
-    return paused ? { ...location, state: 'paused', paused } : location;
-  }
-  const waitingOn = ['dead-letter', 'invalid', 'parked'].includes(state)
-    ? waitingQueues(stage).find(({ name }) => name === queue)
-    : undefined;
-  const counts = waitingOn && (await queueState(stage.sqs, waitingOn.url).catch(() => undefined));
-  if (counts === undefined) return location;
-  const until = new Date(Date.parse(location.since) + counts.retention * 1000).toISOString();
-  return { ...location, until: location.until ?? until, queueHolds: counts.visible + counts.inFlight };
+  if ((state !== 'queued' && state !== 'retrying') || !isEventName(queue)) return location;
+  const paused = await pauseOfEvent(stage, queue).catch(() => undefined);
+  return paused ? { ...location, state: 'paused', paused } : location;
 }
 
 async function pauseOfEvent(stage: Stage, event: EventName): Promise<PausedQueue | undefined> {

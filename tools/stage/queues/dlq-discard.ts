@@ -5,6 +5,7 @@ import {
 } from '@aws-sdk/client-cloudwatch-logs';
 import { ExportDestination } from '../../terminal/files.ts';
 import { messages } from '../../terminal/text.ts';
+import { DISCARDED } from '../history/log-line.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { countLine, eventCount, eventsAndCopies } from './copies.ts';
@@ -140,7 +141,7 @@ async function writeLog(stage: Stage, queue: AnyQueue, about: readonly object[])
     if (!(error instanceof ResourceAlreadyExistsException)) throw error;
   });
   const now = new Date();
-  const fields = { timestamp: now.toISOString(), level: 'INFO', message: 'Discarded', queue: name };
+  const fields = { timestamp: now.toISOString(), level: 'INFO', message: DISCARDED, queue: name };
   for (let from = 0; from < about.length; from += MAX_LINES) {
     const logEvents = about
       .slice(from, from + MAX_LINES)

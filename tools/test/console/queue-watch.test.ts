@@ -14,7 +14,6 @@ beforeEach(() => {
 });
 afterEach(() => {
   jest.useRealTimers();
-  store.close();
 });
 
 /** A watch of fake queues. It counts reads, and records the updates for pages. */

@@ -192,7 +192,7 @@ test('the oldest deliveries are removed from open pages, also from those that re
 });
 
 test('a client that disconnects before its stream begins leaves nothing behind', async () => {
-  using store = new HistoryStore();
+  const store = new HistoryStore();
   const updates = new PageUpdates();
   const context = { source: new Source(stage(), store), report: () => {}, closing: AbortSignal.abort() };
   const outgoing = new EventEmitter();
@@ -208,7 +208,7 @@ test('a client that does not read is disconnected, costs little memory, and can 
   // About 20 MB of rows: more than fits into the buffers of two sockets.
   const rows = 6_000;
   const error = 'x'.repeat(3_000);
-  using store = new HistoryStore();
+  const store = new HistoryStore();
   store.add(...Array.from({ length: rows }, (_, index) => failed(index, 1, error)));
   const source = new Source(stage(), store);
   const closing = new AbortController();

@@ -92,10 +92,7 @@ export async function startStageConsole(
   const operator = await Operator.create(aws);
   const store = new HistoryStore();
   const source = new Source(change(operator.stack), store, since);
-  const running = await start(source, options, async () => {
-    store.close();
-    await operator.close();
-  });
+  const running = await start(source, options, () => operator.close());
   /** Subjects of the notices that pages have got. */
   const notices: string[] = [];
   source.follow(({ about }) => notices.push(about));

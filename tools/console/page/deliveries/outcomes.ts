@@ -25,7 +25,8 @@ export function redriveQueue({ state, event = '' }: Pick<Delivery, 'state' | 'ev
 export function outcomeOf(state: DeliveryState): OutcomeGroup {
   if (redriveQueue({ state }) !== undefined) return 'needs-you';
   const { tone } = stateTitle(state);
-  return tone === 'good' ? 'done' : tone === 'bad' ? 'rejected' : 'in-progress';
+  if (tone === 'bad') return 'rejected';
+  return tone === 'warning' ? 'in-progress' : 'done';
 }
 
 export const statesOf = (outcome: OutcomeGroup): readonly DeliveryState[] =>

@@ -68,7 +68,7 @@ export function Overview({ delivery, detail }: OverviewProps) {
  * Locations of the event, that of this delivery first. Other locations follow if the same event was delivered more than
  * once.
  */
-export function locationsOf(
+function locationsOf(
   delivery: Delivery,
   detail: DeliveryDetail | undefined,
 ): readonly [HistoryLocation, ...HistoryLocation[]] {
@@ -140,8 +140,8 @@ function DeliveryLocation({ location, clock, request, children }: LocationProps)
 }
 
 /** Name, as in the view of queues, of the queue where the message waits. */
-function queueOf({ state, queue, queueHolds }: HistoryLocation): string | undefined {
-  if (queue === undefined || queueHolds === 0) return undefined;
+function queueOf({ state, queue }: HistoryLocation): string | undefined {
+  if (queue === undefined) return undefined;
   if (state === 'dead-letter') return `dead:${queue}`;
   return isWaiting(state) || state === 'invalid' || state === 'parked' ? queue : undefined;
 }

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import type { Delivery, HistoryLocation } from '../../../stage/history/history.ts';
+import type { Delivery } from '../../../stage/history/history.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { api, errorText } from '../api.ts';
 import { type Command, resendCommand } from '../command.ts';
@@ -14,7 +14,6 @@ import { copyAndSay } from '../ui/copy.tsx';
 import type { MenuItem } from '../ui/menu.tsx';
 import { toastError } from '../ui/notices.tsx';
 import { useRun, useSend } from '../use-run.tsx';
-import { locationsOf } from './overview.tsx';
 
 /** Maximum characters of a text to edit. In a longer text, each key press takes a browser seconds. */
 const MAX_EDITED_LENGTH = 200_000;
@@ -28,7 +27,7 @@ export function useActions(
 ) {
   const { id, state } = delivery;
   const { sendings, busy: sends } = useResend(delivery, detail, reload);
-  const { recovery, busy } = useRecovery(delivery, detail, reload);
+  const { recovery, busy } = useRecovery(delivery, reload);
   const { editing, editor } = useEdit(delivery, onSent);
   const copyCurl = () => copyAndSay(curlOf(id, detail), 'Copied as curl, with openssl to sign it.');
   const copyLink = () => copyAndSay(linkTo(id), 'Link copied.');
@@ -142,10 +141,9 @@ function useResend({ id, state }: Delivery, detail: DeliveryDetail | undefined, 
 }
 
 /** The action that continues a waiting delivery: a redrive, or the end of its event's pause. */
-function useRecovery(delivery: Delivery, detail: DeliveryDetail | undefined, reload: () => void) {
+function useRecovery(delivery: Delivery, reload: () => void) {
   const { start, busy, refusal: refused } = useRun();
-  const [own] = locationsOf(delivery, detail);
-  const found = delivery.state === 'paused' ? resumeOf(delivery.event ?? '') : redriveOf(delivery, own);
+  const found = delivery.state === 'paused' ? resumeOf(delivery.event ?? '') : redriveOf(delivery);
   if (found === undefined) return { recovery: undefined, busy };
   const { command, ...item } = found;
   const recovery: MenuItem =
@@ -177,10 +175,10 @@ const resumeOf = (event: string): FoundRecovery => ({
  * How to redrive a delivery, and why that is not possible yet. Undefined if the delivery is on no queue that
  * can be redriven.
  */
-function redriveOf(delivery: Delivery, { queueHolds }: HistoryLocation): FoundRecovery | undefined {
+function redriveOf(delivery: Delivery): FoundRecovery | undefined {
   const { state, event, eventId } = delivery;
   const queue = redriveQueue(delivery);
-  if (queue === undefined || eventId === undefined || queueHolds === 0) return undefined;
+  if (queue === undefined || eventId === undefined) return undefined;
   const command = redriveCommand(queue, [eventId]);
   if (state === 'dead-letter') return { command, label: 'Redrive' };
   const found = { command, label: `Redrive from ${queue}` };

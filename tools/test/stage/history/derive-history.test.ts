@@ -43,6 +43,9 @@ const byHand = [
   consumed(1, 'DeadLettered', { requestId: undefined, error: 'ValidationException' }),
   consumed(60, 'Stale', { requestId: undefined, messageId: 'message-2' }),
 ];
+const discarded = (seconds: number) =>
+  consumed(seconds, 'Discarded', { attempt: undefined, by: 'arn:mara', reason: 'a test' });
+const quarantined = (requestId: string) => deadLetter({ requestId, queue: 'quarantine' });
 const RECEIVED = { kind: 'received' };
 const DELIVERED = [RECEIVED, { kind: 'queued', queue: 'shop.updated' }, { kind: 'answered', status: 200 }];
 const QUARANTINED = [RECEIVED, { kind: 'queued', queue: 'quarantine' }, { kind: 'answered', status: 400 }];
@@ -347,6 +350,51 @@ const stories: readonly {
     steps: [],
     states: ['invalid'],
   },
+  {
+    name: 'the only delivery of an event, whose first attempt lost its answer',
+    facts: [accepted, failed(1, 1, 30, { error: 'TimeoutError' }), consumed(31, 'Duplicate', { attempt: 2 })],
+    steps: [...DELIVERED, tried('failed'), tried('processed', 2, { reason: 'answer-lost' })],
+    states: ['processed'],
+  },
+  {
+    name: 'failed, then skipped because another delivery was processed meanwhile',
+    facts: [
+      accepted,
+      failed(1, 1, 30),
+      again,
+      consumed(61, 'Processed', { requestId: 'request-2', ...ofRedrive }),
+      consumed(71, 'Duplicate', { attempt: 2 }),
+    ],
+    steps: [
+      ...[...DELIVERED, tried('failed')],
+      ...[...DELIVERED, tried('processed')],
+      tried('skipped', 2, { reason: 'already-processed' }),
+    ],
+    states: ['processed'],
+  },
+  {
+    name: 'a dead letter that was discarded',
+    facts: [...givenUp, discarded(90)],
+    steps: [...GIVEN_UP, { kind: 'discarded', discarded: { by: 'arn:mara', reason: 'a test' } }],
+    states: ['removed'],
+  },
+  {
+    name: 'a dead letter that could not be discarded',
+    facts: [...givenUp, discarded(90), deadLetter({ messageId: 'message-9', error: 'ValidationException' })],
+    steps: [...GIVEN_UP, { kind: 'discarded' }],
+    states: ['dead-letter'],
+  },
+  {
+    name: 'invalid, delivered again, and still in quarantine',
+    facts: [
+      received(-9, 'Unusable', { requestId: 'request-0' }),
+      quarantined('request-0'),
+      accepted,
+      processed,
+    ],
+    steps: [...QUARANTINED, ...PROCESSED],
+    states: ['processed', 'invalid'],
+  },
   { name: 'nothing', facts: [], steps: [], states: ['unknown'] },
 ];
 
@@ -423,7 +471,10 @@ test('a step has the words of its log line, and the location has what to expect'
     { kind: 'failed', attempt: 1, messageId: 'message-1', error, nextAttemptAt: at(31) },
   ]);
   expect(now).toEqual([
-    { state: 'retrying', queue: 'shop.updated', since: at(1), attempts: 1, nextAttemptAt: at(31), error },
+    {
+      ...{ state: 'retrying', requestId: 'request-1', queue: 'shop.updated', since: at(1) },
+      ...{ attempts: 1, nextAttemptAt: at(31), error },
+    },
   ]);
 });
 

@@ -129,14 +129,30 @@ describe('the current location', () => {
       'Paused: shop.updated was paused. It waits on the queue until the event is resumed. 2 attempts failed: Throttled.',
     ],
     [
-      { state: 'dead-letter', queue, since, error, until: soon, queueHolds: 3 },
+      { state: 'dead-letter', queue, since, error, until: soon },
       /Dead letter: Throttled\. It is on the dead-letter queue of shop\.updated\. SQS deletes it in 1 min \d+ s\. Show it: npx hookctl dlq show shop\.updated --stage prod/,
     ],
     [
-      { state: 'dead-letter', queue, since, until: since, queueHolds: 3 },
+      { state: 'dead-letter', queue, since, until: since },
       `It was on the dead-letter queue of shop.updated until ${since}, when SQS deleted it.`,
     ],
-    [{ state: 'invalid', queue: 'quarantine', since, queueHolds: 0 }, 'in quarantine, which is empty now'],
+    [
+      { state: 'removed', queue: 'quarantine', since, again: 'request-9' },
+      `It was redriven or deleted. It was not on the quarantine queue at ${since.slice(11, 19)}. The same bytes came again as request request-9.`,
+    ],
+    [
+      {
+        state: 'removed',
+        queue,
+        since,
+        discarded: { by: 'arn:aws:iam::123456789012:user/mara', reason: 'a test' },
+      },
+      'Discarded by mara: a test. It was not on the dead-letter queue of shop.updated',
+    ],
+    [
+      { state: 'processed', since, reason: 'answer-lost' },
+      `Finished at ${since.slice(11, 19)}: an earlier attempt did it, and did not get its answer.`,
+    ],
     [
       { state: 'invalid', queue: 'quarantine', since, error: 'data.shop_id is missing' },
       'Invalid: The answer was 400: data.shop_id is missing. It is in quarantine.',
