@@ -4,7 +4,7 @@ import { searchableText } from '../payload-filter.ts';
 import { bytesAsSent } from './bytes-as-sent.ts';
 import { deliveryOf, deriveHistory } from './derive-history.ts';
 import { type DeadLetterFact, type Effect, type Fact, identityOf, isoTime, recordFact } from './facts.ts';
-import { type Delivery, type DeliveryState, type History, type PayloadSearch, queueOf } from './history.ts';
+import { type Delivery, type History, type PayloadSearch, queueOf } from './history.ts';
 import { payloadPreview } from './payload-preview.ts';
 
 /** Maximum number of deliveries stored, the newest: their facts take about 10 KB each, so 100 MB together. */
@@ -31,15 +31,9 @@ const BEFORE_MATCH = 20;
 const AFTER_MATCH = 160;
 
 /** Selects deliveries. An absent property matches all. */
-export interface DeliveryFilter {
+interface DeliveryFilter {
   /** Part of the payload, of an id, of the shop or of an error. Ignores case. */
   readonly search?: string | undefined;
-  readonly event?: string | undefined;
-  readonly states?: ReadonlySet<DeliveryState> | undefined;
-  /** Part of the shop's id. Ignores case. */
-  readonly shop?: string | undefined;
-  readonly since?: Date | undefined;
-  readonly until?: Date | undefined;
   /** Request ids. Only these deliveries match. */
   readonly ids?: readonly string[] | undefined;
 }
@@ -210,19 +204,19 @@ export class HistoryStore {
   }
 
   /** Matching deliveries, newest first, and their total number. With a search, each says where the text was found. */
-  list(filter: DeliveryFilter, limit = MAX_DELIVERIES): { deliveries: Delivery[]; total: number } {
+  list(
+    { search = '', ids }: DeliveryFilter,
+    limit = MAX_DELIVERIES,
+  ): { deliveries: Delivery[]; total: number } {
     this.#deriveRows();
-    const { search = '', ids } = filter;
     const pattern = search === '' ? undefined : new RegExp(RegExp.escape(search), 'iu');
-    const entries =
-      ids === undefined ? this.#entries.values() : ids.flatMap((id) => this.#entries.get(id) ?? []);
-    const found: Delivery[] = [];
-    for (const entry of entries) {
-      const { row } = entry;
-      if (row === undefined || !isWanted(row, filter)) continue;
+    const wanted =
+      ids === undefined ? [...this.#entries.values()] : ids.flatMap((id) => this.#entries.get(id) ?? []);
+    const found = wanted.flatMap((entry): Delivery[] => {
       const match = pattern && matchOf(entry, pattern);
-      if (pattern === undefined || match !== undefined) found.push(match ? { ...row, match } : row);
-    }
+      if (entry.row === undefined || (pattern !== undefined && match === undefined)) return [];
+      return [match === undefined ? entry.row : { ...entry.row, match }];
+    });
     return { deliveries: found.sort(newestFirst).slice(0, limit), total: found.length };
   }
 
@@ -366,17 +360,6 @@ function dropOldest<Value>(map: Map<string, Value>, maximum: number): Value | un
     last = value;
   }
   return last;
-}
-
-function isWanted(row: Delivery, { event, states, shop, since, until }: DeliveryFilter): boolean {
-  const at = Date.parse(row.receivedAt);
-  return (
-    (event === undefined || row.event === event) &&
-    (states === undefined || states.has(row.state)) &&
-    (shop === undefined || row.shopId?.toLowerCase().includes(shop.toLowerCase()) === true) &&
-    (since === undefined || at >= since.getTime()) &&
-    (until === undefined || at < until.getTime())
-  );
 }
 
 const newestFirst = (a: Delivery, b: Delivery) =>

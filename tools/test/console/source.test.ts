@@ -113,13 +113,13 @@ describe('a delivery to a stage', () => {
     });
   });
 
-  test('is found by its payload in the archive, ignoring case, also before the start of the list', async () => {
+  test('is found by its payload in the archive, ignoring case', async () => {
     const name = `Näme ${randomUUID()}`;
     const { id } = await deliver(renamed(randomUUID(), name));
     await archived(id);
-    await using later = await startStageConsole(stack, { since: new Date() });
+    await using later = await startStageConsole(stack);
     const search = encodeURIComponent(name.toUpperCase());
-    const { body: found } = await later.api.get(`/api/deliveries?search=${search}&since=1h`);
+    const { body: found } = await later.api.get(`/api/deliveries?search=${search}`);
     expect(found).toMatchObject({
       deliveries: [{ id, shopId: 'shop-1', state: 'processed' }],
       searched: { limited: false },
@@ -163,10 +163,6 @@ test('each view names a missing permission, and the others work', async () => {
   expect(queues.pausesUnknown).toBe(true);
   const { body: letters } = await poor.api.get('/api/dead-letters');
   expect(letters).toMatchObject({ messages: [], problems: [expect.stringContaining('permission')] });
-  expect(await poor.api.get('/api/tables/CastTable')).toMatchObject({
-    status: 502,
-    body: { detail: expect.stringContaining('dynamodb:Scan') },
-  });
   const { body: list } = await poor.api.get('/api/deliveries?search=Aiko');
   expect(list).toMatchObject({ deliveries: [], searched: { objects: 0, refused: expect.any(String) } });
   await eventually(async () => (poor.notices.length >= 2 ? true : undefined));

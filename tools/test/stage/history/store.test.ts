@@ -3,12 +3,7 @@ import { sha256Hex } from '../../../../lambda/hash.ts';
 import { PROCESSED } from '../../../../lambda/log-messages.ts';
 import type { DeadLetterFact, Fact } from '../../../stage/history/facts.ts';
 import { exchangeFact, LocalFeed } from '../../../stage/history/local-feed.ts';
-import {
-  type DeliveryFilter,
-  HistoryStore,
-  MAX_DELIVERIES,
-  MAX_PAYLOAD_BYTES,
-} from '../../../stage/history/store.ts';
+import { HistoryStore, MAX_DELIVERIES, MAX_PAYLOAD_BYTES } from '../../../stage/history/store.ts';
 
 const START = Date.parse('2026-01-31T09:00:00.000Z');
 
@@ -40,8 +35,7 @@ const processed = (id: string, seconds = 1) =>
 const failed = (id: string, error: string) =>
   line(id, 'Failed', { messageId: `message of ${id}`, attempt: 1, retryInSeconds: 30, error }, 1);
 
-const idsOf = (filter: DeliveryFilter, limit?: number) =>
-  store.list(filter, limit).deliveries.map(({ id }) => id);
+const idsOf = (filter: Parameters<typeof store.list>[0]) => store.list(filter).deliveries.map(({ id }) => id);
 
 describe('the list of deliveries', () => {
   test('has the newest first, up to the limit, and their total', () => {
@@ -50,30 +44,10 @@ describe('the list of deliveries', () => {
     expect(store.get('request-1')).toMatchObject({ state: 'processed', latencyMs: 1000 });
   });
 
-  test.each<DeliveryFilter>([
-    { states: new Set(['processed']) },
-    { until: new Date(START + 2_000) },
-    { ids: ['request-1', 'unknown'] },
-    { event: 'shop.updated', since: new Date(START), states: new Set(['processed']) },
-  ])('can be filtered by %j', (filter) => {
-    store.add(line('request-1', 'Accepted'), line('request-2', 'Accepted', {}, 2), processed('request-1'));
-    expect(idsOf(filter)).toEqual(['request-1']);
+  test('can be limited to some', () => {
+    store.add(line('request-1', 'Accepted'), line('request-2', 'Accepted', {}, 2));
+    expect(idsOf({ ids: ['request-1', 'unknown'] })).toEqual(['request-1']);
   });
-});
-
-test.each([
-  { shop: 'Shop_1', expected: ['request-1'] },
-  { shop: 'HOP', expected: ['request-2', 'request-1'] },
-])('the list can be filtered by a part of the shop, ignoring case: $shop', ({ shop, expected }) => {
-  const exchange = {
-    kind: 'exchange',
-    ...{ status: 200, byReceiver: true, parked: false, method: 'POST', path: '/', headers: [] },
-    ...{ sourceIp: '127.0.0.1', responseHeaders: [], responseBody: '', durationMs: 1 },
-  } as const;
-  store.add({ ...exchange, requestId: 'request-1', at: START, shopId: 'Shop_1' });
-  store.add({ ...exchange, requestId: 'request-2', at: START + 1, shopId: 'shop-12' });
-  store.add({ ...exchange, requestId: 'request-3', at: START + 2 });
-  expect(idsOf({ shop })).toEqual(expected);
 });
 
 describe('a search', () => {
