@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { LOCAL_SECRET, signatureOf } from '../../events/signing.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import { BASE64, HEX, PREFIX } from '../../lambda/receiver/signature.ts';
@@ -70,7 +69,6 @@ export function openApiDocument(): JsonSchema {
         ...responseComponents.schemas,
       },
       headers: responseComponents.headers,
-      responses: responseComponents.responses,
     },
   };
 }
@@ -97,18 +95,8 @@ function receiveEvent(events: readonly DescribedEvent[]): JsonSchema {
       },
     },
     responses,
-    'x-codeSamples': codeSamples,
   };
 }
-
-/** How to sign and post, in the languages that most partners use: the unchanged files of `examples/signing/`. */
-const codeSamples = [
-  { lang: 'Shell', label: 'curl', file: 'curl/sign-and-post.sh' },
-  { lang: 'JavaScript', label: 'Node.js', file: 'node/sign-and-post.mjs' },
-  { lang: 'Python', label: 'Python', file: 'python/sign_and_post.py' },
-  { lang: 'PHP', label: 'PHP', file: 'php/sign-and-post.php' },
-  { lang: 'Go', label: 'Go', file: 'go/main.go' },
-].map(({ lang, label, file }) => ({ lang, label, source: readFileSync(`examples/signing/${file}`, 'utf8') }));
 
 const withoutAnchors = ({ source }: RegExp) => source.replace(/^\^|\$$/g, '');
 

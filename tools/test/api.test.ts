@@ -1,26 +1,18 @@
 import { readFileSync } from 'node:fs';
-import { CreateQueueCommand, DeleteQueueCommand } from '@aws-sdk/client-sqs';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import * as formats from 'ajv-formats';
-import type { APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import fc from 'fast-check';
 import { type InvocationResult, TooManyRequestsError } from 'local-aws/functions';
-import { type HttpResponse, httpApi, httpApiEvent } from 'local-aws/gateway';
+import { type HttpResponse, httpApi } from 'local-aws/gateway';
 import * as v from 'valibot';
 import { readSamples } from '../../events/samples.ts';
-import { signatureOf } from '../../events/signing.ts';
 import { catalogue, type EventName, eventNames } from '../../lambda/events/catalogue.ts';
 import { parsePayloadText } from '../../lambda/events/envelope.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { identifier } from '../../lambda/events/fields.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
-import type { GatewayEvent } from '../../lambda/receiver/request.ts';
 import { decodeSignature } from '../../lambda/receiver/signature.ts';
-import { functionEnvironment } from '../../test/support/function-environment.ts';
-import { TEST_SECRET } from '../../test/support/partner.ts';
-import { Queues } from '../../test/support/queues.ts';
-import { startTestAws, type TestAws } from '../../test/support/test-aws.ts';
 import { describedEvents, payloadSchema } from '../api/event-schemas.ts';
 import { apiFiles, openApiText } from '../api/files.ts';
 import { dataSchema, jsonSchema } from '../api/json-schema.ts';
@@ -71,17 +63,6 @@ function* partsOf(part: unknown): Generator<Part> {
 const openApi = new Description(openApiText());
 
 describe('openapi.json', () => {
-  test('has only valid examples in its schemas', () => {
-    let examples = 0;
-    for (const schema of Object.values(openApi.at('components', 'schemas')) as Part[]) {
-      for (const example of (schema.examples ?? []) as unknown[]) {
-        expect([schema.title, openApi.problems(schema, example)]).toEqual([schema.title, []]);
-        examples += 1;
-      }
-    }
-    expect(examples).toBeGreaterThan(0);
-  });
-
   test('has named bodies, alternatives of one type each, and no format together with a pattern, for generators', () => {
     const path = ['paths', '/api/v1/webhooks/partner', 'post', 'requestBody', 'content', 'application/json'];
     expect(openApi.at(...path).schema).toEqual({ $ref: '#/components/schemas/PartnerEvent' });
@@ -93,7 +74,8 @@ describe('openapi.json', () => {
   });
 
   test('has one schema for each answer and no discriminator, because generated clients misuse others', () => {
-    for (const answer of Object.values(openApi.at('components', 'responses')) as Part[]) {
+    const responses = openApi.at('paths', WEBHOOK_PATH, 'post', 'responses');
+    for (const answer of Object.values(responses) as Part[]) {
       for (const { schema } of Object.values(answer.content as Record<string, { schema: Part }>)) {
         expect(openApi.follow(schema)).toMatchObject({ type: 'object' });
       }
@@ -151,7 +133,6 @@ describe('the separate schemas', () => {
       expect(schema.$id).toMatch(/^urn:partner-webhooks:schema:[a-z_.-]+$/);
       const validate = ajv.compile(schema);
       const examples = [schema, ...(schema.oneOf ?? [])].flatMap((part) => part.examples ?? []);
-      expect(examples.length).toBeGreaterThan(0);
       for (const example of examples) expect([schema.$id, validate(example)]).toEqual([schema.$id, true]);
     }
   });
@@ -179,77 +160,14 @@ test('the document that docs/subscribers.md shows is a published example', () =>
   expect(oneOf.flatMap(({ examples }: Part) => examples)).toContainEqual(JSON.parse(shown));
 });
 
-let aws: TestAws;
-let queues: Queues;
-let handler: (event: GatewayEvent, context: Context) => Promise<APIGatewayProxyStructuredResultV2>;
-
-beforeAll(async () => {
-  aws = await startTestAws();
-  queues = new Queues(aws.operator);
-  Object.assign(process.env, functionEnvironment('receiver', aws), { AWS_LAMBDA_FUNCTION_VERSION: '1' });
-  const module = await import('../../lambda/receiver/handler.ts');
-  handler = module.handler as unknown as typeof handler;
-});
-afterAll(() => aws.close());
-
-/** Posts to a receiver without API Gateway. */
-async function post(body: string, signature = signatureOf({ body: Buffer.from(body), secret: TEST_SECRET })) {
-  const request = {
-    method: 'POST',
-    path: WEBHOOK_PATH,
-    headers: [['x-webhook-signature', signature]] as const,
-    body,
-    isBase64Encoded: false,
-    sourceIp: '127.0.0.1',
-    receivedAt: new Date(),
-    requestId: 'request-1',
-  };
-  const api = { accountId: '000000000000', apiId: 'api', domainName: 'localhost' };
-  const { statusCode, headers, body: text } = await handler(httpApiEvent(request, api), {} as Context);
-  return {
-    status: Number(statusCode),
-    contentType: String(headers?.['content-type']),
-    body: JSON.parse(text ?? ''),
-  };
-}
-
 /** Ways in which an answer differs from the OpenAPI description. */
-function problemsOf({ status, contentType, body }: Awaited<ReturnType<typeof post>>): string[] {
+function problemsOf({ status, contentType, body }: { status: number; contentType: string; body: unknown }) {
   const responses = openApi.at('paths', WEBHOOK_PATH, 'post', 'responses');
   if (responses[status] === undefined) return [`${status} is not described`];
   const content = openApi.follow(responses[status] as Part).content as Record<string, { schema: Part }>;
   const media = content[contentType];
   return media === undefined ? [`${contentType} is not described`] : openApi.problems(media.schema, body);
 }
-
-const [sample] = readSamples();
-if (sample === undefined) throw new Error('There is no sample');
-const large = 'x'.repeat(1_100_000);
-const unknown = { ...sample.payload, event: 'example.unknown' };
-const wrongFields = { ...sample.payload, data: { updated_fields: Array(99).fill(0) } };
-
-test.each([
-  { what: 'an event', status: 200, payload: sample.payload },
-  { what: 'an event of an unknown kind', status: 200, payload: unknown },
-  { what: 'an event too large for a message', status: 200, payload: { ...sample.payload, webhookId: large } },
-  { what: 'a payload that is no event', status: 400, payload: { event: 'shop.updated' } },
-  { what: 'too many problems to name', status: 400, payload: wrongFields },
-  { what: 'a payload too large for a message', status: 400, payload: large },
-])("the receiver's answer to $what matches its description", async ({ status, payload }) => {
-  const answer = await post(JSON.stringify(payload));
-  expect(answer.status).toBe(status);
-  expect(problemsOf(answer)).toEqual([]);
-});
-
-test("the receiver's answers to a wrong signature and after a failure match their descriptions", async () => {
-  const refused = await post('{}', 'f'.repeat(64));
-  const { UnroutedQueueUrl: QueueUrl = '' } = aws.outputs;
-  await queues.client.send(new DeleteQueueCommand({ QueueUrl }));
-  const failed = await post(JSON.stringify(unknown));
-  await queues.client.send(new CreateQueueCommand({ QueueName: QueueUrl.split('/').at(-1) }));
-  expect([refused.status, failed.status]).toEqual([401, 500]);
-  expect([problemsOf(refused), problemsOf(failed)]).toEqual([[], []]);
-});
 
 describe('the answers of an HTTP API itself match their descriptions', () => {
   const request = {
