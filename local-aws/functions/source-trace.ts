@@ -16,7 +16,9 @@ export function sourceTrace(stack: string): string[] {
     if (!maps.has(file)) maps.set(file, mapOf(file));
     const origin = maps.get(file)?.findOrigin(Number(row), Number(column));
     if (origin === undefined || !('fileName' in origin)) return line;
-    const { fileName, lineNumber } = origin;
+    const { lineNumber } = origin;
+    // In the bundle of a debugged function, names are relative to the bundle.
+    const fileName = origin.fileName.replace(/^(\.\.\/)+/, '');
     // In packages, source maps are reduced to file names.
     if (fileName.startsWith('node_modules/')) return `    at ${fileName}`;
     return `    at ${fileName}:${lineNumber}`;

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
 import { runProgram } from '../terminal/run-program.ts';
+import { INTERRUPTED } from '../terminal/terminal.ts';
 
 /** Environment variable of a process that {@link runNextStacks} has started. */
 const IS_NEXT = 'STARTED_BY_ANOTHER_STACK';
@@ -17,7 +18,8 @@ export async function runNextStacks(options: readonly string[]): Promise<number>
   const args = [...process.execArgv, ...process.argv.slice(1), ...options];
   for (;;) {
     const code = await runProgram(args, { [IS_NEXT]: 'yes' });
-    if (code !== NEXT) return code;
+    // Ctrl-C is how a stack ends.
+    if (code !== NEXT) return code === INTERRUPTED ? 0 : code;
   }
 }
 

@@ -1,56 +1,121 @@
-import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import { SourceMap } from 'node:module';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { readCloudAssembly } from 'local-aws/template';
 import { stageOverrides } from '../../../bin/synthesise.ts';
+import { LOCAL_SECRET } from '../../../events/signing.ts';
 import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
 import type { EffectName } from '../../../lambda/events/definition.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import { sharedAssembly, testAssembly } from '../../../test/support/test-assembly.ts';
+import { Partner } from '../../../test/support/partner.ts';
+import { Tables } from '../../../test/support/tables.ts';
+import { sharedAssembly } from '../../../test/support/test-assembly.ts';
 import { freePort, Project, type Running, refusal } from './project.ts';
 
-const SOURCE = 'lambda/events/shop-updated/consumer.ts';
+const CONSUMER = 'lambda/events/shop-updated/consumer.ts';
 /** A line in the consumer of shop.updated. */
 const CALL = 'invalidateShop({';
+/** A line that a consumer cannot be loaded with. */
+const BROKEN = "throw new Error('no such shop');\n";
+const timestamp = '2026-01-31T09:00:00Z';
 
 let project: Project;
 let stack: Running;
-let port: number;
-let awsPort: number;
-let inspectPort: number;
+let assembly: string;
+let ports: { readonly port: number; readonly awsPort: number; readonly inspectPort: number };
+let tables: Tables;
+let queues: SQSClient;
 
+// One stack for all tests, because a start takes seconds.
 beforeAll(async () => {
-  project = await Project.create({ copied: ['lambda', 'tools'] });
-  await project.cacheAssembly();
-  port = await freePort();
-  awsPort = await freePort();
-  inspectPort = await freePort();
-  const options = ['--inspect', `shop.updated:${inspectPort}`, '--retry-fast', '--no-watch'];
-  stack = await project.startStack('--port', String(port), '--aws-port', String(awsPort), ...options);
+  // Copied, because imports through a link would load the original files.
+  project = await Project.create({ copied: ['bin', 'events', 'lambda', 'lib', 'tools', 'cdk.json'] });
+  const rest = stageOverrides({ gateway: 'rest' });
+  assembly = await sharedAssembly('rest', rest, false);
+  await project.cacheAssembly(assembly, rest);
+  ports = { port: await freePort(), awsPort: await freePort(), inspectPort: await freePort() };
+  stack = await project.startStack(
+    ...['--port', String(ports.port), '--aws-port', String(ports.awsPort), '--gateway', 'rest'],
+    ...['--inspect', `shop.updated:${ports.inspectPort}`, '--retry-fast'],
+  );
+  const settings = {
+    endpoint: `http://localhost:${ports.awsPort}`,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'operator', secretAccessKey: 'local' },
+  };
+  tables = new Tables(settings);
+  queues = new SQSClient(settings);
 });
 
 afterAll(async () => {
   stack?.interrupt();
   await stack?.ended;
+  tables?.client.destroy();
+  queues?.destroy();
   await project?.remove();
 });
 
+/** Length of the stack's output when the test began. */
+let before: number;
+beforeEach(() => {
+  before = stack.stdout().length;
+});
+
+const said = () => stack.stdout().slice(before);
+
+async function saying(line: RegExp): Promise<RegExpMatchArray> {
+  return eventually(async () => said().match(line) ?? undefined).catch(() => {
+    throw new Error(`It did not print ${line}, but: ${said()}`);
+  });
+}
+
 const read = (file: string) => JSON.parse(readFileSync(project.path(file), 'utf8'));
-const outputs = () => read('.local/outputs.json');
+const outputs = () => Object.values<Record<string, string>>(read('.local/outputs.json'))[0] ?? {};
+
+const post = (event: object) => new Partner(outputs().WebhookUrl).post(event, { secret: LOCAL_SECRET });
+
+/**
+ * Posts an event of a new shop.
+ * @returns the shop's item
+ */
+async function updateShop(): Promise<Record<string, unknown>> {
+  const shopId = randomUUID();
+  const data = { shop_id: shopId, updated_fields: ['name'] };
+  expect(await post({ event: 'shop.updated', data, timestamp })).toMatchObject({ status: 200 });
+  return eventually(() => tables.get(outputs().ShopCacheTable, { shop_id: shopId }));
+}
+
+async function replace(file: string, text: string, replacement: string): Promise<void> {
+  const source = await readFile(project.path(file), 'utf8');
+  if (!source.includes(text)) throw new Error(`${file} has no ${text}`);
+  await writeFile(project.path(file), source.replace(text, replacement));
+}
 
 describe('a running stack', () => {
-  test('prints its addresses', () => {
-    expect(stack.stdout()).toContain(`http://localhost:${port}/api/v1/webhooks/partner`);
-    expect(stack.stdout()).toContain(`http://localhost:${awsPort}`);
+  test('prints its addresses, the port of the debugger alone, and that retries are fast', () => {
+    const printed = stack.stdout();
+    expect(printed).toContain(`http://localhost:${ports.port}/api/v1/webhooks/partner`);
+    expect(printed).toContain(`http://localhost:${ports.awsPort}`);
+    expect(printed).toContain(`Debug shop.updated at 127.0.0.1:${ports.inspectPort}:`);
+    // Each execution environment has a port of its own behind it.
+    const debuggers = `${printed}${stack.stderr()}`.matchAll(/127\.0\.0\.1:(\d+)/g);
+    expect(new Set([...debuggers].map(([, digits]) => Number(digits)))).toEqual(new Set([ports.inspectPort]));
+    expect(printed).toContain('Retries are fast:');
   });
 
   test('writes its outputs like `cdk deploy --outputs-file`', () => {
-    const { name, template } = readCloudAssembly(testAssembly());
+    const { name, template } = readCloudAssembly(assembly);
     const texts = Object.keys(template.Outputs).map((output) => [output, expect.any(String)]);
-    expect(outputs()).toEqual({ [name]: Object.fromEntries(texts) });
+    expect(read('.local/outputs.json')).toEqual({ [name]: Object.fromEntries(texts) });
+  });
+
+  test('has the gateway that was asked for', async () => {
+    const { headers } = await fetch(String(outputs().WebhookUrl), { method: 'POST' });
+    expect(headers.has('x-amz-apigw-id')).toBe(true);
   });
 
   test('has a console, whose address and token only its owner can read', async () => {
@@ -62,7 +127,7 @@ describe('a running stack', () => {
   });
 
   test('redirects a browser at the port of the webhook or of AWS to its console', async () => {
-    for (const opened of [port, awsPort]) {
+    for (const opened of [ports.port, ports.awsPort]) {
       const page = await fetch(`http://localhost:${opened}/`, {
         headers: { accept: 'text/html,application/xhtml+xml' },
       });
@@ -70,11 +135,30 @@ describe('a running stack', () => {
     }
   });
 
-  test('is found by `send`, and shows the delivery', async () => {
-    const sent = await project.run(['send', 'user.updated']);
-    expect(sent).toMatchObject({ code: 0, stdout: expect.stringMatching(/^200 queued /) });
-    await eventually(async () => / 200 +POST \/api\/v1\/webhooks\/partner/.test(stack.stdout()) || undefined);
+  test('shows each request', async () => {
+    await project.type(['send', 'user.updated']);
+    await saying(/ 200 +POST \/api\/v1\/webhooks\/partner/);
   });
+});
+
+test('send --wait prints the effect of each event, and so does trace', async () => {
+  const effects: Record<EffectName, string> = {
+    'shop-cache': 'ShopCacheTable: shop_id=',
+    cast: 'CastTable: girl_id=',
+    'contact-partner': 'ContactPartnerTable: user_id=',
+    chat: 'Notification on ChatTopicArn: ',
+    review: 'Notification on ReviewTopicArn: ',
+  };
+  let last = { eventId: '', effect: '' };
+  for (const event of eventNames) {
+    const { code, stdout } = await project.type(['send', event, '--wait']);
+    const effect = effects[catalogue[event].effect];
+    const printed = expect.stringMatching(new RegExp(`^200 queued[^]*\nProcessed: .*\n${effect}`));
+    expect({ code, stdout }).toEqual({ code: 0, stdout: printed });
+    last = { eventId: /event (\w+)/.exec(stdout)?.[1] ?? '', effect };
+  }
+  const { stdout } = await project.type(['trace', last.eventId]);
+  expect(stdout).toContain(`\n${last.effect}`);
 });
 
 describe('invoke', () => {
@@ -90,22 +174,17 @@ describe('invoke', () => {
   );
 
   test('uses the sample of a consumer by default', async () => {
-    const consumer = await project.run(['invoke', 'girl.created']);
-    expect({ code: consumer.code, result: JSON.parse(consumer.stdout) }).toEqual({
-      code: 0,
-      result: { batchItemFailures: [] },
-    });
-    const again = await project.type(['invoke', 'girl.created']);
-    expect(again.stderr).toMatch(/Skipped: /);
+    const { code, stdout } = await project.type(['invoke', 'girl.created']);
+    expect({ code, result: JSON.parse(stdout) }).toEqual({ code: 0, result: { batchItemFailures: [] } });
   });
 
   test('shows the error of a handler, and nothing else', async () => {
     const file = project.path('no-event.json');
-    const { Records } = JSON.parse(readFileSync('events/sqs/shop-updated.json', 'utf8'));
+    const { Records } = JSON.parse(readFileSync('events/sqs/girl-created.json', 'utf8'));
     // The key of another event's payload, which the consumer may not read. So the attempt fails and is retried.
     Records[0].messageAttributes.payloadKey = { dataType: 'String', stringValue: 'another.event/none' };
     await writeFile(file, JSON.stringify({ Records }));
-    const { stdout, stderr } = await project.type(['invoke', 'shop.updated', file]);
+    const { stdout, stderr } = await project.type(['invoke', 'girl.created', file]);
     expect(JSON.parse(stdout).batchItemFailures).toHaveLength(1);
     expect(stderr).toContain('Failed');
     expect(stderr).not.toContain('RetryNotDelayed');
@@ -125,27 +204,46 @@ describe('invoke', () => {
   });
 });
 
-describe('start --inspect', () => {
-  test('prints the port, and that retries are fast', () => {
-    expect(stack.stdout()).toContain(`Debug shop.updated at 127.0.0.1:${inspectPort}:`);
-    expect(stack.stdout()).toContain('Retries are fast:');
+// These tests continue with the sources of the test before, because each rebuild takes a second of processor time.
+describe('saved code', () => {
+  const codeOfFunctions = () =>
+    Object.entries<{ codeDirectory: string }>(read('.local/functions.json')).map(
+      ([service, { codeDirectory }]) => `${service} ${codeDirectory}`,
+    );
+
+  test('of a consumer is rebuilt alone, takes the next message, and finds the state as it was', async () => {
+    const { shop_id, ...row } = await updateShop();
+    const earlier = codeOfFunctions();
+    await replace(CONSUMER, 'shopId, updatedFields }', "shopId, updatedFields: ['by-new-code'] }");
+    await saying(/^Rebuilt shop\.updated in [\d.]+ m?s$/m);
+    expect(await updateShop()).toMatchObject({ updated_fields: ['by-new-code'] });
+    expect(await tables.get(outputs().ShopCacheTable, { shop_id: String(shop_id) })).toMatchObject(row);
+    const changed = codeOfFunctions().filter((each) => !earlier.includes(each));
+    expect(changed).toEqual([expect.stringMatching(/^shop-updated /)]);
   });
 
-  test('prints no other port: each execution environment has its own', () => {
-    const printed = `${stack.stdout()}${stack.stderr()}`.matchAll(/127\.0\.0\.1:(\d+)/g);
-    expect(new Set([...printed].map(([, digits]) => Number(digits)))).toEqual(new Set([inspectPort]));
+  test('that cannot be loaded is reported with file and line, and the last good code keeps running', async () => {
+    await replace(CONSUMER, 'export const handler', `${BROKEN}export const handler`);
+    await saying(/The last good code keeps running/);
+    expect(said()).toContain(`shop.updated cannot be loaded: Error: no such shop\n    at ${CONSUMER}:6`);
+    expect(await updateShop()).toMatchObject({ updated_fields: ['by-new-code'] });
   });
 
-  // Takes 7 s: waits until the message would be visible again with `--retry-fast`, because it must not be
-  // received twice.
-  test('stops at a breakpoint in the source, and continues to the effect', async () => {
-    const client = await DebuggerClient.attach(inspectPort);
+  test('that does not build is reported with its place, and its correction is used', async () => {
+    await replace(CONSUMER, BROKEN, 'const cast = { girl: };\n');
+    await saying(/The last good code keeps running/);
+    expect(said()).toContain(`${CONSUMER}:6:21:`);
+    await replace(CONSUMER, 'const cast = { girl: };\n', '');
+    await saying(/^Rebuilt shop\.updated in/m);
+  });
+
+  test('is where a debugger stops at a breakpoint in the source', async () => {
+    const client = await DebuggerClient.attach(ports.inspectPort);
     await client.breakAt(CALL);
     const sent = project.type(['send', 'shop.updated', '--wait']);
     const { url, line } = await client.paused();
-    expect(url).toBe(pathToFileURL(realpathSync(project.path(SOURCE))).href);
-    expect(readFileSync(SOURCE, 'utf8').split('\n')[line - 1]).toContain(CALL);
-    await sleep(6_000);
+    expect(url).toBe(pathToFileURL(realpathSync(project.path(CONSUMER))).href);
+    expect(readFileSync(CONSUMER, 'utf8').split('\n')[line - 1]).toContain(CALL);
     await client.resume();
     const { code, stdout } = await sent;
     expect({ code, attempts: stdout.match(/attempt 1/g)?.length }).toEqual({ code: 0, attempts: 1 });
@@ -153,76 +251,60 @@ describe('start --inspect', () => {
   });
 });
 
-describe('a second stack', () => {
-  let second: Running;
-  let at: number;
-  let before: { readonly outputs: unknown; readonly files: readonly string[] };
+/** Adds an event that does what shop.updated does. */
+async function addEvent(): Promise<void> {
+  const added = project.path('lambda/events/shop-closed');
+  await cp(project.path('lambda/events/shop-updated'), added, { recursive: true });
+  const consumer = await readFile(`${added}/consumer.ts`, 'utf8');
+  await writeFile(`${added}/consumer.ts`, consumer.replace('shop.updated', 'shop.closed'));
+  const imported = "import { event as shopClosed } from './shop-closed/event.ts';\n";
+  await replace(
+    'lambda/events/index.ts',
+    'export const events = {\n',
+    `${imported}export const events = { 'shop.closed': shopClosed,\n`,
+  );
+}
 
-  beforeAll(async () => {
-    before = { outputs: outputs(), files: readdirSync(project.path('.local')) };
-    at = await freePort();
-    const rest = stageOverrides({ gateway: 'rest' });
-    await project.cacheAssembly(await sharedAssembly('rest', rest, false), rest);
-    const ports = ['--port', '0', '--aws-port', '0', '--inspect', `shop.updated:${at}`];
-    second = await project.startStack('--gateway', 'rest', ...ports);
-  });
+// Takes 10 s: a synthesis, and a start.
+test('another change is named; r restarts the stack, empty, with new events, on the same ports', async () => {
+  const key = { shop_id: String((await updateShop()).shop_id) };
+  await replace(
+    'lib/pipeline/event-pipeline.ts',
+    'Duration.seconds(EVENT_RETENTION_SECONDS)',
+    'Duration.days(6)',
+  );
+  await saying(
+    /^lib\/pipeline\/event-pipeline\.ts changed\. To restart the stack, empty, type r and press Enter$/m,
+  );
+  await addEvent();
+  await saying(/^lambda\/events\/index\.ts.* changed\. To restart/m);
+  expect(await tables.get(outputs().ShopCacheTable, key)).toBeDefined();
 
-  test('uses a saved consumer', async () => {
-    const source = readFileSync(SOURCE, 'utf8');
-    const saved = source.replace('export const handler', "console.log('by new code');\nexport const handler");
-    await writeFile(project.path(SOURCE), saved);
-    await eventually(async () => /^Rebuilt shop\.updated in/m.test(second.stdout()) || undefined);
-    expect(second.stdout()).toContain('by new code');
-  });
-
-  test('is found by commands, until Ctrl-C ends it at a breakpoint', async () => {
-    const client = await DebuggerClient.attach(at);
-    await client.breakAt(CALL);
-    const { WebhookUrl } = Object.values<{ WebhookUrl: string }>(outputs())[0] ?? {};
-    const { headers } = await fetch(String(WebhookUrl), { method: 'POST' });
-    expect(headers.has('x-amz-apigw-id')).toBe(true);
-    await project.type(['send', 'shop.updated']);
-    await client.paused();
-    // A terminal and npm both send the signal of one Ctrl-C. A later one could meet a process that has almost ended.
-    second.interrupt();
-    second.interrupt();
-    expect(await second.ended).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/\nStopped: 2 requests served, \d+ MB of memory at most\n$/),
-    });
-    expect(outputs()).toEqual(before.outputs);
-    // A command that has just ended may still remove a folder of its own.
-    expect(before.files).toEqual(expect.arrayContaining(readdirSync(project.path('.local'))));
-  });
-
-  test('does not change the first one, which runs with --no-watch', async () => {
-    expect(await project.type(['send', 'shop.updated', '--wait'])).toMatchObject({ code: 0 });
-    expect(stack.stdout()).toMatch(/ shop-updated +INFO/);
-    expect(stack.stdout()).not.toMatch(/by new code|Rebuilt/);
-  });
+  const earlier = outputs();
+  stack.process.stdin?.write('r\n');
+  await saying(/^Restarting the stack, empty …$(.|\n)*^Ready in /m);
+  expect(outputs()).toMatchObject({ ...earlier, WebhookSecretArn: expect.any(String) });
+  const attributes = { QueueUrl: outputs().ShopUpdatedQueueUrl, AttributeNames: ['All' as const] };
+  const { Attributes } = await queues.send(new GetQueueAttributesCommand(attributes));
+  expect(Attributes?.MessageRetentionPeriod).toBe('518400');
+  expect(await tables.get(outputs().ShopCacheTable, key)).toBeUndefined();
+  const shop = { shop_id: randomUUID() };
+  expect(await post({ event: 'shop.closed', data: shop, timestamp })).toMatchObject({ status: 200 });
+  await eventually(() => tables.get(outputs().ShopCacheTable, shop));
 });
 
-test('send --wait prints the effect of each event, and so does trace', async () => {
-  const effects: Record<EffectName, string> = {
-    'shop-cache': 'ShopCacheTable: shop_id=',
-    cast: 'CastTable: girl_id=',
-    'contact-partner': 'ContactPartnerTable: user_id=',
-    chat: 'Notification on ChatTopicArn: ',
-    review: 'Notification on ReviewTopicArn: ',
-  };
-  let last = { eventId: '', effect: '' };
-  for (const event of eventNames) {
-    const { code, stdout } = await project.type(['send', event, '--wait']);
-    expect({ code, stdout }).toEqual({
-      code: 0,
-      stdout: expect.stringMatching(
-        new RegExp(`^200 queued[^]*\nProcessed: .*\n${effects[catalogue[event].effect]}`),
-      ),
-    });
-    last = { eventId: /event (\w+)/.exec(stdout)?.[1] ?? '', effect: effects[catalogue[event].effect] };
-  }
-  const { stdout } = await project.type(['trace', last.eventId]);
-  expect(stdout).toContain(`\n${last.effect}`);
+test('Ctrl-C ends the stack at a breakpoint, too', async () => {
+  const client = await DebuggerClient.attach(ports.inspectPort);
+  await client.breakAt(CALL);
+  await project.type(['send', 'shop.updated']);
+  await client.paused();
+  // A terminal and npm both send the signal of one Ctrl-C. A later one could meet a process that has almost ended.
+  stack.interrupt();
+  stack.interrupt();
+  expect(await stack.ended).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/\nStopped: \d+ requests served, \d+ MB of memory at most\n$/),
+  });
 });
 
 interface Message {
