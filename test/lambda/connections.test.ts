@@ -29,8 +29,6 @@ let certificate: Certificate;
 let server: Server;
 let url: string;
 let connections: number;
-/** The last accepted connection, before TLS. */
-let accepted: Socket;
 /** Number of requests whose connection is broken. */
 let breaking: number;
 /** Writes an answer that is not the usual one; undefined for the usual one. */
@@ -59,9 +57,8 @@ beforeEach(async () => {
     } else if (answer) answer(response);
     else response.end('{"MessageId":"1","MD5OfMessageBody":"0cc175b9c0f1b6a831c399e269772661"}');
   });
-  server.on('connection', (socket: Socket) => {
+  server.on('connection', () => {
     connections += 1;
-    accepted = socket;
   });
   server.on('secureConnection', (socket: TLSSocket) => open.add(socket));
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -265,16 +262,6 @@ test('the clients of a function use its pool', async () => {
   functionConnections.destroy();
 });
 
-test('the connection uses HTTP/1.1, the only protocol of the client', async () => {
-  expect((await prepare()).alpnProtocol).toBe('http/1.1');
-});
-
-test('a peer that resets an idle connection has no other effect', async () => {
-  await prepare();
-  accepted.resetAndDestroy();
-  expect((await send()).$metadata.httpStatusCode).toBe(200);
-});
-
 test.each([
   { request: 'the first to its host', given: {}, takes: 'open' },
   { request: 'to its host after one to another', given: { before: { host: '127.0.0.1' } }, takes: 'open' },
@@ -289,15 +276,6 @@ test.each([
   const socket = pool.createConnection(options) as Socket;
   expect(socket.readyState).toBe(takes);
   for (const each of [first, socket]) each?.on('error', () => {}).destroy();
-});
-
-test('a closed connection is not used', async () => {
-  const end = await prepare();
-  end.end();
-  await once(end, 'close');
-  const socket = pool.createConnection({ host: 'localhost', port: new URL(url).port }) as Socket;
-  expect(socket.readyState).toBe('opening');
-  socket.on('error', () => {}).destroy();
 });
 
 test('a failed connection is an error of the preparation, not of the request', async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { App, Stack } from 'aws-cdk-lib';
 import { logFilter } from 'local-aws/endpoint';
 import type { TemplateResource } from 'local-aws/template';
 import { stages } from '../../bin/stages.ts';
@@ -8,7 +7,6 @@ import { pascalCase } from '../../lambda/events/event-names.ts';
 import { metrics } from '../../lambda/metric-names.ts';
 import { longestDescription } from '../../lib/alarms/alarm-description.ts';
 import { alarmTable } from '../../lib/alarms/alarm-table.ts';
-import { certificateLink } from '../../lib/alarms/console-links.ts';
 import { sharedAssembly } from '../support/test-assembly.ts';
 import { resourcesOfEveryStage, type StageResource, stageTemplate } from './stage-assembly.ts';
 
@@ -164,20 +162,6 @@ describe('a description', () => {
   });
 });
 
-describe('a link to the console', () => {
-  test.each([
-    { region: 'eu-central-1', host: 'console.aws.amazon.com' },
-    { region: 'cn-north-1', host: 'console.amazonaws.cn' },
-    { region: 'us-gov-west-1', host: 'console.amazonaws-us-gov.com' },
-    { region: 'eusc-de-east-1', host: 'console.amazonaws-eusc.eu' },
-  ])('for $region points to $host', ({ region, host }) => {
-    const arn = `arn:aws:acm:${region}:111122223333:certificate/0a1b-2c`;
-    expect(
-      certificateLink(new Stack(new App(), 'Test', { env: { account: '111122223333', region } }), arn),
-    ).toBe(`Certificate: https://${region}.${host}/acm/home?region=${region}#/certificates/0a1b-2c`);
-  });
-});
-
 /** The logs in which a metric counts a line. */
 const counting = (metric: string, line: object) =>
   template
@@ -192,11 +176,6 @@ test('during a pause, the alarm on waiting messages fires a day before SQS delet
   const { threshold, thresholdInPause } = alarmTable['<Event>/Waiting'].fires;
   expect(MessageRetentionPeriod - thresholdInPause).toBe(24 * 60 * 60);
   expect(threshold).toBeLessThan(thresholdInPause);
-});
-
-test('only a command sets the alarm of a paused event: nothing counts its metric', () => {
-  expect(Object.keys(metrics)).not.toContain('Paused');
-  expect(template.ofType('AWS::Logs::MetricFilter').map(countedMetric)).not.toContain('Paused');
 });
 
 describe('a log line counts as a failure', () => {

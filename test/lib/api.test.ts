@@ -132,24 +132,6 @@ describe('the REST API', () => {
       expect(alarm('rest', Name.replace('AWSManagedRules', 'BlockedBy'))).toBeDefined();
     }
   });
-
-  test('is watched by metrics of its only stage', () => {
-    const { MetricName, Dimensions } = alarm('rest', 'ServerErrors');
-    const names = Dimensions.map(({ Name }: { Name: string }) => Name);
-    expect([MetricName, ...names]).toEqual(['5XXError', 'ApiName', 'Stage']);
-  });
-
-  test('counts throttles and blocks as server errors, and the alarm names those to look at first', () => {
-    const textOf = (gateway: Gateway) => JSON.stringify(alarm(gateway, 'ServerErrors').AlarmDescription);
-    expect(textOf('rest')).toContain('or are throttled or blocked before it');
-    expect(textOf('rest')).toContain('First step: if Throttled, Unavailable, TooLarge or Blocked also fires');
-    expect(textOf('http')).toContain("First step: read `ServerError` in the receiver's log");
-  });
-
-  // X-Ray traces deliveries only from the receiver on, as behind an HTTP API.
-  test('is not traced by X-Ray', () => {
-    expect(only(rest, 'AWS::ApiGateway::Stage').TracingEnabled).toBeUndefined();
-  });
 });
 
 describe('either API', () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { App, Stack } from 'aws-cdk-lib';
 import * as z from 'zod';
 import { stages } from '../../bin/stages.ts';
+import { certificateLink } from '../../lib/alarms/console-links.ts';
 import { configSchema, parseConfig, warningIds } from '../../lib/config.ts';
 import { warn } from '../../lib/warnings.ts';
 
@@ -362,5 +363,19 @@ describe('a stage gets no warning', () => {
     expect(warningsOf(fields)).toEqual(
       others('no-reserved-concurrency', 'refusals-are-lost', 'wildcard-invalidations'),
     );
+  });
+});
+
+describe('a link to the console', () => {
+  test.each([
+    { region: 'eu-central-1', host: 'console.aws.amazon.com' },
+    { region: 'cn-north-1', host: 'console.amazonaws.cn' },
+    { region: 'us-gov-west-1', host: 'console.amazonaws-us-gov.com' },
+    { region: 'eusc-de-east-1', host: 'console.amazonaws-eusc.eu' },
+  ])('for $region points to $host', ({ region, host }) => {
+    const arn = `arn:aws:acm:${region}:111122223333:certificate/0a1b-2c`;
+    expect(
+      certificateLink(new Stack(new App(), 'Test', { env: { account: '111122223333', region } }), arn),
+    ).toBe(`Certificate: https://${region}.${host}/acm/home?region=${region}#/certificates/0a1b-2c`);
   });
 });

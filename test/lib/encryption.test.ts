@@ -138,23 +138,6 @@ describe('a stage with its own key', () => {
     );
   });
 
-  test('begins alarm names with the stack’s, like CloudFormation without a given name', () => {
-    const names = template
-      .ofType('AWS::CloudWatch::Alarm')
-      .map(({ properties: { AlarmName } }) => AlarmName?.['Fn::Join'][1][0] ?? AlarmName);
-    expect(names).toContain(undefined);
-    const others = names.filter((name) => name !== undefined && !/^PartnerWebhooks-encrypted-/.test(name));
-    expect(others).toEqual([]);
-  });
-
-  test('lets CloudFormation name all logs but the access log, beginning with the stack’s name', () => {
-    const logs = template
-      .ofType('AWS::Logs::LogGroup')
-      .filter(({ path }) => path !== 'Api/AccessLog')
-      .map(({ properties }) => properties.LogGroupName);
-    expect(new Set(logs)).toEqual(new Set([undefined]));
-  });
-
   test('lets each role use it through the services that it calls, and nobody else', () => {
     const [decrypt = '', generate = ''] = decryptAndGenerate('TopicKey', ['s3']);
     const roles = template.ofType('AWS::IAM::Role').map(({ path }) => path);

@@ -290,19 +290,6 @@ describe('a setting has its effect', () => {
       }
     });
 
-    // Source of the pattern: Chatbot API reference, `ConfigurationName`.
-    test('have configurations with other names in another workspace or team', () => {
-      expect(slack.ConfigurationName).toBe(
-        `PartnerWebhooks-every-setting-slack-${settings.chat.slack.workspaceId}`,
-      );
-      expect(teams.ConfigurationName).toBe(
-        `PartnerWebhooks-every-setting-teams-${settings.chat.teams.teamId}`,
-      );
-      for (const { ConfigurationName } of [slack, teams]) {
-        expect(ConfigurationName).toMatch(/^[A-Za-z0-9-_]{1,128}$/);
-      }
-    });
-
     test('give nobody in a channel any rights in the account', () => {
       for (const { GuardrailPolicies, IamRoleArn } of [slack, teams]) {
         expect(GuardrailPolicies).toEqual([
@@ -312,12 +299,6 @@ describe('a setting has its effect', () => {
         expect(everySetting.statementsOf(role)).toEqual([]);
       }
     });
-  });
-
-  test('runbook: alarms link to the published operations guide', () => {
-    const links = ({ properties }: TemplateResource) =>
-      JSON.stringify(properties.AlarmDescription).includes(`See ${settings.runbook}#`);
-    expect(except(everySetting.ofType('AWS::CloudWatch::Alarm'), links)).toEqual([]);
   });
 
   test('logRetentionDays: every log is kept that long', () => {

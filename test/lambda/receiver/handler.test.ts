@@ -1,16 +1,23 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { ListQueuesCommand } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
+import fc from 'fast-check';
 import { InjectedFaults } from 'local-aws/endpoint';
 import { httpApiEvent } from 'local-aws/gateway';
+import { readSamples } from '../../../events/samples.ts';
 import { signatureOf } from '../../../events/signing.ts';
 import { queueUrlVariable } from '../../../lambda/events/event-names.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { SECRET_FIRST_READ_INTERVAL, WARM_UP_LIMIT } from '../../../lambda/limits.ts';
 import { CACHED_SECRET_USED } from '../../../lambda/log-messages.ts';
 import { SMOKE_TEST_PREFIX } from '../../../lambda/receiver/request.ts';
+import { anyCharacter } from '../../support/any-character.ts';
 import { functionEnvironment } from '../../support/function-environment.ts';
 import { TEST_SECRET } from '../../support/partner.ts';
+import { Queues } from '../../support/queues.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 import { FunctionLines } from '../function-lines.ts';
 
@@ -21,9 +28,11 @@ const faults = new InjectedFaults();
 const lines = new FunctionLines();
 
 let aws: TestAws;
+let queues: Queues;
 let starts = 0;
 beforeAll(async () => {
   aws = await startTestAws(faults);
+  queues = new Queues(aws.operator);
   Object.assign(process.env, functionEnvironment('receiver', aws), {
     AWS_LAMBDA_FUNCTION_VERSION: '1',
     POWERTOOLS_LOG_LEVEL: 'INFO',
@@ -106,21 +115,23 @@ function request({
   signature,
 }: DeliveryOptions) {
   const body = JSON.stringify(payload);
-  const value = signature ?? signatureOf({ body: Buffer.from(body), secret });
-  return httpApiEvent(
+  return requestOf(body, signature ?? signatureOf({ body: Buffer.from(body), secret }), requestId);
+}
+
+const requestOf = (body: string, signature: string, requestId: string, isBase64Encoded = false) =>
+  httpApiEvent(
     {
       method: 'POST',
       path: '/api/v1/webhooks/partner',
-      headers: [['x-webhook-signature', value]],
+      headers: [['x-webhook-signature', signature]],
       body,
-      isBase64Encoded: false,
+      isBase64Encoded,
       sourceIp: '192.0.2.1',
       receivedAt: new Date(RECEIVED_AT),
       requestId,
     },
     { accountId: '0', apiId: 'api', domainName: 'localhost' },
   );
-}
 
 const breakSecrets = (kind: 'down' | 'slow', milliseconds = 0) =>
   faults.inject({ service: 'secretsmanager', kind, callers: 'everyone', milliseconds });
@@ -299,5 +310,160 @@ describe('a secret', () => {
       level: 'WARN',
       requestId: 'request-1',
     });
+  });
+});
+
+describe('any request', () => {
+  // Earlier tests have left deliveries.
+  beforeAll(async () => {
+    const { QueueUrls = [] } = await queues.client.send(new ListQueuesCommand({}));
+    for (const url of QueueUrls) await queues.takeAll(url);
+  });
+
+  const PERSONAL = 'personal-';
+
+  /** A body, and the queue on which the decisions want it. A damaged body may also be in quarantine. */
+  interface Delivery {
+    readonly bytes: Buffer;
+    readonly due: string;
+  }
+
+  const personal = fc.string({ unit: anyCharacter, maxLength: 20 }).map((text) => PERSONAL + text);
+
+  /** The sample of an event with other texts and unknown fields, which decision 10 keeps. */
+  const usable: fc.Arbitrary<Delivery> = fc
+    .record({
+      sample: fc.constantFrom(...readSamples()),
+      id: personal,
+      more: fc.dictionary(personal, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 2 }),
+      spaces: fc.nat(2),
+    })
+    .map(({ sample: { event, payload }, id, more, spaces }) => {
+      const known = payload.data as Record<string, unknown>;
+      const data = { ...more, ...known };
+      for (const field of Object.keys(known)) if (field.endsWith('_id')) Object.assign(data, { [field]: id });
+      const bytes = Buffer.from(JSON.stringify({ ...more, ...payload, data }, null, spaces));
+      return { bytes, due: queueUrlVariable(event) };
+    });
+
+  const unknown: fc.Arbitrary<Delivery> = personal.map((event) => ({
+    bytes: Buffer.from(JSON.stringify({ event, data: {}, timestamp: '2026-01-31T09:00:00Z' })),
+    due: 'UNROUTED_QUEUE_URL',
+  }));
+
+  const unusable: fc.Arbitrary<Delivery> = fc
+    .oneof(
+      // Not UTF-8.
+      fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.concat([bytes, Buffer.of(0xff)])),
+      usable.chain(({ bytes }) => fc.nat(bytes.length - 1).map((end) => bytes.subarray(0, end))),
+      fc.jsonValue().map((value) => Buffer.from(JSON.stringify({ event: 'shop.updated', data: value }))),
+    )
+    .map((bytes) => ({ bytes, due: 'QUARANTINE_QUEUE_URL' }));
+
+  const sign = (bytes: Uint8Array, secret = TEST_SECRET) =>
+    createHmac('sha256', secret).update(bytes).digest();
+
+  /** Right spellings of a signature (decision 1), and wrong signatures. */
+  const signature = fc.oneof(
+    fc
+      .constantFrom(
+        (bytes: Buffer) => sign(bytes).toString('hex'),
+        (bytes: Buffer) => sign(bytes).toString('hex').toUpperCase(),
+        (bytes: Buffer) => `sha256=${sign(bytes).toString('base64')}`,
+        (bytes: Buffer) => sign(bytes).toString('base64url'),
+      )
+      .map((of) => ({ of, isRight: true })),
+    fc
+      .oneof(
+        fc.constantFrom(
+          (bytes: Buffer) => sign(bytes, `${TEST_SECRET} `).toString('hex'),
+          (bytes: Buffer) => sign(Buffer.concat([bytes, Buffer.from('\n')])).toString('hex'),
+          (bytes: Buffer) => sign(bytes).toString('hex').slice(1),
+          (bytes: Buffer) => `"${sign(bytes).toString('hex')}"`,
+        ),
+        fc.string({ unit: anyCharacter, maxLength: 70 }).map((text) => () => text),
+      )
+      .map((of) => ({ of, isRight: false })),
+  );
+
+  /** Everything on a queue, as the bytes that were sent. */
+  async function takeBytes(queueUrl: string | undefined, isQuarantine: boolean): Promise<Buffer[]> {
+    const messages = await queues.takeAll(queueUrl);
+    return messages.map(({ Body = '' }) =>
+      isQuarantine ? Buffer.from(JSON.parse(Body).bodyBase64, 'base64') : Buffer.from(Body),
+    );
+  }
+
+  /** The answer of an instance to a request from an HTTP API. */
+  async function answerTo(bytes: Buffer, value: string, isText: boolean) {
+    const { handler } = await import('../../../lambda/receiver/handler.ts');
+    const event = requestOf(bytes.toString(isText ? 'utf8' : 'base64'), value, randomUUID(), !isText);
+    return (await handler(
+      event as APIGatewayProxyEventV2,
+      {} as Context,
+    )) as APIGatewayProxyStructuredResultV2;
+  }
+
+  test.each([
+    ['usable', usable, 200],
+    ['of an unknown kind', unknown, 200],
+    ['unusable', unusable, 400],
+  ] as const)(
+    'a signed delivery that is %s is kept once, byte for byte; one that is not signed is kept nowhere',
+    async (_, deliveries, status) => {
+      const property = fc.asyncProperty(
+        deliveries,
+        signature,
+        fc.boolean(),
+        async ({ bytes, due }, signed, asText) => {
+          const isText = asText && bytes.equals(Buffer.from(bytes.toString()));
+          const answer = await answerTo(bytes, signed.of(bytes), isText);
+          expect(answer.statusCode).toBe(signed.isRight ? status : 401);
+          expect(answer.body).not.toContain(PERSONAL);
+          const kept = await takeBytes(process.env[due], status === 400);
+          // SQS does not store U+FFFE and U+FFFF. In JSON, their escapes mean the same (decision 5).
+          const escaped = bytes.toString().replaceAll('\ufffe', '\\ufffe').replaceAll('\uffff', '\\uffff');
+          const expected = status === 400 ? bytes : Buffer.from(escaped);
+          expect(kept.map((one) => one.toString('base64'))).toEqual(
+            signed.isRight ? [expected.toString('base64')] : [],
+          );
+        },
+      );
+      await fc.assert(property, { numRuns: 60 });
+      const { QueueUrls = [] } = await queues.client.send(new ListQueuesCommand({}));
+      const left = await Promise.all(QueueUrls.map((url) => queues.count(url)));
+      expect(new Set(left)).toEqual(new Set([0]));
+    },
+  );
+
+  const written = (name: string, data: string) =>
+    `{"event":"${name}","data":${data},"timestamp":"2026-01-31T09:00:00Z"}`;
+
+  test.each([
+    {
+      what: 'deep nesting',
+      body: written('girl.created', `{"girl_id":"g","x":${'['.repeat(4e5)}${']'.repeat(4e5)}}`),
+      status: 200,
+    },
+    {
+      what: 'a long list of wrong entries',
+      body: written('shop.updated', `{"shop_id":"s","updated_fields":[${'1,'.repeat(1e6)}1]}`),
+      status: 400,
+    },
+    {
+      what: 'an id of control characters',
+      body: written('shop.updated', '{"shop_id":"\\u0000\\u0007"}'),
+      status: 200,
+    },
+    {
+      what: 'an id of 10,000 characters',
+      body: written('shop.updated', `{"shop_id":"${'x'.repeat(10_000)}"}`),
+      status: 200,
+    },
+    { what: 'NUL bytes', body: '\0'.repeat(100), status: 400 },
+    { what: 'compressed data', body: gzipSync(written('shop.updated', '{"shop_id":"s"}')), status: 400 },
+  ])('a hostile body gets $status: $what', async ({ body, status }) => {
+    const bytes = Buffer.from(body);
+    expect((await answerTo(bytes, sign(bytes).toString('hex'), false)).statusCode).toBe(status);
   });
 });
