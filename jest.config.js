@@ -44,7 +44,6 @@ export default {
     },
     {
       ...project,
-      ...synthesis,
       displayName: 'local-aws',
       roots: ['<rootDir>/local-aws/test'],
     },

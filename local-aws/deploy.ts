@@ -15,7 +15,7 @@ import { type DeployedResource, type Resources, rolePolicies } from './template/
 
 /**
  * Creates the resources of a template at the AWS endpoint.
- * @param secret value of the webhook secret
+ * @param secret value of each secret
  * @throws Error if a resource cannot be created
  */
 export async function deploy(

@@ -26,9 +26,9 @@ export interface DeployedFunction {
 export interface FunctionOptions {
   /** Environment variables that replace those of the template. @default none */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Whether the functions that deliveries reach are loaded at the start. @default true */
+  /** Whether the functions of the API and of event sources are loaded at the start. @default true */
   readonly warmUp?: boolean;
-  /** Ports for debuggers, by the functions' names on the command line. @default none */
+  /** Ports for debuggers, by `serviceOf` the functions. @default none */
   readonly inspect?: ReadonlyMap<string, InspectorPort>;
   /** Called with every line that a function writes. @default none */
   readonly onLog?: (line: FunctionLogLine) => void;
@@ -40,7 +40,7 @@ export class DeployedFunctions {
   readonly #aws: Pick<AwsEndpoint, 'url' | 'createLogGroup' | 'writeLog'>;
   readonly #options: FunctionOptions;
   readonly #shared = new SharedEnvironments(SHARED_ENVIRONMENTS);
-  /** Functions by their name on the command line: `receiver`, `shop-updated`. */
+  /** Functions by {@link serviceOf} their definition. */
   readonly byService = new Map<string, DeployedFunction>();
   readonly #targets = new Map<string, DeployedFunction>();
 
@@ -76,8 +76,7 @@ export class DeployedFunctions {
   }
 
   /**
-   * Loads the functions that process deliveries. Other functions, such as the smoke test, are loaded when they are
-   * invoked.
+   * Loads the functions of the API and of event sources. Others are loaded when they are invoked.
    */
   async warmUp(): Promise<void> {
     if (this.#options.warmUp === false) return;
@@ -92,7 +91,7 @@ export class DeployedFunctions {
 
   /**
    * Replaces the code of a function for later invocations.
-   * @param service name of the function on the command line
+   * @param service its key in `byService`
    * @returns why the new code cannot be loaded. Then the old code stays
    */
   async replaceCode(service: string, codeDirectory: string): Promise<FunctionError | undefined> {

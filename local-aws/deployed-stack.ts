@@ -15,7 +15,7 @@ const MAX_BATCHES = 2;
 
 export interface DeployedStackOptions extends FunctionOptions {
   readonly location: StackLocation;
-  /** Value of the webhook secret. */
+  /** Value of each secret that the template creates. */
   readonly secret: string;
   readonly onProblem: (message: string) => void;
   /** Called with each step while the stack starts. @default none */
@@ -47,7 +47,7 @@ export async function deployStack(
   const stack = readCloudAssembly(assembly);
   const resources = new Resources(stack, location);
   for (const type of resources.unknownTypes()) onProblem(`${type} is ignored by the local stack`);
-  onStep('Creating queues, topics, tables, buckets, delivery streams and the secret');
+  onStep('Creating queues, topics, tables, buckets, delivery streams and secrets');
   await deploy(resources, aws, secret);
   onStep('Starting the functions');
   const functions = new DeployedFunctions(resources, stack, aws, options);

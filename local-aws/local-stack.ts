@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { type AwsEndpoint, startAwsEndpoint } from './aws/endpoint.ts';
 import { InjectedFaults } from './aws/faults.ts';
+import type { BrowserUrl } from './browser-redirect.ts';
 import { type ClientSettings, clientSettings } from './client-settings.ts';
-import type { ConsoleUrl } from './console-redirect.ts';
 import type { DeployedFunction, FunctionOptions } from './deployed-functions.ts';
 import { deployStack } from './deployed-stack.ts';
 import type { FunctionError } from './functions/invocation.ts';
@@ -18,14 +18,15 @@ const HEAP_GROWING_PERCENT = 50;
 export interface LocalStackOptions extends FunctionOptions {
   /** Folder of the stack's cloud assembly, such as `cdk.out`. */
   readonly assembly: string;
-  /** Port of the webhook; 0 for any free port. */
+  /** Port of the API; 0 for any free port. */
   readonly port: number;
   /** Port of the AWS endpoint; 0 for any free port. */
   readonly awsPort: number;
+  /** Value of each secret that the template creates. */
   readonly secret: string;
   /** Faults that are active from the start, for tests. @default none */
   readonly faults?: InjectedFaults;
-  /** Called after every answer of the webhook. @default none */
+  /** Called after every answer of the API. @default none */
   readonly onRequest?: (summary: RequestSummary) => void;
   /** Called with requests, and with what functions write and publish. @default none */
   readonly observer?: StackObserver;
@@ -33,9 +34,11 @@ export interface LocalStackOptions extends FunctionOptions {
    * Address to which a browser that opens either port is redirected. @default no redirect: a browser gets the
    * same error as other clients
    */
-  readonly consoleUrl?: ConsoleUrl;
-  /** Host names of tunnels to the webhook, in lower case. @default none: only this machine gets answers */
+  readonly browserUrl?: BrowserUrl;
+  /** Host names of tunnels to the API, in lower case. @default none: only this machine gets answers */
   readonly publicHosts?: readonly string[];
+  /** Called when a request for another host was answered 421, at most once a minute. @default none */
+  readonly onForeign?: () => void;
   /** Called with problems of the stack itself. @default none */
   readonly onProblem?: (message: string) => void;
   /** Called with each step while the stack starts. @default none */
@@ -57,7 +60,7 @@ export interface LocalStack {
   readonly awsUrl: string;
   /** Settings of an AWS client that has all permissions. */
   readonly operator: ClientSettings;
-  /** Functions by their name on the command line: `receiver`, `shop-updated`. */
+  /** Functions by `serviceOf` their definition. */
   readonly functions: ReadonlyMap<string, DeployedFunction>;
   /** Faults of the AWS endpoint. A test injects and ends them. */
   readonly faults: InjectedFaults;
@@ -66,7 +69,7 @@ export interface LocalStack {
   /**
    * Replaces the code of a function for later invocations. Must not be called before an earlier call has
    * ended.
-   * @param service the function's name on the command line
+   * @param service the function's key in `functions`
    * @returns why the new code cannot be loaded. Then the old code stays
    */
   replaceCode(service: string, codeDirectory: string): Promise<FunctionError | undefined>;
@@ -86,7 +89,7 @@ export interface LocalStack {
  */
 export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
-  const { consoleUrl, publicHosts = [], onStep = () => {}, onProblem = () => {} } = options;
+  const { browserUrl, publicHosts = [], onStep = () => {}, onProblem = () => {} } = options;
   const faults = options.faults ?? new InjectedFaults();
   const observer = options.observer && guardedObserver(options.observer, onProblem);
   const closers: (() => Promise<unknown>)[] = [];
@@ -100,7 +103,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
       faults,
       onProblem,
       ...(observer && { observer }),
-      ...(consoleUrl && { consoleUrl }),
+      ...(browserUrl && { browserUrl }),
     });
     closers.push(() => aws.close());
 
@@ -117,12 +120,9 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
         options.onRequest?.(exchange);
         observer?.onExchange(exchange);
       },
-      ...(consoleUrl && { consoleUrl }),
+      ...(browserUrl && { browserUrl }),
       publicHosts,
-      onForeign: () =>
-        onProblem(
-          'Requests to a host other than localhost, or through a proxy, were answered 421. To allow a tunnel, use --public-host',
-        ),
+      onForeign: options.onForeign ?? (() => {}),
     });
     closers.push(() => gateway.close());
     location.apiUrl = gateway.url;

@@ -28,7 +28,7 @@ export interface Exchange {
   readonly durationMilliseconds: number;
 }
 
-/** An item in DynamoDB's JSON: `{ shop_id: { S: 'shop-1' } }`. */
+/** An item in DynamoDB's JSON: `{ id: { S: '1' } }`. */
 export type ObservedItem = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 export interface ItemChange {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { type ConsoleUrl, consoleRedirect } from '../console-redirect.ts';
-import { listen } from '../listen.ts';
+import { type BrowserUrl, browserRedirect } from '../browser-redirect.ts';
+import { listen } from '../gateway/listen.ts';
 import type { InspectedMessage, StackObserver } from '../observation.ts';
 import type { Principal } from './authorization.ts';
 import { createAwsServices } from './aws-services.ts';
@@ -31,7 +31,7 @@ export interface AwsEndpointOptions {
    */
   observer?: Pick<StackObserver, 'onItemChange' | 'onNotification'>;
   /** Address to which a browser that opens the port is redirected. @default no redirect */
-  consoleUrl?: ConsoleUrl;
+  browserUrl?: BrowserUrl;
 }
 
 export interface AwsEndpoint {
@@ -74,7 +74,7 @@ export async function startAwsEndpoint({
   faults,
   onProblem = () => {},
   observer,
-  consoleUrl = () => undefined,
+  browserUrl = () => undefined,
 }: AwsEndpointOptions): Promise<AwsEndpoint> {
   let actualPort = port;
   const publicHost = () => `localhost:${actualPort}`;
@@ -125,7 +125,7 @@ export async function startAwsEndpoint({
     if (url === '/health' && headers.authorization === undefined) {
       return { status: 200, headers: { 'content-type': 'application/json' }, body: '{"status":"ok"}' };
     }
-    const location = consoleRedirect(incoming, consoleUrl);
+    const location = browserRedirect(incoming, browserUrl);
     return location === undefined ? undefined : { status: 302, headers: { location }, body: '' };
   }
 

@@ -20,6 +20,6 @@ export interface FunctionDefinition {
   awsEndpointUrl: string;
 }
 
-/** The function's name on the command line: `receiver`, `shop-updated`. */
+/** A short name for people: that of Powertools for AWS Lambda, or else the function's own. */
 export const serviceOf = ({ environment, name }: FunctionDefinition): string =>
   environment.POWERTOOLS_SERVICE_NAME ?? name;

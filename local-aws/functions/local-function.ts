@@ -18,8 +18,8 @@ import { Sandbox } from './sandbox.ts';
 const IDLE_LIMIT_MILLISECONDS = 30_000;
 
 /**
- * An invocation that waits at least this long for an execution environment means overload. An invocation of the
- * receiver takes about 5 ms.
+ * An invocation that waits at least this long for an execution environment means overload. A short
+ * invocation takes about 5 ms.
  */
 const LONG_WAIT_MILLISECONDS = 15;
 
@@ -78,7 +78,7 @@ export interface LocalFunctionOptions {
  * Runs a function's bundled code as Lambda does: in execution environments (worker threads) with their own
  * variables, which process one invocation at a time. If all are busy, another one starts. At
  * `maximumConcurrency`, further invocations wait in order. Beyond the reserved concurrency, invocations are
- * rejected. Idle environments end after a while, except the last one, so that no delivery waits for code to
+ * rejected. Idle environments end after a while, except the last one, so that no event waits for code to
  * load. Unlike in Lambda, an environment is not frozen between invocations, and it shares working directory
  * and time zone with the process.
  */

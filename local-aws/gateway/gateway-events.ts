@@ -36,7 +36,7 @@ export const receivingApi = (apiId: string): ReceivingApi => ({
 /** The resource of a REST API that received a request. */
 export interface ReceivingResource extends ReceivingApi {
   readonly resourceId: string;
-  /** Path of the resource below the stage: `/v1/webhooks/partner`. */
+  /** Path of the resource below the stage: `/v1/orders`. */
   readonly resourcePath: string;
   readonly stage: string;
   /** Another id of the request. A client can choose `requestId`, but not this id. */

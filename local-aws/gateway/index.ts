@@ -1,4 +1,6 @@
+export { readBody } from '../aws/http-server.ts';
 export { isOfProxy } from './admitted-host.ts';
+export { type Certificate, makeCertificate } from './certificate.ts';
 export { httpApiEvent, restApiEvent } from './gateway-events.ts';
 export { httpApi } from './http-api.ts';
 export {
@@ -10,4 +12,5 @@ export {
   shortId,
   valuesOf,
 } from './http-message.ts';
+export { listen } from './listen.ts';
 export { BODY_LIMIT_BYTES, type RequestSummary } from './server.ts';

@@ -19,7 +19,7 @@ const INTEGRATION_LIMIT_MILLISECONDS = 29_000;
 export interface RestApiMethod {
   httpMethod: string;
   resourceId: string;
-  /** Path of the resource below the stage: `/v1/webhooks/partner`. */
+  /** Path of the resource below the stage: `/v1/orders`. */
   resourcePath: string;
   invoke(event: APIGatewayProxyEvent): Promise<InvocationResult>;
   /** Maximum time to wait for a function. @default 29000, as API Gateway */

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KEEP_ALIVE_MS, readBody } from '../aws/http-server.ts';
-import { type ConsoleUrl, consoleRedirect } from '../console-redirect.ts';
-import { listen } from '../listen.ts';
+import { type BrowserUrl, browserRedirect } from '../browser-redirect.ts';
 import type { Exchange } from '../observation.ts';
 import { originOf } from './admitted-host.ts';
 import { type Header, type HttpRequest, type HttpResponse, requestOf } from './http-message.ts';
+import { listen } from './listen.ts';
 
 /** API Gateway's quota for a request body, "10 MB" of 2^20 bytes. Source: the quotas of both kinds of API. */
 export const BODY_LIMIT_BYTES = 10 * 1024 * 1024;
@@ -46,7 +46,7 @@ export interface GatewayOptions {
   /** Called after each response of the API, also for requests that no route matches. */
   onExchange?: (exchange: Exchange) => void;
   /** Address to which a browser that opens the port is redirected. @default no redirect */
-  consoleUrl?: ConsoleUrl;
+  browserUrl?: BrowserUrl;
   /**
    * Host names of tunnels to this port, in lower case and without ports. @default none: only this machine gets answers
    */
@@ -60,7 +60,7 @@ const FOREIGN_INTERVAL = 60_000;
 
 /** The answer to a request for an unknown host. */
 const FOREIGN = Buffer.from(
-  'The webhook only answers its own machine. To allow a tunnel, start it with: npx hookctl start --public-host <name>\n',
+  'This API only answers its own machine, and the host names that it was started with\n',
 );
 
 export interface RunningGateway {
@@ -72,7 +72,7 @@ export interface RunningGateway {
 
 /**
  * Serves an API as API Gateway does, for this machine and for requests through the given tunnels. Tunnels
- * reach only the API and are not redirected to the console.
+ * reach only the API and are not redirected.
  * @throws Error EADDRINUSE if the port is in use
  */
 export async function startGateway(api: Api, options: GatewayOptions): Promise<RunningGateway> {
@@ -93,7 +93,7 @@ export async function startGateway(api: Api, options: GatewayOptions): Promise<R
       response.writeHead(421, { 'content-type': 'text/plain', connection: 'close' }).end(FOREIGN);
       return;
     }
-    const location = origin === 'here' && consoleRedirect(message, options.consoleUrl ?? (() => undefined));
+    const location = origin === 'here' && browserRedirect(message, options.browserUrl ?? (() => undefined));
     if (location) {
       response.writeHead(302, { location }).end();
       return;

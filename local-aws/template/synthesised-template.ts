@@ -22,7 +22,7 @@ interface RolePermission {
 
 export interface TemplateResource {
   readonly logicalId: string;
-  /** Path of the resource's construct below the stack, such as `ShopUpdated/Queue`. */
+  /** Path of the resource's construct below the stack, such as `Orders/Queue`. */
   readonly path: string;
   readonly type: string;
   // biome-ignore lint/suspicious/noExplicitAny: a property has whatever shape CloudFormation gives it.
@@ -86,7 +86,7 @@ export class SynthesisedTemplate {
 
   /**
    * The only resource of a type at a construct's path.
-   * @example template.at('AWS::SQS::Queue', 'ShopUpdated/Queue').properties
+   * @example template.at('AWS::SQS::Queue', 'Orders/Queue').properties
    */
   at(type: string, path: string): TemplateResource {
     const found = this.ofType(type).find((resource) => resource.path === path);
@@ -193,7 +193,7 @@ function pathsByLogicalId(metadata: Record<string, { type: string; data?: unknow
   );
 }
 
-/** The path below the stack: `/PartnerWebhooks-dev/ShopUpdated/Queue/Resource` → `ShopUpdated/Queue`. */
+/** The path below the stack: `/Shop/Orders/Queue/Resource` → `Orders/Queue`. */
 function belowStack(path: string): string {
   return path.replace(/^\/[^/]+\//, '').replace(/\/Resource$/, '');
 }

@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { testAssembly } from '../../test/support/test-assembly.ts';
 import { readCloudAssembly } from '../template/cloud-assembly.ts';
 import { resolveIntrinsics } from '../template/intrinsics.ts';
 import { Resources, rolePolicies } from '../template/resources.ts';
@@ -316,12 +315,6 @@ describe('the resources of a type', () => {
       Questions: { Type: 'AWS::Athena::WorkGroup' },
     });
     expect(resources.unknownTypes()).toEqual(['AWS::Events::EventBus']);
-  });
-
-  test('of the deployed stack are all known', () => {
-    const stack = readCloudAssembly(testAssembly());
-    const place = { awsUrl: 'http://aws', apiUrl: 'http://api' };
-    expect(new Resources(stack, place).unknownTypes()).toEqual([]);
   });
 });
 

@@ -15,7 +15,7 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { type Certificate, makeCertificate } from 'local-aws/certificate';
+import { type Certificate, makeCertificate } from 'local-aws/gateway';
 import { clientSettings, connections as functionConnections } from '../../lambda/aws-clients.ts';
 import { ConnectionHandler, Connections } from '../../lambda/connections.ts';
 import { describeError } from '../../lambda/errors.ts';

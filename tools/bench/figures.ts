@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeCertificate } from 'local-aws/certificate';
+import { makeCertificate } from 'local-aws/gateway';
 import { startFakeAws } from './fake-aws.ts';
 import {
   compare,

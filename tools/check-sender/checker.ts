@@ -2,8 +2,14 @@ import { once } from 'node:events';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BODY_LIMIT_BYTES, type HttpRequest, type HttpResponse, httpApi, requestOf } from 'local-aws/gateway';
-import { listen } from 'local-aws/listen';
+import {
+  BODY_LIMIT_BYTES,
+  type HttpRequest,
+  type HttpResponse,
+  httpApi,
+  listen,
+  requestOf,
+} from 'local-aws/gateway';
 import type { EventName } from '../../lambda/events/catalogue.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import { sha256Hex } from '../../lambda/hash.ts';

@@ -1,4 +1,4 @@
-import { listen } from 'local-aws/listen';
+import { listen } from 'local-aws/gateway';
 import { CommandError, UsageError } from '../terminal/command-error.ts';
 
 export interface WantedPort {

@@ -94,6 +94,10 @@ export async function runStack(settings: StackRun): Promise<readonly string[] | 
       secret,
       inspect: inspectors,
       publicHosts,
+      onForeign: () =>
+        onProblem(
+          'Requests to a host other than localhost, or through a proxy, were answered 421. To allow a tunnel, use --public-host',
+        ),
       onStep: step,
       onLog: (line) => {
         const text = output.formatLine(line);
@@ -101,7 +105,7 @@ export async function runStack(settings: StackRun): Promise<readonly string[] | 
         feed?.onLog(line);
       },
       ...(feed && { observer: feed }),
-      consoleUrl: () => consoleUrl,
+      browserUrl: () => consoleUrl,
       onRequest: (request) => output.print(output.formatRequest(request)),
       onProblem,
     }),

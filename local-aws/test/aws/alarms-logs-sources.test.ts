@@ -29,11 +29,10 @@ import {
 } from '@aws-sdk/client-lambda';
 import { CreateTopicCommand } from '@aws-sdk/client-sns';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { eventually } from '../../../test/support/eventually.ts';
-import { Queues } from '../../../test/support/queues.ts';
 import type { AwsEndpoint } from '../../aws/endpoint.ts';
 import { arnOf } from '../../aws/services.ts';
-import { clientsOf, send, settingsOf, signedFor, startEndpoint } from './support.ts';
+import { eventually } from '../eventually.ts';
+import { clientsOf, send, settingsOf, signedFor, startEndpoint, subscribe } from './support.ts';
 
 let endpoint: AwsEndpoint;
 beforeAll(async () => {
@@ -45,12 +44,10 @@ describe('an alarm', () => {
   const ALARM = 'Stack-ShopUpdatedPaused';
   const ARN = arnOf('cloudwatch', `alarm:${ALARM}`);
   let cloudwatch: CloudWatchClient;
-  let queues: Queues;
   let topicArn = '';
 
   beforeAll(async () => {
     cloudwatch = new CloudWatchClient(settingsOf(endpoint));
-    queues = new Queues(settingsOf(endpoint));
     const topic = await clientsOf(endpoint).sns.send(new CreateTopicCommand({ Name: 'alarms' }));
     topicArn = topic.TopicArn ?? '';
   });
@@ -132,12 +129,10 @@ describe('an alarm', () => {
   });
 
   test('notifies its topic of a new state, with the reason', async () => {
-    const url = await queues.subscribe(topicArn, 'notified');
+    const received = await subscribe(endpoint, topicArn, 'notified');
     await set({ StateReason: 'Paused by somebody: why' });
     await set({ StateValue: 'OK' });
-    const messages = [await queues.take(url), await queues.take(url)].map(({ Body = '' }) =>
-      JSON.parse(Body),
-    );
+    const messages = (await received()).map(({ Body = '' }) => JSON.parse(Body));
     expect(messages).toMatchObject([
       {
         AlarmName: ALARM,
@@ -151,14 +146,14 @@ describe('an alarm', () => {
   });
 
   test('does not notify of the same state again, or while it is muted', async () => {
-    const url = await queues.subscribe(topicArn, 'notified-once');
+    const received = await subscribe(endpoint, topicArn, 'notified-once');
     await set({ StateReason: 'first' });
     await set();
     await cloudwatch.send(new DisableAlarmActionsCommand({ AlarmNames: [ALARM] }));
     await set({ StateValue: 'OK', StateReason: 'muted' });
     await cloudwatch.send(new EnableAlarmActionsCommand({ AlarmNames: [ALARM] }));
     await set({ StateReason: 'last' });
-    const messages = await queues.receive(url);
+    const messages = await received();
     expect(messages.map(({ Body = '' }) => JSON.parse(Body).NewStateReason).sort()).toEqual([
       'first',
       'last',

@@ -15,9 +15,9 @@ import {
   SendMessageCommand,
 } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { eventually } from '../../../test/support/eventually.ts';
 import { type AwsEndpoint, startAwsEndpoint } from '../../aws/endpoint.ts';
 import { type Fault, InjectedFaults } from '../../aws/faults.ts';
+import { eventually } from '../eventually.ts';
 import { addRole, clientsOf, ROLE, settingsOf, signedFor } from './support.ts';
 
 /** Message of Node.js for ECONNRESET. */

@@ -10,11 +10,11 @@ import {
 } from '@aws-sdk/client-firehose';
 import { CreateBucketCommand, GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { eventually } from '../../../test/support/eventually.ts';
 import { type AwsEndpoint, startAwsEndpoint } from '../../aws/endpoint.ts';
 import { InjectedFaults } from '../../aws/faults.ts';
 import { evaluatedPrefix } from '../../aws/firehose/delivery-stream.ts';
 import { arnOf } from '../../aws/services.ts';
+import { eventually } from '../eventually.ts';
 import { type RawRequest, send, settingsOf, signedFor } from './support.ts';
 
 const KIB = 1024;

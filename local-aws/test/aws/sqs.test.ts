@@ -10,15 +10,13 @@ import {
   SendMessageCommand,
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { eventually } from '../../../test/support/eventually.ts';
-import { Queues } from '../../../test/support/queues.ts';
 import type { AwsEndpoint } from '../../aws/endpoint.ts';
 import { arnOf } from '../../aws/services.ts';
-import { clientsOf, send, settingsOf, signedFor, startEndpoint } from './support.ts';
+import { eventually } from '../eventually.ts';
+import { clientsOf, send, signedFor, startEndpoint, subscribe } from './support.ts';
 
 let endpoint: AwsEndpoint;
 let clients: ReturnType<typeof clientsOf>;
-let queues: Queues;
 let count = 0;
 /** Name of the test's own queue. */
 let name: string;
@@ -26,7 +24,6 @@ let QueueUrl: string;
 beforeAll(async () => {
   endpoint = await startEndpoint();
   clients = clientsOf(endpoint);
-  queues = new Queues(settingsOf(endpoint));
 });
 beforeEach(async () => {
   count += 1;
@@ -228,11 +225,11 @@ describe('inspecting a queue', () => {
 
 describe('a message of SNS', () => {
   let TopicArn: string;
-  let subscribed: string;
+  let received: Awaited<ReturnType<typeof subscribe>>;
   beforeEach(async () => {
     const topic = await clients.sns.send(new CreateTopicCommand({ Name: `topic-${count}` }));
     TopicArn = topic.TopicArn ?? '';
-    subscribed = await queues.subscribe(TopicArn, `${name}-subscribed`);
+    received = await subscribe(endpoint, TopicArn, `${name}-subscribed`);
   });
   const publish = (texts: object | string) =>
     clients.sns.send(
@@ -246,21 +243,21 @@ describe('a message of SNS', () => {
   test('is delivered unchanged, in the region of the stack', async () => {
     expect(TopicArn).toBe(arnOf('sns', `topic-${count}`));
     await clients.sns.send(new PublishCommand({ TopicArn, Message: '{"default":"x"} 😀' }));
-    expect(await queues.take(subscribed)).toMatchObject({ Body: '{"default":"x"} 😀' });
+    expect(await received()).toMatchObject([{ Body: '{"default":"x"} 😀' }]);
   });
 
   test('in JSON structure is its text for queues, or else its default text', async () => {
     await publish({ default: 'for all', sqs: 'for queues', email: 'for people' });
-    expect(await queues.take(subscribed)).toMatchObject({ Body: 'for queues' });
+    expect(await received()).toMatchObject([{ Body: 'for queues' }]);
     await publish({ default: 'for all', email: 'for people' });
-    expect(await queues.take(subscribed)).toMatchObject({ Body: 'for all' });
+    expect(await received()).toMatchObject([{ Body: 'for all' }]);
   });
 
   test('in a batch may be in JSON structure', async () => {
     const Message = JSON.stringify({ default: 'd', sqs: 'q' });
     const PublishBatchRequestEntries = [{ Id: 'a', Message, MessageStructure: 'json' }];
     await clients.sns.send(new PublishBatchCommand({ TopicArn, PublishBatchRequestEntries }));
-    expect(await queues.take(subscribed)).toMatchObject({ Body: 'q' });
+    expect(await received()).toMatchObject([{ Body: 'q' }]);
   });
 
   test.each([

@@ -1,9 +1,10 @@
 import { request } from 'node:http';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { SNSClient } from '@aws-sdk/client-sns';
-import { SQSClient } from '@aws-sdk/client-sqs';
+import { SNSClient, SubscribeCommand } from '@aws-sdk/client-sns';
+import { CreateQueueCommand, type Message, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { type AwsEndpoint, startAwsEndpoint } from '../../aws/endpoint.ts';
+import { arnOf } from '../../aws/services.ts';
 
 export function startEndpoint(): Promise<AwsEndpoint> {
   return startAwsEndpoint({ port: 0 });
@@ -64,4 +65,20 @@ export function send({ url }: AwsEndpoint, { method = 'POST', path = '/', header
 /** An Authorization header with any signature, because the endpoint does not check it. */
 export function signedFor(service: string, accessKeyId = 'operator', region = 'eu-west-1'): string {
   return `AWS4-HMAC-SHA256 Credential=${accessKeyId}/20260101/${region}/${service}/aws4_request, SignedHeaders=host;x-amz-date, Signature=${'0'.repeat(64)}`;
+}
+
+/** Subscribes a new queue to a topic. @returns a function that receives the messages since its last call */
+export async function subscribe(endpoint: AwsEndpoint, TopicArn: string | undefined, name: string) {
+  const { sqs, sns } = clientsOf(endpoint);
+  const { QueueUrl } = await sqs.send(new CreateQueueCommand({ QueueName: name }));
+  const Attributes = { RawMessageDelivery: 'true' };
+  await sns.send(
+    new SubscribeCommand({ TopicArn, Protocol: 'sqs', Endpoint: arnOf('sqs', name), Attributes }),
+  );
+  return async (): Promise<Message[]> => {
+    const { Messages = [] } = await sqs.send(
+      new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }),
+    );
+    return Messages;
+  };
 }

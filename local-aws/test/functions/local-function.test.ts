@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { eventually } from '../../../test/support/eventually.ts';
 import type { FunctionDefinition } from '../../functions/function-definition.ts';
 import { InspectorPort } from '../../functions/inspector-port.ts';
 import type { FunctionLogLine } from '../../functions/invocation.ts';
@@ -14,6 +13,7 @@ import {
   SharedEnvironments,
 } from '../../functions/local-function.ts';
 import { LineSplitter } from '../../functions/sandbox.ts';
+import { eventually } from '../eventually.ts';
 
 const fixtures = fileURLToPath(new URL('./fixtures', import.meta.url));
 const cleanUps: (() => Promise<void>)[] = [];

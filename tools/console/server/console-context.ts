@@ -2,7 +2,7 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { LocalStack } from 'local-aws';
-import { readBody } from 'local-aws/endpoint';
+import { readBody } from 'local-aws/gateway';
 import * as z from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
 import { GATEWAY_BODY_MEGABYTES } from '../../../lambda/limits.ts';

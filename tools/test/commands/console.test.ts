@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { listen } from 'local-aws/listen';
+import { listen } from 'local-aws/gateway';
 import { eventually } from '../../../test/support/eventually.ts';
 import { startTestAws, type TestAws } from '../../../test/support/test-aws.ts';
 import { occupyPort, Project, refusal } from './project.ts';

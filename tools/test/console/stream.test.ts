@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { listen } from 'local-aws/listen';
+import { listen } from 'local-aws/gateway';
 import { eventually } from '../../../test/support/eventually.ts';
 import { PageUpdates } from '../../console/page-updates.ts';
 import { QueueWatch } from '../../console/server/queue-watch.ts';

@@ -6,13 +6,12 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Exchange, ItemChange, LocalStack } from 'local-aws';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
-import { eventually } from '../../test/support/eventually.ts';
-import { Partner } from '../../test/support/partner.ts';
-import { startTestStack } from '../../test/support/test-stack.ts';
-import type { LocalStack } from '../local-stack.ts';
-import { type Exchange, guardedObserver, type ItemChange } from '../observation.ts';
+import { eventually } from '../support/eventually.ts';
+import { Partner } from '../support/partner.ts';
+import { startTestStack } from '../support/test-stack.ts';
 
 let stack: LocalStack;
 const observed = { exchanges: [] as Exchange[], changes: [] as ItemChange[] };
@@ -190,19 +189,6 @@ describe('an observer', () => {
       after: { shop_id: { S: 'shop-observed' } },
     });
     expect(observed.changes.filter(({ key }) => key.girl_id?.S === 'girl-of-an-operator')).toEqual([]);
-  });
-
-  test('that fails is reported, and disturbs nothing', () => {
-    const problems: string[] = [];
-    const fail = () => {
-      throw new RangeError('Too much\nof it');
-    };
-    const observer = guardedObserver(
-      { onExchange: fail, onItemChange: fail, onNotification: fail },
-      (problem) => problems.push(problem),
-    );
-    observer.onItemChange({ table: 'table', key: {}, before: undefined, after: undefined, at: new Date() });
-    expect(problems).toEqual(['The observer of items failed: RangeError: Too much']);
   });
 });
 

@@ -2,9 +2,9 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { testAssembly } from '../../test/support/test-assembly.ts';
-import { startTestStack } from '../../test/support/test-stack.ts';
-import { readCloudAssembly, type StackTemplate } from '../template/cloud-assembly.ts';
+import { Resources, readCloudAssembly, type StackTemplate } from 'local-aws/template';
+import { testAssembly } from '../support/test-assembly.ts';
+import { startTestStack } from '../support/test-stack.ts';
 
 /**
  * A port below the range from which the system gives free ports to other programs. If the stack did not close, the port
@@ -41,4 +41,9 @@ test.each<{ what: string; type: string; properties: object; reason: string }>([
   Object.assign(resource?.Properties ?? {}, properties);
   await writeFile(file, JSON.stringify(template));
   await expect(startTestStack({ assembly: folder, awsPort })).rejects.toThrow(reason);
+});
+
+test('the local stack knows every resource of the template', () => {
+  const place = { awsUrl: 'http://aws', apiUrl: 'http://api' };
+  expect(new Resources(readCloudAssembly(testAssembly()), place).unknownTypes()).toEqual([]);
 });
