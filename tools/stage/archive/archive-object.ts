@@ -29,7 +29,7 @@ export class ArchiveObject {
   /** The download begins at once, so that S3 answers while an earlier object is still being read. */
   readonly #stored: ReturnType<typeof downloadObject>;
 
-  constructor(stage: Stage, key: string, bytes: number, signal: AbortSignal) {
+  constructor(stage: Stage, { key, bytes }: Pick<ArchiveObject, 'key' | 'bytes'>, signal: AbortSignal) {
     this.key = key;
     this.bytes = bytes;
     this.#signal = signal;

@@ -29,14 +29,14 @@ const PARALLEL = 8;
 const MAX_OPEN_BYTES = 32 * 1024 * 1024;
 
 /** An object as S3 lists it: gzipped JSON lines, one record each. */
-interface StoredObject {
+export interface StoredObject {
   readonly key: string;
   readonly bytes: number;
   /** S3's tag of the content. Changes when `forget` rewrites the object. */
   readonly etag?: string | undefined;
 }
 
-interface ArchiveWindow {
+export interface ArchiveWindow {
   /**
    * `every` includes events that are no longer in the catalogue, and ignores the window. @default the catalogue's
    * events
@@ -45,17 +45,12 @@ interface ArchiveWindow {
   /** Selects objects that may contain records settled in this window. These objects may contain other records, too. */
   readonly since?: Date | undefined;
   readonly until?: Date | undefined;
+  readonly skip?: ((object: StoredObject) => boolean) | undefined;
 }
 
-interface ReadOptions extends ArchiveWindow {
-  /** Order of the objects: by event and then by time, or newest first across all events. @default 'by-event' */
-  readonly order?: 'by-event' | 'newest-first';
+interface ReadOptions {
   /** Maximum of objects open at the same time. They are still read one after the other, in order. @default 8 */
   readonly parallel?: number;
-  /** Maximum number of objects and of their compressed bytes to read. @default no limit */
-  readonly limits?: { readonly objects: number; readonly bytes: number } | undefined;
-  /** Returns whether to skip an object. Skipped objects are not counted. */
-  readonly skip?: (key: string, etag: string | undefined) => boolean;
   /** Stops reading early, without an error. */
   readonly signal?: AbortSignal | undefined;
   /** Shows the number of objects read, and the total. @default none */
@@ -65,60 +60,56 @@ interface ReadOptions extends ArchiveWindow {
 }
 
 /**
- * Reads the archive, object by object. Holds some compressed objects in memory, and with `newest-first` the list of
- * all. A damaged object ends only its own records: see `damaged` and the object's `damage`. An object that has expired
- * since it was listed has no records.
+ * Reads the archive, object by object. Holds some compressed objects in memory. A damaged object ends only its own
+ * records: see `damaged` and the object's `damage`. An object that has expired since it was listed has no records.
  * @throws CommandError if the stage has no archive
  * @example
  * const reading = readArchive(stage, { events: ['shop.updated'], since, until });
  * for await (const object of reading) for await (const { record } of object.records()) count(record.outcome);
  * if (reading.damaged.length > 0) warn(reading.damaged);
  */
-export const readArchive = (stage: Stage, options: ReadOptions = {}) => new ArchiveReading(stage, options);
+export const readArchive = (stage: Stage, options: ArchiveWindow & ReadOptions = {}) =>
+  new ArchiveReading(stage, () => listArchive(stage, options), options);
+
+/** Reads the given objects, in their order. */
+export const readObjects = (stage: Stage, objects: readonly StoredObject[], options: ReadOptions) =>
+  new ArchiveReading(stage, () => objects, options);
+
+type ObjectList = () => AsyncIterable<StoredObject> | Iterable<StoredObject>;
 
 class ArchiveReading {
-  /** Number of objects read to their end or their damage. `bytes` are their compressed bytes. */
+  /** Number of objects read to their end or their damage, and of their records. */
   objects = 0;
-  bytes = 0;
   records = 0;
-  /** Number of objects to read. 0 without `progress` or `newest-first`. */
+  /** Number of objects to read. 0 without `progress`. */
   total = 0;
   readonly damaged: DamagedObjectError[] = [];
-  /**
-   * First object that was not read because of a limit or the signal. If that object is unknown, the key prefix of an
-   * hour.
-   */
-  unread: StoredObject | undefined;
   readonly #stage: Stage;
+  readonly #list: ObjectList;
   readonly #options: ReadOptions;
 
-  constructor(stage: Stage, options: ReadOptions) {
+  constructor(stage: Stage, list: ObjectList, options: ReadOptions) {
     this.#stage = stage;
+    this.#list = list;
     this.#options = options;
   }
 
   /** Yields each object. Read its lines or records before you request the next object. */
   async *[Symbol.asyncIterator](): AsyncGenerator<ArchiveObject> {
-    const { parallel = PARALLEL, limits, signal, progress } = this.#options;
+    const { parallel = PARALLEL, signal, progress } = this.#options;
     const ended = new AbortController();
     const untilEnd = AbortSignal.any([ended.signal, ...(signal ? [signal] : [])]);
     const open: ArchiveObject[] = [];
-    let [objects, bytes] = [0, 0];
-    let beyond: StoredObject | undefined;
     try {
+      // Lists the objects twice, first to count them: a list of all keys would grow with the archive.
+      if (progress) for await (const _ of this.#list()) this.total += 1;
       for await (const stored of this.#list()) {
-        objects += 1;
-        bytes += stored.bytes;
-        if (signal?.aborted || (limits && (objects > limits.objects || bytes > limits.bytes))) {
-          beyond = stored;
-          break;
-        }
+        if (signal?.aborted) break;
         while (open.length > 0 && bytesOf(open) + stored.bytes > MAX_OPEN_BYTES) yield* this.#next(open);
-        open.push(new ArchiveObject(this.#stage, stored.key, stored.bytes, untilEnd));
+        open.push(new ArchiveObject(this.#stage, stored, untilEnd));
         if (open.length === parallel) yield* this.#next(open);
       }
       while (open.length > 0) yield* this.#next(open);
-      this.unread ??= beyond;
     } finally {
       ended.abort();
       progress?.end();
@@ -128,70 +119,28 @@ class ArchiveReading {
   async *#next(open: ArchiveObject[]): AsyncGenerator<ArchiveObject> {
     const { signal, progress, doing = 'Reading' } = this.#options;
     const object = open.shift();
-    if (object === undefined) return;
+    if (object === undefined || signal?.aborted) return;
     try {
-      if (!signal?.aborted) yield object;
+      yield object;
     } finally {
       // Counts the object even if the caller requests no further one.
-      if (object.isRead && !signal?.aborted) {
+      if (object.isRead) {
         this.objects += 1;
-        this.bytes += object.bytes;
         this.records += object.count;
         if (object.damage !== undefined) this.damaged.push(object.damage);
         const total = Math.max(this.total, this.objects);
         progress?.show({ doing, done: this.objects, total, unit: 'objects' });
-      } else {
-        this.unread ??= object;
       }
-    }
-  }
-
-  async *#list(): AsyncGenerator<StoredObject> {
-    const { order, progress, signal, until = new Date() } = this.#options;
-    if (order === 'newest-first') {
-      const all: StoredObject[] = [];
-      for await (const object of this.#wanted()) {
-        if (signal?.aborted) {
-          // The newest object may not be listed yet. So everything before the end of the window counts as unread.
-          this.unread = { key: partition(String(eventNames[0]), until.getTime()), bytes: 0 };
-          return;
-        }
-        all.push(object);
-      }
-      all.sort((one, other) => {
-        const [time, otherTime] = [timeOf(one), timeOf(other)];
-        if (time === otherTime) return 0;
-        return time < otherTime ? 1 : -1;
-      });
-      this.total = all.length;
-      yield* all;
-      return;
-    }
-    // Lists the objects twice, first to count them: a list of all keys would grow with the archive.
-    if (progress) for await (const _ of this.#wanted()) this.total += 1;
-    yield* this.#wanted();
-  }
-
-  async *#wanted(): AsyncGenerator<StoredObject> {
-    const { skip } = this.#options;
-    for await (const object of listArchive(this.#stage, this.#options)) {
-      if (!skip?.(object.key, object.etag)) yield object;
     }
   }
 }
 
 const bytesOf = (objects: readonly StoredObject[]) => objects.reduce((sum, { bytes }) => sum + bytes, 0);
 
-/**
- * The part of a key that sorts by time across all events: `/date=2026-01-31/hour=09/` and the file name, which begins
- * with the time.
- */
-const timeOf = ({ key }: StoredObject) => key.slice(key.indexOf('/date='));
-
 /** The objects that may contain records of these events in this window, by event and then by time. */
 export async function* listArchive(
   stage: Stage,
-  { events = eventNames, since, until }: ArchiveWindow = {},
+  { events = eventNames, since, until, skip = () => false }: ArchiveWindow = {},
 ): AsyncGenerator<StoredObject> {
   if (events === 'every') {
     for await (const object of listObjects(stage, 'event=')) if (!FAILED.test(object.key)) yield object;
@@ -203,7 +152,7 @@ export async function* listArchive(
     for await (const object of listObjects(stage, `event=${event}/date=`, first)) {
       // S3 lists in the order of the keys, so no later object is in the window.
       if (last !== undefined && object.key.slice(0, last.length) > last) break;
-      yield object;
+      if (!skip(object)) yield object;
     }
   }
 }
@@ -246,7 +195,7 @@ export async function* listObjects(
 }
 
 /** Key prefix of an hour. Must match the prefix that `lib/archive/event-archive.ts` gives to Firehose. */
-function partition(event: string, time: number): string {
+export function partition(event: string, time: number): string {
   const [date, clock = ''] = new Date(time).toISOString().split('T');
   return `event=${event}/date=${date}/hour=${clock.slice(0, 2)}`;
 }

@@ -1,6 +1,14 @@
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import { eventNames } from '../../../lambda/events/catalogue.ts';
+import type { ProgressDisplay } from '../../terminal/progress.ts';
 import { ArchiveObject } from '../archive/archive-object.ts';
-import { readArchive } from '../archive/read-archive.ts';
+import {
+  type ArchiveWindow,
+  listArchive,
+  partition,
+  readObjects,
+  type StoredObject,
+} from '../archive/read-archive.ts';
 import { storedPayload } from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
 import { bytesAsSent } from './bytes-as-sent.ts';
@@ -15,13 +23,17 @@ const LIMITS = { objects: 1_000, bytes: 256 * 1024 * 1024 };
 /** Maximum milliseconds that one search reads. */
 const LONGEST = 20_000;
 
-type ReadingOptions = NonNullable<Parameters<typeof readArchive>[1]> & {
+interface ReadingOptions extends ArchiveWindow {
   /**
    * Keys and ETags of objects to skip. The function adds those that it reads. An object that `forget` has rewritten has
    * another ETag, so it is read again.
    */
   readonly read?: Map<string, string | undefined>;
-};
+  readonly signal?: AbortSignal | undefined;
+  readonly progress?: ProgressDisplay | undefined;
+  /** Maximum number of objects and of their compressed bytes. @default no limit */
+  readonly limits?: typeof LIMITS;
+}
 
 /**
  * Called with the records of one object.
@@ -40,33 +52,53 @@ export function isIn(
 
 /**
  * Reads the archive, newest object first.
- * @returns the counts, and the key of the newest object that was not read
+ * @returns the counts, and the key of the newest object that was not read, or the key prefix of its hour
  */
 export async function readRecords(
   stage: Stage,
-  { read = new Map(), ...options }: ReadingOptions,
+  { read = new Map(), signal, progress, limits, ...window }: ReadingOptions,
   visit: Visit,
 ) {
-  const etags = new Map<string, string | undefined>();
-  const skip = (key: string, etag: string | undefined) => {
-    etags.set(key, etag);
-    return read.has(key) && read.get(key) === etag;
-  };
-  const reading = readArchive(stage, {
-    ...options,
-    order: 'newest-first',
-    skip,
-    doing: 'Reading the archive',
-  });
+  const skip = ({ key, etag }: StoredObject) => read.has(key) && read.get(key) === etag;
+  const listed: StoredObject[] = [];
+  for await (const object of listArchive(stage, { ...window, skip })) {
+    if (signal?.aborted) {
+      // The newest object may not be listed yet. So everything before the end of the window counts as unread.
+      const unread = partition(String(eventNames[0]), Number(window.until ?? Date.now()));
+      return { objects: 0, records: 0, damaged: [], unread };
+    }
+    listed.push(object);
+  }
+  listed.sort((a, b) => Number(timeOf(a) < timeOf(b)) - Number(timeOf(a) > timeOf(b)));
+  let bytes = 0;
+  const beyond = limits
+    ? listed.findIndex((object, index) => {
+        bytes += object.bytes;
+        return index >= limits.objects || bytes > limits.bytes;
+      })
+    : -1;
+  const wanted = beyond === -1 ? listed : listed.slice(0, beyond);
+  const reading = readObjects(stage, wanted, { signal, progress, doing: 'Reading the archive' });
+  const unread = new Map(listed.map((object) => [object.key, object]));
   for await (const object of reading) {
     const records: ArchiveRecord[] = [];
     for await (const { record } of object.records()) records.push(record);
-    if (object.isRead) read.set(object.key, etags.get(object.key));
+    if (object.isRead) {
+      read.set(object.key, unread.get(object.key)?.etag);
+      unread.delete(object.key);
+    }
     if (visit(records, object.key) === true) break;
   }
-  const { objects, records, damaged, unread } = reading;
-  return { objects, records, damaged: damaged.map(({ message }) => message), unread: unread?.key };
+  const { objects, records, damaged } = reading;
+  const [newest] = unread.keys();
+  return { objects, records, damaged: damaged.map(({ message }) => message), unread: newest };
 }
+
+/**
+ * The part of a key that sorts by time across all events: `/date=2026-01-31/hour=09/` and the file name, which begins
+ * with the time.
+ */
+const timeOf = ({ key }: StoredObject) => key.slice(key.indexOf('/date='));
 
 /** Reads the archive, newest object first, up to {@link LIMITS}. To continue, call this again with the same `read`. */
 export function readNewestRecords(
@@ -87,7 +119,7 @@ export async function storedRecord(
   { record: { requestId, eventId }, object }: RecordFact,
   signal: AbortSignal,
 ): Promise<{ readonly record: ArchiveRecord; readonly bytes: Buffer | undefined } | undefined> {
-  for await (const { record } of new ArchiveObject(stage, object, 0, signal).records()) {
+  for await (const { record } of new ArchiveObject(stage, { key: object, bytes: 0 }, signal).records()) {
     const { body, payloadKey } = record;
     // The record of a replay has no payload.
     if (record.requestId !== requestId || record.eventId !== eventId || record.replay !== undefined) continue;
