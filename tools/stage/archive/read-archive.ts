@@ -45,10 +45,11 @@ export interface ArchiveWindow {
   /** Selects objects that may contain records settled in this window. These objects may contain other records, too. */
   readonly since?: Date | undefined;
   readonly until?: Date | undefined;
-  readonly skip?: ((object: StoredObject) => boolean) | undefined;
 }
 
 interface ReadOptions {
+  /** Returns whether to skip an object. */
+  readonly skip?: (key: string) => boolean;
   /** Maximum of objects open at the same time. They are still read one after the other, in order. @default 8 */
   readonly parallel?: number;
   /** Stops reading early, without an error. */
@@ -96,7 +97,7 @@ class ArchiveReading {
 
   /** Yields each object. Read its lines or records before you request the next object. */
   async *[Symbol.asyncIterator](): AsyncGenerator<ArchiveObject> {
-    const { parallel = PARALLEL, signal, progress } = this.#options;
+    const { parallel = PARALLEL, signal, progress, skip } = this.#options;
     const ended = new AbortController();
     const untilEnd = AbortSignal.any([ended.signal, ...(signal ? [signal] : [])]);
     const open: ArchiveObject[] = [];
@@ -105,6 +106,7 @@ class ArchiveReading {
       if (progress) for await (const _ of this.#list()) this.total += 1;
       for await (const stored of this.#list()) {
         if (signal?.aborted) break;
+        if (skip?.(stored.key)) continue;
         while (open.length > 0 && bytesOf(open) + stored.bytes > MAX_OPEN_BYTES) yield* this.#next(open);
         open.push(new ArchiveObject(this.#stage, stored, untilEnd));
         if (open.length === parallel) yield* this.#next(open);
@@ -140,7 +142,7 @@ const bytesOf = (objects: readonly StoredObject[]) => objects.reduce((sum, { byt
 /** The objects that may contain records of these events in this window, by event and then by time. */
 export async function* listArchive(
   stage: Stage,
-  { events = eventNames, since, until, skip = () => false }: ArchiveWindow = {},
+  { events = eventNames, since, until }: ArchiveWindow = {},
 ): AsyncGenerator<StoredObject> {
   if (events === 'every') {
     for await (const object of listObjects(stage, 'event=')) if (!FAILED.test(object.key)) yield object;
@@ -152,7 +154,7 @@ export async function* listArchive(
     for await (const object of listObjects(stage, `event=${event}/date=`, first)) {
       // S3 lists in the order of the keys, so no later object is in the window.
       if (last !== undefined && object.key.slice(0, last.length) > last) break;
-      if (!skip(object)) yield object;
+      yield object;
     }
   }
 }

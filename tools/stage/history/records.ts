@@ -59,15 +59,14 @@ export async function readRecords(
   { read = new Map(), signal, progress, limits, ...window }: ReadingOptions,
   visit: Visit,
 ) {
-  const skip = ({ key, etag }: StoredObject) => read.has(key) && read.get(key) === etag;
   const listed: StoredObject[] = [];
-  for await (const object of listArchive(stage, { ...window, skip })) {
+  for await (const object of listArchive(stage, window)) {
     if (signal?.aborted) {
       // The newest object may not be listed yet. So everything before the end of the window counts as unread.
       const unread = partition(String(eventNames[0]), Number(window.until ?? Date.now()));
       return { objects: 0, records: 0, damaged: [], unread };
     }
-    listed.push(object);
+    if (!read.has(object.key) || read.get(object.key) !== object.etag) listed.push(object);
   }
   listed.sort((a, b) => Number(timeOf(a) < timeOf(b)) - Number(timeOf(a) > timeOf(b)));
   let bytes = 0;

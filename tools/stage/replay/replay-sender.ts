@@ -79,7 +79,7 @@ export class ReplaySender {
   async *#messages(event: EventName, signal: AbortSignal): AsyncGenerator<ReplayMessage> {
     // One object at a time: a replay may wait for hours, and somebody may change objects that were downloaded ahead.
     const options = { ...this.#request.filter, events: [event], parallel: 1, signal };
-    const skip = ({ key }: { readonly key: string }) => this.#done.has(key);
+    const skip = (key: string) => this.#done.has(key);
     for await (const object of readArchive(this.#stack, { ...options, skip })) {
       for await (const { record, unsent } of replayRecords(object, this.#request)) {
         const reason = unsent ?? (await payloadGone(this.#stack, record));
