@@ -48,8 +48,6 @@ export interface ArchiveWindow {
 }
 
 interface ReadOptions {
-  /** Returns whether to skip an object. */
-  readonly skip?: (key: string) => boolean;
   /** Maximum of objects open at the same time. They are still read one after the other, in order. @default 8 */
   readonly parallel?: number;
   /** Stops reading early, without an error. */
@@ -73,9 +71,10 @@ export const readArchive = (stage: Stage, options: ArchiveWindow & ReadOptions =
   new ArchiveReading(stage, () => listArchive(stage, options), options);
 
 /** Reads the given objects, in their order. */
-export const readObjects = (stage: Stage, objects: readonly StoredObject[], options: ReadOptions) =>
-  new ArchiveReading(stage, () => objects, options);
+export const readObjects = (stage: Stage, list: ObjectList, options: ReadOptions) =>
+  new ArchiveReading(stage, list, options);
 
+/** Called twice if the progress is shown. */
 type ObjectList = () => AsyncIterable<StoredObject> | Iterable<StoredObject>;
 
 class ArchiveReading {
@@ -97,7 +96,7 @@ class ArchiveReading {
 
   /** Yields each object. Read its lines or records before you request the next object. */
   async *[Symbol.asyncIterator](): AsyncGenerator<ArchiveObject> {
-    const { parallel = PARALLEL, signal, progress, skip } = this.#options;
+    const { parallel = PARALLEL, signal, progress } = this.#options;
     const ended = new AbortController();
     const untilEnd = AbortSignal.any([ended.signal, ...(signal ? [signal] : [])]);
     const open: ArchiveObject[] = [];
@@ -106,7 +105,6 @@ class ArchiveReading {
       if (progress) for await (const _ of this.#list()) this.total += 1;
       for await (const stored of this.#list()) {
         if (signal?.aborted) break;
-        if (skip?.(stored.key)) continue;
         while (open.length > 0 && bytesOf(open) + stored.bytes > MAX_OPEN_BYTES) yield* this.#next(open);
         open.push(new ArchiveObject(this.#stage, stored, untilEnd));
         if (open.length === parallel) yield* this.#next(open);

@@ -69,15 +69,8 @@ export async function readRecords(
     if (!read.has(object.key) || read.get(object.key) !== object.etag) listed.push(object);
   }
   listed.sort((a, b) => Number(timeOf(a) < timeOf(b)) - Number(timeOf(a) > timeOf(b)));
-  let bytes = 0;
-  const beyond = limits
-    ? listed.findIndex((object, index) => {
-        bytes += object.bytes;
-        return index >= limits.objects || bytes > limits.bytes;
-      })
-    : -1;
-  const wanted = beyond === -1 ? listed : listed.slice(0, beyond);
-  const reading = readObjects(stage, wanted, { signal, progress, doing: 'Reading the archive' });
+  const options = { signal, progress, doing: 'Reading the archive' };
+  const reading = readObjects(stage, () => firstOf(listed, limits), options);
   const unread = new Map(listed.map((object) => [object.key, object]));
   for await (const object of reading) {
     const records: ArchiveRecord[] = [];
@@ -91,6 +84,16 @@ export async function readRecords(
   const { objects, records, damaged } = reading;
   const [newest] = unread.keys();
   return { objects, records, damaged: damaged.map(({ message }) => message), unread: newest };
+}
+
+function firstOf(listed: readonly StoredObject[], limits: ReadingOptions['limits']) {
+  if (limits === undefined) return listed;
+  let bytes = 0;
+  const beyond = listed.findIndex((object) => {
+    bytes += object.bytes;
+    return bytes > limits.bytes;
+  });
+  return listed.slice(0, Math.min(limits.objects, beyond === -1 ? listed.length : beyond));
 }
 
 /**

@@ -1,7 +1,7 @@
 import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
-import { readArchive } from '../archive/read-archive.ts';
+import { listArchive, readObjects, type StoredObject } from '../archive/read-archive.ts';
 import type { Stage } from '../stage.ts';
 import { Backlog } from './backlog.ts';
 import { noneUnsent, type ReplayRequest, replayRecords, type Unsent } from './replay-plan.ts';
@@ -78,9 +78,8 @@ export class ReplaySender {
   /** The messages of an event's objects that were not read yet. Counts the records that are not sent. */
   async *#messages(event: EventName, signal: AbortSignal): AsyncGenerator<ReplayMessage> {
     // One object at a time: a replay may wait for hours, and somebody may change objects that were downloaded ahead.
-    const options = { ...this.#request.filter, events: [event], parallel: 1, signal };
-    const skip = (key: string) => this.#done.has(key);
-    for await (const object of readArchive(this.#stack, { ...options, skip })) {
+    const options = { parallel: 1, signal };
+    for await (const object of readObjects(this.#stack, () => this.#unread(event), options)) {
       for await (const { record, unsent } of replayRecords(object, this.#request)) {
         const reason = unsent ?? (await payloadGone(this.#stack, record));
         if (reason === undefined) yield replayMessage(record, this.#request);
@@ -90,6 +89,12 @@ export class ReplaySender {
       if (signal.aborted) return;
       this.#done.add(object.key);
       if (object.damage !== undefined) this.damaged.push(object.damage.message);
+    }
+  }
+
+  async *#unread(event: EventName): AsyncGenerator<StoredObject> {
+    for await (const object of listArchive(this.#stack, { ...this.#request.filter, events: [event] })) {
+      if (!this.#done.has(object.key)) yield object;
     }
   }
 
