@@ -101,13 +101,6 @@ describe('a delivery is sent', () => {
   );
 });
 
-test('a delivery that is too large only when escaped for SQS is in the payload bucket', async () => {
-  const payload = (count: number) => ({ ...event, note: '\uffff'.repeat(count) });
-  // In an archive record, each of these characters has seven bytes: `\\uffff`.
-  expect((await sent(payload(140_000))).MessageAttributes).not.toHaveProperty('payloadKey');
-  expect((await sent(payload(142_000))).MessageAttributes).toHaveProperty('payloadKey');
-});
-
 describe('a delivery that is too large for a message is in the payload bucket, byte for byte', () => {
   test.each([
     { payload: { ...event, note: LARGE }, name: 'shop.updated', folder: 'shop.updated' },
@@ -135,24 +128,6 @@ describe('a delivery that is too large for a message is in the payload bucket, b
     });
     expect(Buffer.from(await getPayload(payloadKey)).toString()).toBe(JSON.stringify(payload));
   });
-});
-
-test('reading a deleted payload throws NoSuchKey', async () => {
-  await expect(getPayload('shop.updated/none')).rejects.toThrow(
-    expect.objectContaining({ name: 'NoSuchKey' }),
-  );
-});
-
-test('a reason is cut after 2,048 characters', async () => {
-  const queues: SendMessageCommandInput[] = [];
-  const client = { send: async ({ input }: { input: SendMessageCommandInput }) => queues.push(input) };
-  const problems = [{ field: 'f', detail: 'x'.repeat(3000) }];
-  await new EventQueues(client as unknown as SQSClient, queueUrlsFromEnvironment()).quarantine(
-    Buffer.from(''),
-    problems,
-    { eventId: 'e-1', receivedAt: '2026-01-31T09:00:00.000Z', requestId: 'r-1' },
-  );
-  expect(queues[0]?.MessageAttributes?.reason).toEqual(text(`f ${'x'.repeat(2046)}`));
 });
 
 test('an event without a shop is in no message group', async () => {
