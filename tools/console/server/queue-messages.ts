@@ -91,10 +91,7 @@ const addressName = ({ kind, name }: WaitingQueue) => (kind === 'dead-letter' ? 
 /** Kind to parse an event's own queue as: its messages have the same form as dead letters. */
 const OWN_QUEUE = { kind: 'dead-letter' } as const;
 
-type SeenMessage = Pick<
-  ReceivedMessage,
-  'id' | 'body' | 'attributes' | 'sentAt' | 'receives' | 'movedBySqs'
-> &
+type SeenMessage = Pick<ReceivedMessage, 'id' | 'body' | 'attributes' | 'sentAt' | 'receives'> &
   Pick<QueueMessage, 'state'>;
 
 /** What reading a queue needs. On the local stack, messages are read without receiving them. */
@@ -158,7 +155,7 @@ function inspected({ attributes, ...message }: InspectedMessage): SeenMessage {
   const typed = Object.entries(attributes).map(
     ([name, StringValue]) => [name, { DataType: 'String', StringValue }] as const,
   );
-  return { ...message, attributes: Object.fromEntries(typed), movedBySqs: false };
+  return { ...message, attributes: Object.fromEntries(typed) };
 }
 
 /** The messages of a queue with copies as one, and whether there are more. */

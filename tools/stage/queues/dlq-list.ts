@@ -3,25 +3,20 @@ import { QueueDoesNotExist } from '@aws-sdk/client-sqs';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import type { Column } from '../../terminal/block.ts';
 import { table } from '../../terminal/layout.ts';
-import { shownId } from '../../terminal/terminal.ts';
-import { duration, messages, printable } from '../../terminal/text.ts';
-import type { Operation } from '../operation.ts';
-import { refusalOf } from '../operation.ts';
+import { duration, printable } from '../../terminal/text.ts';
+import { type Operation, orRefusal, refusalOf } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { copyKey } from './copies.ts';
 import { forEachMessage } from './for-each-message.ts';
 import { type Pause, pausesOf } from './pause-state.ts';
 import { type AnyQueue, type QueueState, queueState, removedQueues, waitingQueues } from './queue.ts';
-import { retriesOf } from './retries.ts';
+import { lastFailure } from './retries.ts';
 
 /**
  * Maximum number of messages inspected for their age and their copies. SQS returns messages in no order. If there are
  * more, the age is a minimum.
  */
 const MAX_SAMPLED = 100;
-
-/** Maximum number of retries printed: those with the earliest next attempt. */
-const RETRIES_SHOWN = 20;
 
 /** A queue that nothing consumes, and when its oldest message was sent. */
 type ListedQueue = Awaited<ReturnType<typeof listQueue>>;
@@ -30,9 +25,7 @@ type ListedEventQueue = Awaited<ReturnType<typeof listEventQueue>>;
 
 type QueueCounts = ReturnType<typeof countsOf>;
 
-type Retry = ListedEventQueue['retries'][number];
-
-/** Prints the number of messages on each queue, the messages being retried, and the paused events. */
+/** Prints the number of messages on each queue, why those in flight may be failing, and the paused events. */
 export async function dlqList(operation: Operation, { json }: { readonly json: boolean }): Promise<void> {
   const { stack, printLine, width } = operation;
   const [queues, removed, eventQueues, pauses] = await Promise.all([
@@ -41,18 +34,13 @@ export async function dlqList(operation: Operation, { json }: { readonly json: b
     Promise.all(stack.events.map((event) => listEventQueue(stack, event))),
     orReason(stack, pausesOf(stack)),
   ]);
-  const retries = eventQueues
-    .flatMap((queue) => queue.retries)
-    .sort((a, b) => a.nextAttemptAt.getTime() - b.nextAttemptAt.getTime());
   if (json) {
     const found = {
       stack: stack.title,
       queues,
       removed: removed.found,
       removedUnknown: removed.unknown,
-      eventQueues: eventQueues.map(({ retries: _retries, others: _others, ...counts }) => counts),
-      retries,
-      inFlight: eventQueues.flatMap(({ event, others }) => (others ? [{ event, ...others }] : [])),
+      eventQueues,
       paused: pauses.found,
       pausedUnknown: pauses.unknown,
     };
@@ -83,7 +71,6 @@ export async function dlqList(operation: Operation, { json }: { readonly json: b
       busy.map((queue) => [queue.event, ...countsIn(queue), stateOf(queue, paused.has(queue.event))]),
       width,
     ),
-    ...describeRetries(retries, paused, width),
     ...section(
       'Paused: nothing processes these events until you resume them.',
       [left('EVENT'), right('WAITING'), left('SINCE'), left('BY'), left('REASON')],
@@ -146,13 +133,9 @@ async function listRemoved(operation: Operation): Promise<ListedQueue[]> {
 async function listEventQueue(stack: Stage, event: EventName) {
   const state = await queueState(stack.sqs, stack.event(event).queueUrl);
   const counts = countsOf(state);
-  if (counts.inFlight === 0) return { event, ...counts, retries: [], others: undefined };
-  const { retries, reason } = await retriesOf(stack, event, state.visibility).catch((error: unknown) => ({
-    retries: [],
-    reason: `not identified: ${refusalOf(error, stack.local)}`,
-  }));
-  const others = { messages: counts.inFlight - retries.length, reason };
-  return { event, ...counts, retries, others: others.messages > 0 ? others : undefined };
+  if (counts.inFlight === 0) return { event, ...counts, lastFailure: undefined };
+  const failure = await orRefusal(stack, () => lastFailure(stack, event));
+  return { event, ...counts, lastFailure: failure };
 }
 
 const countsOf = ({ visible, inFlight, delayed }: QueueState) => ({ messages: visible, inFlight, delayed });
@@ -199,45 +182,15 @@ function waitingRow({ queue, events, oldest, ...counts }: ListedQueue): string[]
   ];
 }
 
-function stateOf({ messages, delayed, retries, others }: ListedEventQueue, isPaused: boolean): string {
+function stateOf({ messages, delayed, lastFailure: failure }: ListedEventQueue, isPaused: boolean): string {
   const waits = messages + delayed > 0 ? ['waiting'] : [];
-  return [
-    ...(isPaused ? ['paused'] : waits),
-    ...(retries.length > 0 ? [`${retries.length} retrying`] : []),
-    ...(others ? [`${others.messages} ${printable(others.reason)}`] : []),
-  ].join('; ');
+  return [...(isPaused ? ['paused'] : waits), ...(failure ? [describeFailure(failure)] : [])].join('; ');
 }
 
-/** Lists the retries by error: each error is printed once, above its messages. */
-function describeRetries(retries: readonly Retry[], paused: ReadonlySet<EventName>, width: number): string[] {
-  if (retries.length === 0) return [];
-  const byError = Map.groupBy(retries.slice(0, RETRIES_SHOWN), ({ error }) => error);
-  const columns = [
-    left('EVENT'),
-    left('EVENT ID'),
-    right('FAILED'),
-    left('FIRST FAILURE'),
-    left('NEXT ATTEMPT'),
-  ];
-  const row = ({ event, eventId, attempt, since: failedAt, nextAttemptAt }: Retry) => [
-    event,
-    shownId(eventId, width),
-    `${attempt} ×`,
-    `${since(failedAt)} ago`,
-    paused.has(event) ? 'once resumed' : `in ${duration(nextAttemptAt.getTime() - Date.now())}`,
-  ];
-  const rest = retries.length - RETRIES_SHOWN;
-  return [
-    '',
-    `Retrying: ${messages(retries.length)} failed. They are retried automatically.`,
-    ...[...byError].flatMap(([error, failed]) => [
-      '',
-      printable(error),
-      ...table(columns, failed.map(row), width),
-    ]),
-    ...(rest > 0 ? [`… and ${messages(rest)} more`] : []),
-  ];
-}
+const describeFailure = (failure: NonNullable<ListedEventQueue['lastFailure']>) =>
+  'refused' in failure
+    ? `last failure unknown: ${printable(failure.refused)}`
+    : `last failure ${since(new Date(failure.at))} ago: ${printable(failure.error)}`;
 
 function pauseRow({ event, waiting, since: pausedAt, by = '–', reason, running }: Pause, width: number) {
   return [
@@ -265,8 +218,10 @@ function whatNext(
   ];
   if (hints.length > 0) return hints;
   if (busy.length === 0) return ['All these queues are empty.'];
-  if (busy.some(({ retries }) => retries.length > 0)) {
-    return ['Fix the cause before they become dead letters: docs/operations.md, "Failing".'];
+  if (busy.some(({ lastFailure: failure }) => failure !== undefined)) {
+    return [
+      'If they keep failing, fix the cause before they become dead letters: docs/operations.md, "Failing".',
+    ];
   }
   return ['Nothing to do now. If a message keeps waiting, see docs/operations.md, "Waiting".'];
 }

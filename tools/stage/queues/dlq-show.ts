@@ -9,7 +9,6 @@ import { type AnyQueue, queueState, sourceQueueUrl } from './queue.ts';
 import {
   attributeText,
   bytesAsFields,
-  failureAttribute,
   payloadOrReason,
   type ReceivedMessage,
   reasonOf,
@@ -112,7 +111,7 @@ function shownMessage(queue: AnyQueue, retention: number, message: ReceivedMessa
     event: attributeText(message, 'event'),
     eventId: attributeText(message, 'eventId'),
     requestId: attributeText(message, 'requestId'),
-    failedAt: failureAttribute(message, 'failedAt'),
+    failedAt: attributeText(message, 'failedAt'),
     receivedAt: attributeText(message, 'receivedAt'),
     sentAt: message.sentAt.toISOString(),
     keptUntil: new Date(message.sentAt.getTime() + retention * 1000).toISOString(),

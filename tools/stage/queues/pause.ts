@@ -168,8 +168,6 @@ async function ringAt(
       AlarmName,
       EvaluationPeriods,
       ComparisonOperator,
-      // An earlier version turned the actions off during a pause.
-      ActionsEnabled: true,
       Threshold,
     }),
   );

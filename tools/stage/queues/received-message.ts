@@ -18,8 +18,6 @@ export interface ReceivedMessage {
   readonly groupId: string | undefined;
   /** X-Ray header of the delivery, if it was traced. */
   readonly traceHeader: string | undefined;
-  /** SQS moved it here after too many receives, so the message has no reason from a consumer. */
-  readonly movedBySqs: boolean;
 }
 
 export function receivedMessage(message: Message): ReceivedMessage {
@@ -33,31 +31,18 @@ export function receivedMessage(message: Message): ReceivedMessage {
     receives: Number(Attributes.ApproximateReceiveCount),
     groupId: Attributes.MessageGroupId,
     traceHeader: Attributes.AWSTraceHeader,
-    movedBySqs: Attributes.DeadLetterQueueSourceArn !== undefined,
   };
 }
 
-type MessageAttributes = Pick<ReceivedMessage, 'attributes' | 'movedBySqs'>;
+type MessageAttributes = Pick<ReceivedMessage, 'attributes'>;
 
 /** An attribute that the receiver or a consumer set on the message (docs/decisions.md). */
-export function attributeText(
-  { attributes }: Pick<MessageAttributes, 'attributes'>,
-  name: string,
-): string | undefined {
+export function attributeText({ attributes }: MessageAttributes, name: string): string | undefined {
   return attributes[name]?.StringValue;
 }
 
-/** An attribute that the consumer set when it gave up the message. Undefined if SQS moved the message. */
-export function failureAttribute(
-  message: MessageAttributes,
-  name: 'failureReason' | 'failedAt',
-): string | undefined {
-  // If SQS moved the message after a redrive, the attributes belong to the failure before the redrive.
-  return message.movedBySqs ? undefined : attributeText(message, name);
-}
-
 /** Attributes for programs. Binary ones are in base64. */
-export const attributesOf = ({ attributes }: Pick<MessageAttributes, 'attributes'>): Record<string, string> =>
+export const attributesOf = ({ attributes }: MessageAttributes): Record<string, string> =>
   Object.fromEntries(
     Object.entries(attributes).map(([name, { StringValue, BinaryValue }]) => [
       name,
@@ -71,9 +56,10 @@ export function reasonOf(message: MessageAttributes, { kind }: Pick<AnyQueue, 'k
     return attributeText(message, 'reason') ?? 'no reason: it was not sent by the receiver';
   }
   if (kind === 'unrouted') return `event kind '${attributeText(message, 'event')}' had no consumer`;
-  const reason = failureAttribute(message, 'failureReason');
+  const reason = attributeText(message, 'failureReason');
   if (reason !== undefined) return reason;
-  if (kind === 'removed' && !message.movedBySqs) return 'it waited when its consumer was removed';
+  if (kind === 'removed')
+    return 'no reason: it waited when its consumer was removed, or its consumer crashed';
   return 'SQS moved it after too many receives: the consumer crashed, timed out, could not start or could not store its reason';
 }
 

@@ -2,12 +2,7 @@ import { sha256Hex } from '../../../lambda/hash.ts';
 import type { Stage } from '../stage.ts';
 import { forEachMessage, MAX_SEARCHED } from './for-each-message.ts';
 import { queueState, type WaitingQueue, waitingQueues } from './queue.ts';
-import {
-  attributeText,
-  failureAttribute,
-  payloadInMessage,
-  type ReceivedMessage,
-} from './received-message.ts';
+import { attributeText, payloadInMessage, type ReceivedMessage } from './received-message.ts';
 
 /** A message that waits for a person: a dead letter, or a quarantined or parked message. */
 export type WaitingMessage = Awaited<ReturnType<typeof waitingMessage>>;
@@ -62,7 +57,7 @@ async function waitingMessage(
     eventId: attributeText(message, 'eventId') ?? sha256Hex(bytes ?? Buffer.from(message.body)),
     event: queue.kind === 'dead-letter' ? queue.name : attributeText(message, 'event'),
     /** Why the consumer gave it up. Undefined if SQS moved it. */
-    failureReason: failureAttribute(message, 'failureReason'),
+    failureReason: attributeText(message, 'failureReason'),
     /** The partner's text. Undefined if it is too large for a queue. */
     body: bytes?.toString(),
   };

@@ -15,7 +15,6 @@ import { dlqList } from '../../../stage/queues/dlq-list.ts';
 import { dlqShow } from '../../../stage/queues/dlq-show.ts';
 import { forEachMessage } from '../../../stage/queues/for-each-message.ts';
 import { findQueue } from '../../../stage/queues/queue.ts';
-import { reasonOf } from '../../../stage/queues/received-message.ts';
 import { type WaitingMessage, waitingMessages } from '../../../stage/queues/waiting-messages.ts';
 import { ExportDestination } from '../../../terminal/files.ts';
 import { Project } from '../../commands/project.ts';
@@ -86,12 +85,9 @@ describe('list', () => {
   });
 
   test('says that all queues are empty only if they are', async () => {
-    expect(await listed()).toMatch(/\nEvent queues: empty\.\n\nAll these queues are empty\.$/);
+    expect(await listed()).toMatch(/\nAll these queues are empty\.$/);
     await operator.put(operator.outputs.ShopUpdatedQueueUrl, shopUpdated('shop-1'));
-    const text = await listed();
-    expect(text).toMatch(/\nshop\.updated +1 +0 {2}waiting\n/);
-    expect(text).not.toContain('empty');
-    expect(text).toMatch(/\nNothing to do now\..* see docs\/operations\.md, "Waiting"\.$/);
+    expect(await listed()).not.toContain('empty');
   });
 
   test('counts a delayed message as waiting, on either kind of queue', async () => {
@@ -141,90 +137,59 @@ test('list with --shop counts the messages of that shop on every queue, also lar
 });
 
 describe('list, of a message in flight,', () => {
-  const now = (milliseconds: number) => new Date(Date.now() + milliseconds).toISOString();
-  const failure = (retryInSeconds: number) => ({
-    timestamp: now(-5_000),
+  const at = new Date(Date.now() - 5_000).toISOString();
+  const failed = {
+    timestamp: at,
     level: 'WARN',
     message: 'Failed',
     eventId: DEAD.eventId,
-    event: 'shop.updated',
-    messageId: 'message-1',
-    attempt: 1,
-    retryInSeconds,
     error: 'Throttled',
-  });
+  };
+  const record = { requestId: 'invocation-1', status: 'error', errorType: 'Runtime.ExitError' };
 
   /** The list while a message of shop.updated is in flight and its consumer has logged a line. */
-  async function listedWith(
-    line: object,
-    options: { readonly json?: boolean; readonly width?: number } = {},
-  ) {
+  async function listedWith(line: object | undefined, json = false) {
     const release = await operator.receiveNew(operator.outputs.ShopUpdatedQueueUrl);
     const logs = replied(new CloudWatchLogsClient(aws.operator), () => ({
-      events: [{ message: JSON.stringify(line) }],
+      events: line ? [{ message: JSON.stringify(line) }] : [],
     }));
-    const text = await listed({ ...options, stack: operator.stack.with({ logs }) });
+    const text = await listed({ json, stack: operator.stack.with({ logs }) });
     await release();
     return text;
   }
 
-  test('shows its failures and its next attempt', async () => {
-    const text = await listedWith(failure(30));
-    expect(text).toMatch(/\nshop\.updated +0 +1 +1 retrying\n/);
-    expect(text).toMatch(/\nFix the cause before .*: docs\/operations\.md, "Failing"\.$/);
-    expect(text).toMatch(
-      new RegExp(
-        `Retrying: 1 message failed\\. .*\n\nThrottled\nEVENT .*\nshop\\.updated +${DEAD.eventId} +1 × +\\d+ s ago +in \\d+ s\n`,
-      ),
-    );
+  test.each([
+    ['a failed attempt', failed, 'Throttled'],
+    [
+      'a crash, as the runtime logs it',
+      { timestamp: at, message: { errorType: 'Runtime.ExitError' } },
+      'Runtime.ExitError',
+    ],
+    ['a crash, as Lambda logs it', { time: at, type: 'platform.report', record }, 'Runtime.ExitError'],
+    ['a timeout', { time: at, type: 'platform.report', record: { status: 'timeout' } }, 'timeout'],
+  ])('shows the last failure of its event: %s', async (_, line, error) => {
+    const text = await listedWith(line);
+    expect(text).toMatch(new RegExp(`\\nshop\\.updated +0 +1 {2}last failure \\d+ s ago: ${error}\\n`));
+    expect(text).toMatch(/\nIf they keep failing, .*: docs\/operations\.md, "Failing"\.$/);
   });
 
-  test('shortens its id on a terminal, to fit the width', async () => {
-    const text = await listedWith(failure(30), { width: 60 });
-    expect(text).toContain(DEAD.eventId.slice(0, 8));
-    expect(text).not.toContain(DEAD.eventId);
-    const cells = text.split('\n').filter((line) => line.includes('  '));
-    expect(Math.max(...cells.map(({ length }) => length))).toBeLessThanOrEqual(60);
+  test('shows no failure if there was none, and prints JSON for programs', async () => {
+    expect(await listedWith(undefined)).toMatch(/\nshop\.updated +0 +1\n/);
+    const { queues, eventQueues } = JSON.parse(await listedWith(failed, true));
+    const counts = { messages: 0, delayed: 0 };
+    expect(queues).toContainEqual({ queue: 'shop.updated', ...counts, inFlight: 0 });
+    const lastFailure = { at: Date.parse(at), error: 'Throttled' };
+    expect(eventQueues).toContainEqual({ event: 'shop.updated', ...counts, inFlight: 1, lastFailure });
   });
 
-  test('prints JSON with whole ids for programs', async () => {
-    const found = JSON.parse(await listedWith(failure(30), { json: true, width: 60 }));
-    expect(found.queues).toContainEqual({ queue: 'shop.updated', messages: 0, inFlight: 0, delayed: 0 });
-    expect(found.eventQueues).toContainEqual({
-      event: 'shop.updated',
-      messages: 0,
-      inFlight: 1,
-      delayed: 0,
-    });
-    expect(found.retries).toMatchObject([{ event: 'shop.updated', eventId: DEAD.eventId, attempt: 1 }]);
-    expect(found.inFlight).toEqual([]);
-  });
-
-  test('shows it as being processed if it has not failed, or is tried again', async () => {
-    const text = await listedWith(failure(1));
-    expect(text).toMatch(/\nshop\.updated +0 +1 +1 being processed\n/);
-    expect(text).not.toContain('All these queues are empty');
-  });
-
-  test('shows that it may be hidden after a crash of its consumer', async () => {
-    const record = { requestId: 'invocation-1', status: 'error', errorType: 'Runtime.ExitError' };
-    const text = await listedWith({ time: now(-5_000), type: 'platform.report', record });
-    expect(text).toMatch(
-      / 1 in flight since its consumer crashed \d+ s ago \(Runtime\.ExitError\), or being processed\n/,
-    );
-  });
-
-  test('says why it is not identified if the log cannot be read', async () => {
+  test('says why the failure is unknown if the log cannot be read', async () => {
     const release = await operator.receiveNew(operator.outputs.ShopUpdatedQueueUrl);
     const { ShopUpdatedLogGroup: _, ...outputs } = operator.stack.outputs;
     const withoutOutput = await listed({ stack: operator.stack.with({ outputs }) });
-    const none = { ...outputs, ShopUpdatedLogGroup: 'none' };
-    const withoutGroup = await listed({ stack: operator.stack.with({ outputs: none }) });
     await release();
     expect(withoutOutput).toMatch(
-      / 1 not identified: The stack has no output ShopUpdatedLogGroup: deploy .* again\n/,
+      / last failure unknown: The stack has no output ShopUpdatedLogGroup: deploy .* again\n/,
     );
-    expect(withoutGroup).toContain('The specified log group does not exist.');
   });
 });
 
@@ -279,12 +244,6 @@ describe('show', () => {
       expect(text).toContain(fact);
     }
     expect(text).not.toContain('Personal name');
-  });
-
-  test('sums up the reasons, most frequent first', async () => {
-    await putMany(1, dead, { ...DEAD, failureReason: 'rare' });
-    await putMany(2);
-    expect(await shown('shop.updated')).toContain(`    2 × ${DEAD.failureReason}\n    1 × rare\n`);
   });
 
   test('with --json prints everything for programs, and the payload on request', async () => {
@@ -420,11 +379,6 @@ describe('export', () => {
     );
   });
 
-  test('says that a queue is empty', async () => {
-    const said = ['Nothing to export: the quarantine queue is empty'];
-    expect(await exported('quarantine')).toEqual({ complete: true, said, lines: [] });
-  });
-
   test('writes a new file, in a folder that exists, that only its owner can read', async () => {
     const file = operator.path('dead.jsonl');
     await using destination = new ExportDestination(file);
@@ -510,15 +464,6 @@ describe('reading a queue', () => {
     expect(await visitAll(visit, { signal: interruption.signal })).toMatchObject({ seen: 10 });
     expect(await countVisible()).toBe(5);
   });
-});
-
-test('a redriven message that SQS moved later does not show its earlier failure', () => {
-  const withReason = { failureReason: { DataType: 'String', StringValue: 'the table was away' } };
-  const reason = (attributes: typeof withReason | object, movedBySqs: boolean) =>
-    reasonOf({ attributes: { ...attributes }, movedBySqs }, { kind: 'dead-letter' });
-  expect(reason(withReason, false)).toBe('the table was away');
-  expect(reason(withReason, true)).toMatch(/^SQS moved it after too many receives/);
-  expect(reason({}, false)).toMatch(/^SQS moved it after too many receives/);
 });
 
 describe('messages for review', () => {

@@ -1,9 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  CloudWatchClient,
-  DisableAlarmActionsCommand,
-  SetAlarmStateCommand,
-} from '@aws-sdk/client-cloudwatch';
+import { CloudWatchClient, SetAlarmStateCommand } from '@aws-sdk/client-cloudwatch';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { alarmTable } from '../../../../lib/alarms/alarm-table.ts';
@@ -202,15 +198,6 @@ describe('with a separate event source', () => {
       });
       await act(resume, stack.with({ cloudwatch: client }));
       expect((await alarms()).waiting).toEqual(['OK', threshold]);
-    });
-
-    test('notifies after the resume, although an earlier version turned its actions off in the pause', async () => {
-      await act(paused());
-      await cloudwatch.send(
-        new DisableAlarmActionsCommand({ AlarmNames: [aws.outputs.ShopUpdatedWaitingAlarm ?? ''] }),
-      );
-      await act(resume);
-      expect((await pauseState(stack, EVENT)).waiting.ActionsEnabled).toBe(true);
     });
 
     test('keeps its other settings', async () => {
