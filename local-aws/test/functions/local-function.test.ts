@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { FunctionDefinition } from '../../functions/function-definition.ts';
 import { InspectorPort } from '../../functions/inspector-port.ts';
 import type { FunctionLogLine } from '../../functions/invocation.ts';
@@ -219,24 +219,29 @@ describe('concurrency', () => {
 
   test('other environments start if all are busy, up to the maximum', async () => {
     const { local } = start({ handler: 'index.identify', maximumConcurrency: 2 });
-    const runs = await Promise.all([1, 2, 3, 4].map(() => identify(local, { sleepMilliseconds: 300 })));
-    expect(new Set(runs.map((run) => run.environmentId)).size).toBe(2);
+    const runs = [1, 2, 3, 4].map(() => identify(local, {}));
+    expect(local.environments).toBe(2);
+    await Promise.all(runs);
+    expect(local.environments).toBe(2);
   });
 
   test('a function is overloaded while invocations wait for long, and not a moment later', async () => {
+    let now = performance.now();
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => now);
     const { local } = start({ handler: 'index.identify', maximumConcurrency: 1 });
     await local.warmUp();
-    const alone = identify(local, { sleepMilliseconds: 500 });
-    await sleep(50);
+    const runs = [identify(local, {})];
+    now += 1_000;
     expect(local.isOverloaded).toBe(false);
-    const waiting = identify(local, {});
-    await sleep(30);
-    expect(local.isOverloaded).toBe(true);
-    await Promise.all([alone, waiting]);
-    expect(local.isOverloaded).toBe(true);
-    await eventually(async () => !local.isOverloaded || undefined);
-    await identify(local, {});
+    runs.push(identify(local, {}));
     expect(local.isOverloaded).toBe(false);
+    now += 1_000;
+    expect(local.isOverloaded).toBe(true);
+    await Promise.all(runs);
+    expect(local.isOverloaded).toBe(true);
+    now += 1_000;
+    expect(local.isOverloaded).toBe(false);
+    clock.mockRestore();
   });
 
   test('above the reserved concurrency an invocation is refused, not queued', async () => {
@@ -259,14 +264,14 @@ describe('concurrency', () => {
     const shared = new SharedEnvironments(1);
     const settings = { handler: 'index.identify', maximumConcurrency: 4 };
     const [first, second] = [start(settings, { shared }).local, start(settings, { shared }).local];
-    const busy = (local: LocalFunction) =>
-      Promise.all([1, 2, 3].map(() => identify(local, { sleepMilliseconds: 300 })));
-    await busy(first);
-    await busy(second);
+    const busy = (local: LocalFunction) => Promise.all([1, 2, 3].map(() => identify(local, {})));
+    const runs = [busy(first), busy(second)];
     expect([first.environments, second.environments]).toEqual([2, 1]);
+    await Promise.all(runs);
     await first.kill();
-    await busy(second);
+    const more = busy(second);
     expect([first.environments, second.environments]).toEqual([0, 2]);
+    await more;
   });
 
   test('idle environments are ended after a while, except one', async () => {
@@ -274,8 +279,9 @@ describe('concurrency', () => {
       { handler: 'index.identify', maximumConcurrency: 3 },
       { idleLimitMilliseconds: 300 },
     );
-    await Promise.all([1, 2, 3].map(() => identify(local, { sleepMilliseconds: 300 })));
+    const runs = [1, 2, 3].map(() => identify(local, {}));
     expect(local.environments).toBe(3);
+    await Promise.all(runs);
     await eventually(async () => local.environments === 1 || undefined);
     await sleep(400);
     expect(local.environments).toBe(1);
