@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import { type Ended, Project } from './project.ts';
+import { type Ended, freePort, Project } from './project.ts';
 
 const SECRET = 'A0b1C2d3E4f5A6b7';
 
@@ -19,14 +19,16 @@ const event = (id: string) =>
 
 /** Runs the checker, and posts bodies to it one after the other, with a risky content type. */
 async function check(args: readonly string[], bodies: readonly string[]): Promise<Ended> {
-  const running = project.start(['check-sender', '--secret', SECRET, '--port', '0', ...args]);
-  const port = await eventually(async () => /localhost:(\d+)/.exec(running.stderr())?.[1]);
+  const port = String(await freePort());
+  const ended = project.type(['check-sender', '--secret', SECRET, '--port', port, ...args]);
   for (const body of bodies) {
     const signature = createHmac('sha256', SECRET).update(body).digest('hex');
     const headers = { 'content-type': 'text/plain', 'x-webhook-signature': signature };
-    await fetch(`http://127.0.0.1:${port}${WEBHOOK_PATH}`, { method: 'POST', headers, body });
+    const url = `http://127.0.0.1:${port}${WEBHOOK_PATH}`;
+    // Until it listens.
+    await eventually(() => fetch(url, { method: 'POST', headers, body }).catch(() => undefined));
   }
-  return running.ended;
+  return ended;
 }
 
 describe('the exit code of check-sender', () => {
@@ -71,6 +73,6 @@ describe('the exit code of check-sender', () => {
 
 test('check-sender says if its own secret is a variable that was not replaced', async () => {
   const args = ['--secret', '$WEBHOOK_SECRET', '--port', '0', '--timeout', '1'];
-  const { stderr } = await project.run(['check-sender', ...args]);
+  const { stderr } = await project.type(['check-sender', ...args]);
   expect(stderr).toContain('looks like a variable that was not replaced');
 });
