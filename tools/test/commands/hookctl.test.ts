@@ -1,9 +1,14 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { networkInterfaces } from 'node:os';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readSamples } from '../../../events/samples.ts';
+import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { COMMAND_GROUPS } from '../../program.ts';
-import { type Ended, Project, refusal } from './project.ts';
+import { type Ended, freePort, occupyPort, Project, refusal } from './project.ts';
 
 let project: Project;
 
@@ -35,8 +40,8 @@ test('the scripts of package.json are commands without options', () => {
   expect(others).toEqual([]);
 });
 
-describe('--help', () => {
-  test('lists every command below the people who need it', async () => {
+describe('each command', () => {
+  test('is listed in the help, below the people who need it', async () => {
     const { code, stdout } = await project.type(['--help']);
     expect(code).toBe(0);
     const sections = stdout.split(/^(?=\S.*:$)/m);
@@ -46,22 +51,156 @@ describe('--help', () => {
     }
   });
 
-  test.each(commands)('of %s says how it is typed and what it does', async (command) => {
-    const { code, stdout, stderr } = await project.type([command, '--help']);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(new RegExp(`^Usage: hookctl ${command} .*\n\n[A-Z]`));
-    expect(stdout).toContain('-h, --help');
+  test('says how it is typed and what it does', async () => {
+    for (const command of commands) {
+      const { code, stdout, stderr } = await project.type([command, '--help']);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toMatch(new RegExp(`^Usage: hookctl ${command} .*\n\n[A-Z]`));
+    }
+  });
+
+  test('refuses a wrong option in one line, with exit code 2, except test, which passes it to Jest', async () => {
+    for (const command of commands.filter((one) => one !== 'test')) {
+      const ended = await project.type([command, '--no-such-option']);
+      expect([command, ended]).toEqual([command, refusal("Unknown option '--no-such-option'", 2)]);
+    }
   });
 });
 
-test.each(commands.filter((command) => command !== 'test'))(
-  '%s refuses a wrong option in one line, with exit code 2',
-  async (command) => {
-    expect(await project.type([command, '--no-such-option'])).toEqual(
-      refusal("Unknown option '--no-such-option'", 2),
+const emptySecret =
+  "Option '--secret <secret>' argument '' is invalid. It must not be empty: anybody could sign with an empty secret.";
+const events = readSamples()
+  .map(({ event }) => event)
+  .join(', ');
+
+describe('a wrong command line is refused in one line, with exit code 2:', () => {
+  test.each([
+    {
+      args: ['start', '--port', '65536'],
+      line: "Option '--port <port>' argument '65536' is invalid. It must be a whole number from 0 to 65535.",
+    },
+    { args: ['start', '--secret', ''], line: emptySecret },
+    { args: ['check-sender', '--secret', ''], line: emptySecret },
+    {
+      args: ['start', '--gateway', 'soap'],
+      line: "Option '--gateway <kind>' argument 'soap' is invalid. Allowed choices are http, rest.",
+    },
+    { args: ['start', 'it'], line: "Too many arguments for 'start'. Expected 0 arguments but got 1: it." },
+    {
+      args: ['start', '--inspect', 'recevier'],
+      line: `Option '--inspect <function[:port]>' argument 'recevier' is invalid. It must be a function with an optional port, such as shop.updated:9230. Did you mean receiver? One of: receiver, ${eventNames.join(', ')}`,
+    },
+    {
+      args: ['start', '--inspect', 'receiver:65536'],
+      line: "Option '--inspect <function[:port]>' argument 'receiver:65536' is invalid. The largest port is 65535.",
+    },
+    { args: ['send'], line: `Name one event: ${events}` },
+    { args: ['send', 'example.unknown'], line: `No event 'example.unknown'. One of: ${events}` },
+    {
+      args: ['send', 'shop.updated', '--file', 'events/shop-updated.json'],
+      line: 'Either an event or --file, not both',
+    },
+    {
+      args: ['send', 'shop.updated', '--url', 'ftp://localhost'],
+      line: "Option '--url <url>' argument 'ftp://localhost' is invalid. It must be an address such as http://localhost:3000/api/v1/webhooks/partner.",
+    },
+    {
+      args: ['replay', 'shop.udpated'],
+      line: `Command-argument value 'shop.udpated' is invalid for argument 'events'. Did you mean shop.updated? One of: ${eventNames.join(', ')}`,
+    },
+    { args: ['dlq', 'show', 'shop.updated', '--jsn'], line: "Unknown option '--jsn' (Did you mean --json?)" },
+    {
+      args: ['dlq', 'redriv', 'shop.updated', '--id', 'x'],
+      line: "No command 'redriv'. Did you mean redrive? One of: list, show, redrive, export, discard",
+    },
+    { args: ['test', 'test/none.test.ts'], line: 'No test file at test/none.test.ts' },
+    { args: ['pause'], line: "Missing required argument 'event'" },
+    ...[[], ['--reason', ' '], ['--reason', 'two\nlines'], ['--reason', 'x'.repeat(401)]].map((reason) => ({
+      args: ['pause', 'shop.updated', ...reason],
+      line: 'Give a reason, in one line of 1 to 400 characters: --reason "…"',
+    })),
+    {
+      args: ['pause', 'shop.updated', '--reason', 'x', '--stage', 'prod', '--outputs', 'outputs.json'],
+      line: 'Either --stage or --outputs, not both',
+    },
+    {
+      args: ['soak', '--kills', '1', '--outage', '1'],
+      line: "Option '--kills <n>' cannot be used with option '--outage <seconds>'",
+    },
+    {
+      args: ['check-sender', '--secret', 'x', '--play', '418'],
+      line: "Option '--play <steps>' argument '418' is invalid. Each step is one of 401, 429, 500, 502, 503, 504, ok, redirect, cut, cut-late, slow, retry-after. Some take a time: slow=35s, retry-after=20s. Join steps with commas.",
+    },
+  ])('$args', async ({ args, line }) => {
+    expect(await project.type(args)).toEqual(refusal(line, 2));
+  });
+
+  test('start with a wrong port in its environment', async () => {
+    expect(await project.type(['start'], { AWS_PORT: '3e3' })).toEqual(
+      refusal(
+        "Option '--aws-port <port>' value '3e3' from env 'AWS_PORT' is invalid. It must be a whole number from 0 to 65535.",
+        2,
+      ),
     );
-  },
-);
+  });
+
+  test('start with the same port for two options', async () => {
+    const port = String(await freePort());
+    expect(await project.type(['start', '--port', port, '--inspect', `receiver:${port}`])).toEqual(
+      refusal(`--port and --inspect receiver:<port> must differ, not both be ${port}`, 2),
+    );
+  });
+
+  // In processes of their own: these end the process.
+  test('check-sender without a secret, or with a port that is in use', async () => {
+    expect(await project.run(['check-sender'])).toEqual(
+      refusal('Set the secret that signs deliveries: --secret, or the variable WEBHOOK_SECRET', 2),
+    );
+    const { port, server } = await occupyPort();
+    expect(await project.run(['check-sender', '--secret', 'x', '--port', String(port)])).toEqual(
+      refusal(`Port ${port} is in use. Stop what uses it, or choose another with --port`, 2),
+    );
+    await once(server.close(), 'close');
+  });
+});
+
+describe('what a command needs and does not find is named in one line, with exit code 1:', () => {
+  test.each([
+    { args: ['send', '--file', 'events/none.json'], line: 'No file events/none.json' },
+    { args: ['send', '--file', 'events'], line: 'events is a folder, not a file' },
+    { args: ['invoke', 'shop.updated'], line: 'The local stack is not running. Start it with: npm start' },
+    { args: ['dlq', 'list'], line: 'The local stack is not running. Start it with: npm start' },
+  ])('$args', async ({ args, line }) => {
+    expect(await project.type(args)).toEqual(refusal(line));
+  });
+
+  test('send, if nothing listens', async () => {
+    const url = `http://localhost:${await freePort()}/api/v1/webhooks/partner`;
+    // In a process of its own: Jest's modules have another `TypeError` than `fetch`.
+    expect(await project.run(['send', 'shop.updated', '--url', url])).toEqual(
+      refusal(
+        `Nothing answers at ${url}. Is it the right address? The local stack is started with: npm start. If it is restarting, try again in a few seconds`,
+      ),
+    );
+  });
+
+  const loopback = Object.values(networkInterfaces()).flatMap((addresses = []) =>
+    addresses.filter(({ internal }) => internal).map(({ address }) => address),
+  );
+  test.each(['127.0.0.1', '::1'].filter((host) => loopback.includes(host)))(
+    'start, if something on %s uses its ports',
+    async (host) => {
+      const [one, other] = await Promise.all([occupyPort(host), occupyPort(host)]);
+      const args = ['--port', String(one.port), '--aws-port', '0', '--console-port', String(other.port)];
+      expect(await project.type(['start', ...args])).toEqual(
+        refusal(
+          `Ports ${one.port}, ${other.port} are in use. Stop what uses them, or choose others with --port, --console-port`,
+        ),
+      );
+      await Promise.all([one, other].map(({ server }) => once(server.close(), 'close')));
+    },
+  );
+});
 
 describe('a process of hookctl', () => {
   test.each([
@@ -70,23 +209,19 @@ describe('a process of hookctl', () => {
       line: expect.stringMatching(/^No command 'sennd'\. Did you mean send\? One of: start, /),
     },
     { args: [], line: expect.stringMatching(/^Choose a command: start, /) },
-    { args: ['start', '--prot', '1'], line: "Unknown option '--prot' (Did you mean --port?)\n" },
   ])('exits with 2 and one line after $args', async ({ args, line }) => {
     expect(await project.run(args)).toEqual({ code: 2, stdout: '', stderr: line });
   });
 
   test('prints the version of the tools', async () => {
     const { version } = JSON.parse(readFileSync('tools/package.json', 'utf8'));
-    expect(await project.run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+    expect(await project.type(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
   });
 
   test('ends without an error if its output is no longer read', async () => {
     const typed = `"${process.execPath}" tools/hookctl.js dlq --help | true`;
-    expect(await run('bash', ['-c', `set -o pipefail; ${typed}`])).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: '',
-    });
+    const ended = { code: 0, stdout: '', stderr: '' };
+    expect(await run('bash', ['-c', `set -o pipefail; ${typed}`])).toEqual(ended);
   });
 
   test('is what npx finds', async () => {
@@ -111,34 +246,54 @@ describe('a process of hookctl', () => {
   });
 });
 
-describe('a script of npm', () => {
-  test.each([
-    {
-      typed: ['start', '--port=0', '--retry-fast'],
-      refused:
-        'npm took --port and --retry-fast for itself, because -- is missing: npm start -- --port 0 --retry-fast\n' +
-        'Or type: npx hookctl start --port 0 --retry-fast\n',
-    },
-    {
-      typed: ['test', '-t', 'signature'],
-      refused:
-        'npm took -t for itself, because -- is missing: npm test -- -t signature\n' +
-        'Or type: npx hookctl test -t signature\n',
-    },
-    {
-      typed: ['start', '--no-watch', '--secret=hidden'],
-      refused:
-        'npm took --secret and --no-watch for itself, because -- is missing: npm start -- --secret … --no-watch\n' +
-        'Or type: npx hookctl start --secret … --no-watch\n',
-    },
-    {
-      typed: ['run', 'generate', '--check'],
-      refused:
-        'npm took --check for itself, because -- is missing: npm run generate -- --check\n' +
-        'Or type: npx hookctl generate --check\n',
-    },
-  ])('refuses options that npm keeps: npm $typed', async ({ typed, refused }) => {
-    const ended = await run('npm', typed);
-    expect({ code: ended.code, stderr: ended.stderr }).toEqual({ code: 2, stderr: refused });
+test.each([
+  {
+    typed: ['start', '--no-watch', '--secret=hidden', '--retry-fast'],
+    options: '--secret and --retry-fast and --no-watch',
+    right: '--secret … --retry-fast --no-watch',
+    npm: 'npm start',
+  },
+  { typed: ['test', '-t', 'signature'], options: '-t', right: '-t signature', npm: 'npm test' },
+  { typed: ['run', 'generate', '--check'], options: '--check', right: '--check', npm: 'npm run generate' },
+])('a script of npm refuses options that npm keeps: npm $typed', async ({ typed, options, right, npm }) => {
+  const { code, stderr } = await run('npm', typed);
+  const script = npm.split(' ').at(-1);
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr:
+      `npm took ${options} for itself, because -- is missing: ${npm} -- ${right}\n` +
+      `Or type: npx hookctl ${script} ${right}\n`,
+  });
+});
+
+describe("on a major version of Node.js that is not Lambda's", () => {
+  const found = `Node.js 99 is needed, this is ${process.versions.node}.`;
+  let other: Project;
+
+  beforeAll(async () => {
+    other = await Project.create({ neededNode: '99.1.0' });
+  });
+  afterAll(() => other.remove());
+
+  /** Runs Node.js without type stripping, like an older Node.js. */
+  const run = (args: readonly string[]) => other.spawn([process.execPath, '--no-strip-types', ...args]).ended;
+
+  test('a command without npm says where Node.js is', async () => {
+    expect(await run(['tools/hookctl.js', 'start'])).toEqual(
+      refusal(
+        `${found} It is in node_modules/.bin. npm and npx use it: type "npm start", "npm test" or "npx hookctl".`,
+      ),
+    );
+  });
+
+  test('each entry point says that Node.js is not installed, and how to install it', async () => {
+    await rm(other.path('node_modules'));
+    const line = `${found} An install script of the package node installs it. Run: npm ci --ignore-scripts=false`;
+    const entries = [
+      ['tools/hookctl.js', 'start'],
+      [resolve('node_modules/tsx/dist/cli.mjs'), 'bin/app.ts'],
+      [resolve('node_modules/jest/bin/jest.js')],
+    ];
+    for (const args of entries) expect(await run(args)).toEqual(refusal(line));
   });
 });
