@@ -431,6 +431,13 @@ describe('the contact_partner record', () => {
     expect(await update('1', older)).toBe('Stale');
   });
 
+  test('with a version that is not text accepts every event', async () => {
+    await update('3', { display_name: 'Umi', shop_id: 's' });
+    await harmContact({ display_name_version: null });
+    expect(await update('2', { display_name: 'Sora', shop_id: 'x' })).toBe('Processed');
+    expect(await read()).toMatchObject({ display_name: 'Sora', shop_id: 's', version: '3' });
+  });
+
   test('is created by an event without any fields, once', async () => {
     expect(await update('1', {})).toBe('Processed');
     expect(await update('1', {})).toBe('Duplicate');
@@ -498,6 +505,23 @@ describe('the contact_partner record', () => {
       });
     },
   );
+
+  test('gets a field that lost its version from a repair by the event that wrote it', async () => {
+    await update('3', { display_name: 'Umi' });
+    await update('2', { shop_id: 's' });
+    await harmContact({ shop_id: 'wrong', shop_id_version: undefined });
+    expect(await repair('2', { shop_id: 's' })).toBe('Processed');
+    expect(await read()).toMatchObject({ shop_id: 's', shop_id_version: '2', version: '3' });
+  });
+
+  test('loses a wrong version of a field in a repair, so that the right event can write the field', async () => {
+    await update('2', { display_name: 'Umi' });
+    await update('3', { shop_id: 's' });
+    await harmContact({ display_name: 'wrong', display_name_version: '3' });
+    await repair('3', { shop_id: 's' });
+    await repair('2', { display_name: 'Umi' });
+    expect(await read()).toMatchObject({ display_name: 'Umi', display_name_version: '2', shop_id: 's' });
+  });
 
   test.each([1, 2, 3, 4, 5])(
     'is repaired even if an older delivery arrives after write %i of the repair',
