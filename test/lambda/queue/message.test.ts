@@ -37,7 +37,6 @@ test('text that SQS accepts is not changed', () => {
 
 test.each([
   ['an id', 'shop-1', 'shop-1'],
-  ['a number', 7, '7'],
   [
     'every character that SQS takes',
     '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~',
@@ -50,7 +49,6 @@ test.each([
 
 test.each([
   ['is too long', 'x'.repeat(129)],
-  ['has 10,000 characters', 'x'.repeat(10_000)],
   ['has a space', 'shop 1'],
   ['has a control character', 'shop\u0000'],
   ['is not ASCII', '店'],
@@ -92,7 +90,6 @@ test.each([
   ['968 KiB and a byte', `"${'x'.repeat(968 * 1024 - 5)}"`],
   ['968 KiB and a character of two bytes', `"${'é'.repeat(484 * 1024 - 2)}"`],
   ['484 KiB and a byte of what is escaped in a record of the archive', '\n'.repeat(484 * 1024 + 1)],
-  ['1 MiB', 'x'.repeat(1024 * 1024)],
 ])('a body of %s is stored in S3', (_, body) => {
   expect(fitsMessage(body)).toBe(false);
 });
@@ -114,10 +111,8 @@ test.each([
   undefined,
   '',
   'Root=1-5759e988-bd862e3fe1be46a99427279',
-  'Root=1-5759e98-bd862e3fe1be46a994272793',
   `Self=1;${ROOT}`,
   `${ROOT};Parent=5`,
-  `${ROOT};Sampled=2`,
   `${ROOT};Lineage=`,
   `${ROOT};Lineage=${'1'.repeat(201)}`,
   `${ROOT};Parent=53995c3f42cd8ad8;Sampled=1\n`,

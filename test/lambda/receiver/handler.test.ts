@@ -278,18 +278,6 @@ test('a probe of the smoke test is logged without an event id and not counted; t
 });
 
 describe('a secret', () => {
-  // Decision D12: for 24 hours after a rotation.
-  test.each([
-    { hours: 23.9, status: 200 },
-    { hours: 24.1, status: 401 },
-  ])('that was replaced $hours hours ago gets $status', async ({ hours, status }) => {
-    await rotate('next');
-    jest.spyOn(Date, 'now').mockReturnValue(Date.now() + hours * 3_600_000);
-    const answer = await start();
-    expect(await answer({ secret: 'next' })).toBe(200);
-    expect(await answer({ secret: TEST_SECRET })).toBe(status);
-  });
-
   test('that cannot be read is counted once per read, also if one is cached', async () => {
     const answer = await start();
     breakSecrets('down');
