@@ -207,20 +207,13 @@ describe('is refused', () => {
       field: 'domain.ownershipCertificateArn',
       given: { domain: { ...everySetting.domain, mutualTls: undefined } },
     },
-    ...[1, 1_001].map((maximumConcurrency) => ({
-      field: 'events.shop.updated.maximumConcurrency',
-      given: { events: { 'shop.updated': { maximumConcurrency } } },
-    })),
     // The concurrency must be above `maximumConcurrency`, which is 20 by default.
     {
       field: 'events.shop.updated.reservedConcurrency',
       given: { events: { 'shop.updated': { reservedConcurrency: 20 } } },
     },
-    { field: 'quietAfter', given: { quietAfter: 169 } },
-    { field: 'receiver.reservedConcurrency', given: { receiver: { reservedConcurrency: 0 } } },
     // A timeout as long as API Gateway waits.
     { field: 'receiver.timeout', given: { receiver: { timeout: 29 } } },
-    { field: 'receiver.memory', given: { receiver: { memory: 100 } } },
     { field: 'alarmEmails.1', given: { alarmEmails: ['night@example.com', 'nobody'] } },
     { field: 'reviewEmails', given: { reviewEmails: ['a@example.com', 'a@example.com'] } },
     {

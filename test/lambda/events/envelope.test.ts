@@ -98,9 +98,7 @@ describe('an unusable payload', () => {
       ['event'],
     ],
     ['has an empty event', JSON.stringify({ ...shopUpdated, event: '' }), ['event']],
-    ['has an empty list as its event', JSON.stringify({ ...shopUpdated, event: [] }), ['event']],
     ['has data that is an array', JSON.stringify({ ...shopUpdated, data: [] }), ['data']],
-    ['has data that is null', JSON.stringify({ ...shopUpdated, data: null }), ['data']],
     ['has a timestamp that is no string', JSON.stringify({ ...shopUpdated, timestamp: 1 }), ['timestamp']],
     [
       'has a timestamp in another zone',
@@ -147,7 +145,6 @@ describe('an unusable payload', () => {
     ['is not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'must be UTF-8'],
     ['is not JSON', '{"event":', 'must be JSON'],
     ['is an array', '[]', 'must be a JSON object'],
-    ['is a string', '"shop.updated"', 'must be a JSON object'],
     ['is null', 'null', 'must be a JSON object'],
   ])('that %s says so about the body', (_, bytes, detail) => {
     const parsed = typeof bytes === 'string' ? parsePayloadText(bytes) : parsePayload(bytes);
@@ -173,15 +170,8 @@ describe('an unusable payload', () => {
     expect(describeProblems(problems)).toBe('event must not be empty; data.shop_id is missing');
   });
 
-  test('names at most twenty problems of a list', () => {
-    const updated_fields = Array.from({ length: 100_000 }, () => 1);
-    expect(
-      unusableFields(JSON.stringify({ ...shopUpdated, data: { shop_id: 's', updated_fields } })),
-    ).toHaveLength(20);
-  });
-
   test('names at most twenty problems of the envelope and a list together', () => {
-    const updated_fields = Array.from({ length: 20 }, () => 1);
+    const updated_fields = Array.from({ length: 100_000 }, () => 1);
     const payload = { event: 'shop.updated', data: { shop_id: 's', updated_fields } };
     expect(unusableFields(JSON.stringify(payload))).toEqual([
       'timestamp',
