@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 import { GetObjectCommand, NoSuchKey } from '@aws-sdk/client-s3';
 import * as v from 'valibot';
@@ -7,11 +6,8 @@ import { recordSchema } from '../../../lambda/archive/record-schema.ts';
 import { jsonOf } from '../history/json.ts';
 import type { Stage } from '../stage.ts';
 
-/**
- * Milliseconds before each further attempt to download an object. The SDK retries a failed call, but not a download
- * whose connection was lost.
- */
-const PAUSES = [500, 2_000];
+/** Attempts to download an object. The SDK retries a failed call, but not a download whose connection was lost. */
+const DOWNLOADS = 3;
 
 const LINE_FEED = 0x0a;
 
@@ -111,16 +107,14 @@ export function parseLine<Schema extends v.GenericSchema>(
  */
 export async function downloadObject(stack: Stage, key: string, signal?: AbortSignal) {
   const command = new GetObjectCommand({ Bucket: stack.archiveBucket, Key: key });
-  for (let attempt = 0; ; attempt += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       const { Body, ...about } = await stack.s3.send(command, signal && { abortSignal: signal });
       return { ...about, bytes: (await Body?.transformToByteArray()) ?? new Uint8Array() };
     } catch (error) {
       if (signal?.aborted || error instanceof NoSuchKey) return undefined;
       const isOfCall = Object.hasOwn(error as object, '$metadata');
-      if (isOfCall || attempt === PAUSES.length) throw error;
-      // If the wait is interrupted, the next call ends at once.
-      await sleep(PAUSES[attempt], undefined, { signal }).catch(() => {});
+      if (isOfCall || attempt === DOWNLOADS) throw error;
     }
   }
 }

@@ -72,8 +72,8 @@ export const queueChecks: readonly StageCheck[] = [
 
 /** @returns undefined if a queue is empty */
 async function contents({ stage }: Inspection, url: string) {
-  const { arn, visible, inFlight, delayed, retention } = await queueState(stage.sqs, url);
-  const count = visible + inFlight + delayed;
+  const { arn, visible, inFlight, retention } = await queueState(stage.sqs, url);
+  const count = visible + inFlight;
   if (count === 0) return undefined;
   const oldest = await oldestMessage(stage, arn);
   const left = duration((oldest ?? 0) + retention * 1000 - Date.now());

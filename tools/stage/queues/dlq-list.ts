@@ -84,7 +84,7 @@ export async function dlqList(operation: Operation, { json }: { readonly json: b
   for (const line of lines) printLine(line);
 }
 
-const isEmpty = ({ messages, inFlight, delayed }: QueueCounts) => messages + inFlight + delayed === 0;
+const isEmpty = ({ messages, inFlight }: QueueCounts) => messages + inFlight === 0;
 
 /** The result, or why AWS did not answer: the permission may be missing. */
 function orReason<Found>({ local }: Stage, finding: Promise<readonly Found[]>) {
@@ -138,7 +138,7 @@ async function listEventQueue(stack: Stage, event: EventName) {
   return { event, ...counts, lastFailure: failure };
 }
 
-const countsOf = ({ visible, inFlight, delayed }: QueueState) => ({ messages: visible, inFlight, delayed });
+const countsOf = ({ visible, inFlight }: QueueState) => ({ messages: visible, inFlight });
 
 const left = (heading: string): Column => ({ heading });
 const right = (heading: string): Column => ({ heading, align: 'right' });
@@ -163,11 +163,7 @@ const COUNTS = [right('WAITING'), right('IN FLIGHT')];
 
 const WAITING_COLUMNS = [left('QUEUE'), ...COUNTS, right('EVENTS'), right('OLDEST')];
 
-/** Delayed messages count as waiting. SQS delays only messages sent with a delay, and nothing here does that. */
-const countsIn = ({ messages, inFlight, delayed }: QueueCounts) => [
-  count(messages + delayed),
-  count(inFlight),
-];
+const countsIn = ({ messages, inFlight }: QueueCounts) => [count(messages), count(inFlight)];
 
 const since = (time: Date) => duration(Date.now() - time.getTime());
 
@@ -182,8 +178,8 @@ function waitingRow({ queue, events, oldest, ...counts }: ListedQueue): string[]
   ];
 }
 
-function stateOf({ messages, delayed, lastFailure: failure }: ListedEventQueue, isPaused: boolean): string {
-  const waits = messages + delayed > 0 ? ['waiting'] : [];
+function stateOf({ messages, lastFailure: failure }: ListedEventQueue, isPaused: boolean): string {
+  const waits = messages > 0 ? ['waiting'] : [];
   return [...(isPaused ? ['paused'] : waits), ...(failure ? [describeFailure(failure)] : [])].join('; ');
 }
 

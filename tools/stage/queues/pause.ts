@@ -185,8 +185,8 @@ function incomplete(error: unknown, what: string): CommandError {
 
 /** Sentences that say until when no message is lost. */
 async function deadline(stack: Stage, event: EventName, queue: QueueState): Promise<string[]> {
-  const { arn, visible, inFlight, delayed, retention } = queue;
-  const waiting = visible + inFlight + delayed;
+  const { arn, visible, inFlight, retention } = queue;
+  const waiting = visible + inFlight;
   const now = Date.now();
   const oldest = waiting === 0 ? now : await oldestMessage(stack, arn);
   // SQS's metric of the age leaves out a message after three receives.

@@ -30,8 +30,6 @@ export interface QueueState {
   readonly visible: number;
   /** Messages that somebody has received and not deleted, or that are being moved. */
   readonly inFlight: number;
-  /** Messages that were sent with a delay and cannot be received yet. */
-  readonly delayed: number;
   /** How long SQS keeps a message, in seconds. */
   readonly retention: number;
   /** Visibility timeout, in seconds. */
@@ -48,7 +46,6 @@ export async function queueState(sqs: SQSClient, url: string): Promise<QueueStat
         'QueueArn',
         'ApproximateNumberOfMessages',
         'ApproximateNumberOfMessagesNotVisible',
-        'ApproximateNumberOfMessagesDelayed',
         'MessageRetentionPeriod',
         'VisibilityTimeout',
         'RedrivePolicy',
@@ -59,7 +56,6 @@ export async function queueState(sqs: SQSClient, url: string): Promise<QueueStat
     arn: Attributes.QueueArn ?? '',
     visible: Number(Attributes.ApproximateNumberOfMessages),
     inFlight: Number(Attributes.ApproximateNumberOfMessagesNotVisible),
-    delayed: Number(Attributes.ApproximateNumberOfMessagesDelayed),
     retention: Number(Attributes.MessageRetentionPeriod),
     visibility: Number(Attributes.VisibilityTimeout),
     maxReceives: Number(
@@ -69,11 +65,10 @@ export async function queueState(sqs: SQSClient, url: string): Promise<QueueStat
 }
 
 /** Why no message could be received from a queue. Follows `Nothing to show:`. */
-export function emptiness({ title }: AnyQueue, { visible, inFlight, delayed }: QueueState): string {
+export function emptiness({ title }: AnyQueue, { visible, inFlight }: QueueState): string {
   if (inFlight > 0) {
     return `${title} has ${messages(inFlight)} in flight: another command reads or moves them. Try again in a minute`;
   }
-  if (delayed > 0) return `SQS delays all messages of ${title} (${delayed}), for 15 minutes at most`;
   if (visible > 0)
     return `SQS counts ${messages(visible)} on ${title} but returns none. Try again in a minute`;
   return `${title} is empty`;

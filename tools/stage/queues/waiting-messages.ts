@@ -20,8 +20,8 @@ export async function waitingMessages(
 ): Promise<{ readonly messages: readonly WaitingMessage[]; readonly complete: boolean }> {
   const messages: WaitingMessage[] = [];
   const searches = queues.map(async (queue) => {
-    const { visible, inFlight, delayed, retention } = await queueState(stage.sqs, queue.url);
-    const isAllVisible = inFlight + delayed === 0;
+    const { visible, inFlight, retention } = await queueState(stage.sqs, queue.url);
+    const isAllVisible = inFlight === 0;
     if (visible === 0) return isAllVisible;
     const { limited } = await forEachMessage(
       stage,

@@ -332,16 +332,15 @@ describe('an object whose connection is lost', () => {
   const bytes = gzipSync(archiveLine(archived()));
   let server: Server;
   let s3: S3Client;
-  /** Times of the requests, in milliseconds. */
-  let requests: number[] = [];
+  let requests = 0;
   /** Number of requests that lose their connection. */
   let losses = 0;
 
   beforeAll(async () => {
     server = createServer((_, response) => {
-      requests.push(Date.now());
+      requests += 1;
       response.writeHead(200, { 'content-length': bytes.length });
-      if (requests.length > losses) response.end(bytes);
+      if (requests > losses) response.end(bytes);
       else response.write(bytes.subarray(0, 10), () => response.destroy());
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -354,20 +353,16 @@ describe('an object whose connection is lost', () => {
   });
 
   const read = (lost: number) => {
-    [requests, losses] = [[], lost];
+    [requests, losses] = [0, lost];
     const { signal } = new AbortController();
     return all(new ArchiveObject(operator.stack.with({ s3 }), { key: 'a', bytes: 0 }, signal).records());
   };
 
-  test('is requested again after a pause, three times at most', async () => {
+  test('is requested again, three times at most', async () => {
     expect(await read(2)).toEqual([{ line: 1, record: archived() }]);
-    const [first = 0, second = 0, third = 0, ...more] = requests;
-    expect(more).toEqual([]);
-    // Timers may be a millisecond early.
-    expect(second - first).toBeGreaterThanOrEqual(490);
-    expect(third - second).toBeGreaterThanOrEqual(1_990);
+    expect(requests).toBe(3);
     await expect(read(3)).rejects.toMatchObject({ code: 'ECONNRESET' });
-    expect(requests).toHaveLength(3);
+    expect(requests).toBe(3);
   });
 });
 

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
-import { DeleteQueueCommand, PurgeQueueCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { DeleteQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../../../lambda/events/catalogue.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
@@ -90,22 +90,6 @@ describe('list', () => {
     expect(await listed()).not.toContain('empty');
   });
 
-  test('counts a delayed message as waiting, on either kind of queue', async () => {
-    const { GirlDeletedQueueUrl, GirlDeletedDeadLetterQueueUrl } = operator.outputs;
-    const queues = [GirlDeletedQueueUrl, GirlDeletedDeadLetterQueueUrl];
-    for (const QueueUrl of queues) {
-      const command = new SendMessageCommand({ QueueUrl, MessageBody: '{}', DelaySeconds: 900 });
-      await operator.queues.client.send(command);
-    }
-    const text = await listed();
-    expect(text).toMatch(/\ngirl\.deleted +1 +0 +unknown +unknown\n/);
-    expect(text).toMatch(/\ngirl\.deleted +1 +0 +waiting\n/);
-    expect(await shown('girl.deleted')).toBe(
-      'Nothing to show: SQS delays all messages of the dead-letter queue of girl.deleted (1), for 15 minutes at most',
-    );
-    for (const QueueUrl of queues) await operator.queues.client.send(new PurgeQueueCommand({ QueueUrl }));
-  });
-
   test('shows a dead letter in flight, and how to see why', async () => {
     const release = await operator.receiveNew(operator.outputs.GirlCreatedDeadLetterQueueUrl);
     const text = await listed();
@@ -176,7 +160,7 @@ describe('list, of a message in flight,', () => {
   test('shows no failure if there was none, and prints JSON for programs', async () => {
     expect(await listedWith(undefined)).toMatch(/\nshop\.updated +0 +1\n/);
     const { queues, eventQueues } = JSON.parse(await listedWith(failed, true));
-    const counts = { messages: 0, delayed: 0 };
+    const counts = { messages: 0 };
     expect(queues).toContainEqual({ queue: 'shop.updated', ...counts, inFlight: 0 });
     const lastFailure = { at: Date.parse(at), error: 'Throttled' };
     expect(eventQueues).toContainEqual({ event: 'shop.updated', ...counts, inFlight: 1, lastFailure });
