@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { alarmTable } from '../../../lib/alarms/alarm-table.ts';
 
 const files = globSync(['*.md', 'docs/*.md', 'examples/**/README.md', 'tools/README.md']).sort();
@@ -48,35 +48,24 @@ function fault(from: string, url: string): string | undefined {
   return anchorsIn(file).has(anchor) ? undefined : `${file} has no heading #${anchor}`;
 }
 
-test.each(files)('every link in %s leads to a file, and to a heading of it', (file) => {
-  const broken = linksIn(file).flatMap(({ url, line }) => {
-    const reason = fault(file, url);
-    return reason === undefined ? [] : [`${file}:${line}: ${url}: ${reason}`];
-  });
+test('every link leads to a file, and to a heading of it', () => {
+  const broken = files.flatMap((file) =>
+    linksIn(file).flatMap(({ url, line }) => {
+      const reason = fault(file, url);
+      return reason === undefined ? [] : [`${file}:${line}: ${url}: ${reason}`];
+    }),
+  );
   expect(broken).toEqual([]);
 });
 
-test.each([
-  ['docs/NONE.md', 'no file docs/NONE.md'],
-  ['docs/partner.md#NONE', 'docs/partner.md has no heading #NONE'],
-  ['#no-such', 'README.md has no heading #no-such'],
-  ['../elsewhere', 'leaves the project'],
-  ['../../actions/workflows/none.yml/badge.svg', 'no file .github/workflows/none.yml'],
-])('a broken link is found: %s', (url, reason) => {
-  expect(fault('README.md', url)).toBe(reason);
-});
-
-test('documents have links', () => {
+test('a broken link would be found', () => {
+  expect(fault('README.md', 'docs/partner.md#NONE')).toBe('docs/partner.md has no heading #NONE');
   expect(files.flatMap(linksIn).length).toBeGreaterThan(50);
 });
 
-describe('the runbook', () => {
-  test.each(Object.entries(alarmTable).map(([path, { section }]) => [path, section]))(
-    'has a section for the alarm %s: #%s',
-    (_, section) => {
-      expect(anchorsIn('docs/operations.md')).toContain(section);
-    },
-  );
+test('the runbook has a section for each alarm', () => {
+  const sections = Object.values(alarmTable).map(({ section }) => section);
+  expect([...anchorsIn('docs/operations.md')]).toEqual(expect.arrayContaining(sections));
 });
 
 /** Code refers to documents by path and anchor: in errors, comments and descriptions. */

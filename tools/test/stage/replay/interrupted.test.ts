@@ -21,7 +21,8 @@ afterAll(() => project.remove());
 const WRONG = Number(process.env.REPLAY_WRONG_ITEMS ?? 60);
 /** Reviews that are notified again. */
 const REVIEWS = 10;
-const INTERRUPTIONS = 4;
+/** The first by SIGKILL, the second by Ctrl-C. */
+const INTERRUPTIONS = 2;
 /** Messages a second. */
 const RATE = WRONG / 3;
 
@@ -78,7 +79,7 @@ test('a repair that is interrupted and killed several times ends in the right st
     await running.ended;
   }
   expect(await cast()).not.toEqual(right);
-  expect(await project.run(words)).toMatchObject({ code: 0 });
+  expect(await project.type(words)).toMatchObject({ code: 0 });
   await eventually(async () => JSON.stringify(await cast()) === JSON.stringify(right) || undefined);
   const notified = new Set<string>();
   await eventually(async () => {
