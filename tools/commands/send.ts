@@ -8,7 +8,7 @@ import { pascalCase } from '../../lambda/events/event-names.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import { SECRET_REFRESH_INTERVAL } from '../../lambda/limits.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
-import type { FunctionName } from '../stage/history/follow-logs.ts';
+import type { FunctionName } from '../stage/history/follow-facts.ts';
 import type { Trace } from '../stage/history/trace.ts';
 import { OUTPUTS_FILE } from '../stage/local-folder.ts';
 import type { Operation, RecordedDelivery } from '../stage/operation.ts';

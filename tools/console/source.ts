@@ -145,11 +145,10 @@ export class Source {
     const search = this.#searchFor(text);
     try {
       const reading = { since, until: undefined, signal, read: search.read };
-      const { unread } = await readNewestRecords(this.stage, reading, (records, object) => {
-        search.records += records.length;
-        const found = records.filter((record) => matchesRecord({ search: text }, record));
-        for (const record of found) this.store.addRecord(record, object);
+      const { unread, records } = await readNewestRecords(this.stage, reading, (record, object) => {
+        if (matchesRecord({ search: text }, record)) this.store.addRecord(record, object);
       });
+      search.records += records;
       return {
         objects: search.read.size,
         records: search.records,
@@ -180,17 +179,14 @@ export class Source {
     if (this.since === undefined) {
       const options = { since: new Date(Date.now() - HOUR), signal, onProblem };
       // On the local stack, deliveries are observed. The archive may contain more, from a time without this console.
-      return followArchive(stage, options, (records, object) => {
-        const known = records.filter(({ requestId = '' }) => store.get(requestId) !== undefined);
-        for (const record of known) store.addRecord(record, object);
+      return followArchive(stage, options, (record, object) => {
+        if (store.get(record.requestId ?? '') !== undefined) store.addRecord(record, object);
       });
     }
     const options = { since: this.since, signal, onProblem };
     await Promise.all([
       followLines(stage, options, (facts) => store.add(...facts)),
-      followArchive(stage, options, (records, object) => {
-        for (const record of records) store.addRecord(record, object);
-      }),
+      followArchive(stage, options, (record, object) => store.addRecord(record, object)),
     ]);
   }
 

@@ -6,11 +6,10 @@ import { orRefusal } from '../operation.ts';
 import { type WaitingMessage, waitingMessages } from '../queues/waiting-messages.ts';
 import type { Stage } from '../stage.ts';
 import { deadLetterFact, deadLettersOf } from './dead-letters.ts';
-import { type Fact, identityOf, recordFact } from './facts.ts';
+import { type Fact, identityOf } from './facts.ts';
 import { type ArchiveSearched, type FoundRecords, findRecords, recordsOfLines } from './find-records.ts';
 import { parsedLines } from './log-line.ts';
 import { inPattern, LogSearch, windowOf } from './log-search.ts';
-import { isIn } from './records.ts';
 import { type Ids, kindOf, parseTraceId, type TraceId } from './trace-id.ts';
 
 /** Maximum number of candidates listed for an ambiguous id. A longer list would not help. */
@@ -43,16 +42,10 @@ export async function findFacts(
   const id = parseTraceId(text);
   const window = windowOf(times);
   const logs = new LogSearch(stage, window, signal);
-  /** Finds the matching records of the window. Stops if they belong to too many events. */
   const searchArchive = (fits: (record: ArchiveRecord) => boolean) =>
-    findRecords(
-      stage,
-      { ...window, signal, progress },
-      (record) => isIn(window, record) && fits(record),
-      (found) => {
-        return new Set(found.map(({ record }) => record.eventId)).size > MAX_CANDIDATES;
-      },
-    );
+    findRecords(stage, { ...window, signal, progress }, fits, (found) => {
+      return new Set(found.map(({ eventId }) => eventId)).size > MAX_CANDIDATES;
+    });
 
   let lines = await logs.find(idsPattern(id));
   let known = onlyOne(id, parsedLines(lines));
@@ -60,7 +53,8 @@ export async function findFacts(
   let onQueues: FoundMessages | undefined;
   if (known === undefined && !signal.aborted) {
     archive = await searchArchive((record) => kindOf(id, record) !== undefined);
-    const candidates = archive.found.map(({ record }) => ({ ...record, at: Date.parse(record.settledAt) }));
+    const { facts, bodies } = archive;
+    const candidates = facts.map(({ record, at }) => ({ ...record, at, body: bodies.get(record.eventId) }));
     known = onlyOne(id, candidates);
   }
   if (known === undefined && !signal.aborted) {
@@ -89,7 +83,7 @@ export async function findFacts(
   }
   const found: Fact[] = [
     ...lines.filter((line) => line.eventId === eventId),
-    ...(archive?.found ?? []).map(({ record, object }) => recordFact(record, object)),
+    ...(archive?.facts ?? []),
     ...(onQueues?.messages ?? []).map((message) => deadLetterFact(message)),
   ];
   const deadLetters = await deadLettersOf(stage, found, signal);

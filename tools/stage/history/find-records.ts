@@ -4,10 +4,10 @@ import { isEventName } from '../../../lambda/events/catalogue.ts';
 import { ARCHIVE_BUFFER_SECONDS, MAX_FUNCTION_SECONDS } from '../../../lambda/limits.ts';
 import { orRefusal } from '../operation.ts';
 import type { Stage } from '../stage.ts';
-import { type LineFact, recordFact } from './facts.ts';
+import { type LineFact, type RecordFact, recordFact } from './facts.ts';
 import { parsedLines } from './log-line.ts';
 import { isOf, LINE_TO_RECORD } from './messages.ts';
-import { readRecords } from './records.ts';
+import { type ReadingOptions, readRecords } from './records.ts';
 
 /** Milliseconds from a log line until its record can be read: the batch ends, then Firehose buffers. */
 const ARCHIVE_BEHIND = (MAX_FUNCTION_SECONDS + ARCHIVE_BUFFER_SECONDS) * 1000;
@@ -23,32 +23,36 @@ export interface ArchiveSearched {
 }
 
 export interface FoundRecords {
-  readonly found: readonly { readonly record: ArchiveRecord; readonly object: string }[];
+  readonly facts: readonly RecordFact[];
+  /** The partner's text of each record that has one, by event id. */
+  readonly bodies: ReadonlyMap<string, string>;
   readonly searched: ArchiveSearched;
 }
 
-/**
- * Reads records of the archive.
- * @param isEnough called after each object; true stops reading
- */
+/** @param isEnough called after each object; true stops reading */
 export async function findRecords(
   stage: Stage,
-  reading: Parameters<typeof readRecords>[1],
+  reading: Omit<ReadingOptions, 'isEnough'>,
   fits: (record: ArchiveRecord) => boolean,
-  isEnough: (found: FoundRecords['found']) => boolean,
+  isEnough: (facts: readonly RecordFact[]) => boolean = () => false,
 ): Promise<FoundRecords> {
-  const found: { record: ArchiveRecord; object: string }[] = [];
+  const facts: RecordFact[] = [];
+  const bodies = new Map<string, string>();
+  const found = { facts, bodies };
   const nothing = { objects: 0, records: 0, damaged: [] };
-  if (!stage.hasArchive) return { found, searched: { state: 'none', ...nothing } };
+  if (!stage.hasArchive) return { ...found, searched: { state: 'none', ...nothing } };
   const read = await orRefusal(stage, () =>
-    readRecords(stage, reading, (records, object) => {
-      for (const record of records.filter(fits)) found.push({ record, object });
-      return isEnough(found);
+    readRecords(stage, { ...reading, isEnough: () => isEnough(facts) }, (record, object) => {
+      if (!fits(record)) return;
+      facts.push(recordFact(record, object));
+      if (record.body !== undefined) bodies.set(record.eventId, record.body);
     }),
   );
-  if ('refused' in read) return { found, searched: { state: 'refused', reason: read.refused, ...nothing } };
+  if ('refused' in read) {
+    return { ...found, searched: { state: 'refused', reason: read.refused, ...nothing } };
+  }
   const { objects, records, damaged } = read;
-  return { found, searched: { state: 'searched', objects, records, damaged } };
+  return { ...found, searched: { state: 'searched', objects, records, damaged } };
 }
 
 /**
@@ -68,17 +72,15 @@ export async function recordsOfLines(
   const times = settled.map(({ at }) => at);
   const since = new Date(Math.min(...times) - LINE_TO_RECORD);
   const until = new Date(Math.max(...times) + LINE_TO_RECORD);
-  const missing = (found: FoundRecords['found']) => {
-    const facts = found.map(({ record, object }) => recordFact(record, object));
-    return settled.filter((line) => !facts.some((fact) => isOf(fact, line)));
-  };
-  const { found, searched } = await findRecords(
+  const missing = (facts: readonly RecordFact[]) =>
+    settled.filter((line) => !facts.some((fact) => isOf(fact, line)));
+  const { searched, ...found } = await findRecords(
     stage,
     { events: [event], since, until, signal },
     (record) => record.eventId === settled[0]?.eventId,
-    (some) => missing(some).length === 0,
+    (facts) => missing(facts).length === 0,
   );
-  const isEarly = missing(found).some(({ at }) => Date.now() - at < ARCHIVE_BEHIND);
+  const isEarly = missing(found.facts).some(({ at }) => Date.now() - at < ARCHIVE_BEHIND);
   const state = searched.state === 'searched' && isEarly ? 'early' : searched.state;
-  return { found, searched: { ...searched, state } };
+  return { ...found, searched: { ...searched, state } };
 }

@@ -80,6 +80,7 @@ export function describeTrace(
   return [
     titleOf(history, stage, width),
     ...wrap(facts.join(', '), width).map(gray),
+    '',
     ...describeSteps(history, id, width),
     '',
     ...describeLocations(history, stage, width),
@@ -119,23 +120,34 @@ function nextCommand({ queue, paused }: HistoryLocation, tone: Tone, stage: Pick
 
 /**
  * Prints a history step by step while it grows.
- * @returns a function that gives the new steps, in the same columns as a whole trace. The first call also gives the
- * title
+ * @returns a function that gives the new steps. The first call also gives the title
  */
 export function growingTrace(stage: Pick<Stage, 'title'>, width: number): (history: History) => string[] {
-  const known = new Set<string>();
+  const newSteps = stepPrinter(width, keyOf);
+  let isFirst = true;
+  return (history) => {
+    const printed = newSteps(history);
+    const title = isFirst && printed.length > 0 ? ['', titleOf(history, stage, width)] : [];
+    isFirst &&= printed.length === 0;
+    return [...title, ...printed];
+  };
+}
+
+/** @returns a function that gives the steps whose keys it has not seen before, under their dates */
+function stepPrinter(width: number, key: (step: HistoryStep) => unknown): (history: History) => string[] {
+  const known = new Set<unknown>();
   let day = '';
   return (history) =>
     history.steps.flatMap((step, index) => {
-      const key = keyOf(step);
-      if (known.has(key)) return [];
-      known.add(key);
-      const title = day === '' ? ['', titleOf(history, stage, width)] : [];
+      if (known.has(key(step))) return [];
+      const isFirst = known.size === 0;
+      known.add(key(step));
       const date = step.at.slice(0, 10);
-      const head = date === day ? [] : [gray(`${date}, times in UTC`)];
+      const space = !isFirst && (date !== day || isBeginning(step)) ? [''] : [];
+      const head = date === day ? [] : [gray(isFirst ? `${date}, times in UTC` : date)];
       day = date;
       const gap = gapOf(step, history.steps[index - 1]).padStart(GAP_WIDTH);
-      return [...title, ...head, ...describeStep(step, history, gap, { titleWidth: TITLE_WIDTH, width })];
+      return [...space, ...head, ...describeStep(step, history, gap, width)];
     });
 }
 
@@ -143,24 +155,10 @@ export function growingTrace(stage: Pick<Stage, 'title'>, width: number): (histo
 const keyOf = ({ kind, at, origin, attempt, requestId, messageId }: HistoryStep) =>
   JSON.stringify([kind, requestId ?? messageId, origin, attempt, kind === 'noted' && at]);
 
-/** Groups steps under their date. Each step shows its time and the time since the previous step. */
 function describeSteps(history: History, asked: string, width: number): string[] {
   const { steps, left } = withoutRepetitions(mergedAttempts(history.steps), asked);
-  const gaps = steps.map((step, index) => gapOf(step, steps[index - 1]));
-  const gapWidth = Math.max(0, ...gaps.map((gap) => gap.length));
-  const titleWidth = Math.max(0, ...steps.map((step) => stepWords(step, history, clock()).title.length));
-  const printed: string[] = [];
-  let day = '';
-  for (const [index, step] of steps.entries()) {
-    const date = step.at.slice(0, 10);
-    if (date !== day) printed.push('', gray(day === '' ? `${date}, times in UTC` : date));
-    else if (isBeginning(step)) printed.push('');
-    day = date;
-    const gap = (gaps[index] ?? '').padStart(gapWidth);
-    printed.push(...describeStep(step, history, gap, { titleWidth, width }));
-  }
-  if (left > 0) printed.push('', gray(`… and ${left} more requests with these bytes, all answered 401`));
-  return printed;
+  const more = left === 0 ? [] : ['', gray(`… and ${left} more requests with these bytes, all answered 401`)];
+  return [...stepPrinter(width, (step) => step)({ ...history, steps }), ...more];
 }
 
 /**
@@ -180,28 +178,20 @@ const isBeginning = ({ kind, attempt, origin }: HistoryStep) =>
   kind === 'received' ||
   (attempt === 1 && kind !== 'archived' && origin !== undefined && origin.kind !== 'delivery');
 
-function describeStep(
-  step: HistoryStep,
-  history: History,
-  gap: string,
-  { titleWidth, width }: { readonly titleWidth: number; readonly width: number },
-): string[] {
+function describeStep(step: HistoryStep, history: History, gap: string, width: number): string[] {
   const { title, detail, tone } = stepWords(step, history, clock());
   const front = `${step.at.slice(11, 23)}  ${gap}  `;
-  const available = width - front.length - '● '.length;
   const isNarrow = width < NARROW;
-  const indent = isNarrow ? 2 : titleWidth + 2;
+  const indent = isNarrow ? 2 : TITLE_WIDTH + 2;
   // Output to a file or a pipe is not wrapped.
-  const [first = '', ...others] = wrap(
-    printable(detail),
-    Number.isFinite(width) ? Math.min(WIDEST_DETAIL, available - indent) : width,
-  );
-  const head = `${gray(front)}${styleText(COLOURS[tone], '●')} ${styleText(COLOURS[tone], printable(title))}`;
+  const available = Number.isFinite(width)
+    ? Math.min(WIDEST_DETAIL, width - front.length - 2 - indent)
+    : width;
+  const details = wrap(printable(detail), available);
+  const head = `${gray(front)}${styleText(COLOURS[tone], `● ${printable(title)}`)}`;
+  const first = isNarrow ? '' : `${' '.repeat(Math.max(0, indent - title.length))}${details.shift() ?? ''}`;
   const margin = `${' '.repeat(front.length)}${gray('│')} ${' '.repeat(indent)}`;
-  const isOneLine = !isNarrow || (others.length === 0 && available >= titleWidth + 2 + stringWidth(first));
-  if (!isOneLine) return [head, ...[first, ...others].map((line) => `${margin}${line}`)];
-  const firstLine = `${head}${' '.repeat(Math.max(0, titleWidth - title.length) + 2)}${first}`;
-  return [firstLine.trimEnd(), ...others.map((line) => `${margin}${line}`)];
+  return [`${head}${first}`.trimEnd(), ...details.map((line) => `${margin}${line}`)];
 }
 
 const clock = () => ({ now: Date.now(), time: (iso: string) => iso.slice(11, 19) });

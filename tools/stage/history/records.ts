@@ -9,6 +9,7 @@ import {
   readObjects,
   type StoredObject,
 } from '../archive/read-archive.ts';
+import { matches } from '../archive/record-filter.ts';
 import { storedPayload } from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
 import { bytesAsSent } from './bytes-as-sent.ts';
@@ -23,7 +24,7 @@ const LIMITS = { objects: 1_000, bytes: 256 * 1024 * 1024 };
 /** Maximum milliseconds that one search reads. */
 const LONGEST = 20_000;
 
-interface ReadingOptions extends ArchiveWindow {
+export interface ReadingOptions extends ArchiveWindow {
   /**
    * Keys and ETags of objects to skip. The function adds those that it reads. An object that `forget` has rewritten has
    * another ETag, so it is read again.
@@ -33,30 +34,19 @@ interface ReadingOptions extends ArchiveWindow {
   readonly progress?: ProgressDisplay | undefined;
   /** Maximum number of objects and of their compressed bytes. @default no limit */
   readonly limits?: typeof LIMITS;
+  /** Asked after each object; true stops reading. */
+  readonly isEnough?: () => boolean;
 }
 
-/**
- * Called with the records of one object.
- * @returns true to stop reading
- */
-type Visit = (records: readonly ArchiveRecord[], object: string) => unknown;
-
-/** Whether a record was settled in a window. An object may contain other records, too. */
-export function isIn(
-  { since, until }: { readonly since: Date; readonly until: Date },
-  { settledAt }: ArchiveRecord,
-): boolean {
-  const at = Date.parse(settledAt);
-  return at >= since.getTime() && at < until.getTime();
-}
+type Visit = (record: ArchiveRecord, object: string) => void;
 
 /**
- * Reads the archive, newest object first.
+ * Passes the records that were settled in a window to `visit`, newest object first.
  * @returns the counts, and the key of the newest object that was not read, or the key prefix of its hour
  */
 export async function readRecords(
   stage: Stage,
-  { read = new Map(), signal, progress, limits, ...window }: ReadingOptions,
+  { read = new Map(), signal, progress, limits, isEnough = () => false, ...window }: ReadingOptions,
   visit: Visit,
 ) {
   const listed: StoredObject[] = [];
@@ -73,17 +63,26 @@ export async function readRecords(
   const reading = readObjects(stage, () => firstOf(listed, limits), options);
   const unread = new Map(listed.map((object) => [object.key, object]));
   for await (const object of reading) {
-    const records: ArchiveRecord[] = [];
-    for await (const { record } of object.records()) records.push(record);
+    await visitRecords(object, window, visit);
     if (object.isRead) {
       read.set(object.key, unread.get(object.key)?.etag);
       unread.delete(object.key);
     }
-    if (visit(records, object.key) === true) break;
+    if (isEnough()) break;
   }
   const { objects, records, damaged } = reading;
   const [newest] = unread.keys();
   return { objects, records, damaged: damaged.map(({ message }) => message), unread: newest };
+}
+
+async function visitRecords(
+  object: ArchiveObject,
+  { since, until }: ArchiveWindow,
+  visit: Visit,
+): Promise<void> {
+  for await (const { record } of object.records()) {
+    if (matches({ since, until }, record)) visit(record, object.key);
+  }
 }
 
 function firstOf(listed: readonly StoredObject[], limits: ReadingOptions['limits']) {
@@ -102,7 +101,7 @@ function firstOf(listed: readonly StoredObject[], limits: ReadingOptions['limits
  */
 const timeOf = ({ key }: StoredObject) => key.slice(key.indexOf('/date='));
 
-/** Reads the archive, newest object first, up to {@link LIMITS}. To continue, call this again with the same `read`. */
+/** {@link readRecords}, up to {@link LIMITS}. To continue, call this again with the same `read`. */
 export function readNewestRecords(
   stage: Stage,
   { signal, ...options }: ReadingOptions & { readonly signal: AbortSignal },

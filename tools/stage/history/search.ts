@@ -3,7 +3,6 @@ import { table } from '../../terminal/layout.ts';
 import { lateProgress } from '../../terminal/progress.ts';
 import { shownId } from '../../terminal/terminal.ts';
 import { printable } from '../../terminal/text.ts';
-import { matches } from '../archive/record-filter.ts';
 import { type Operation, orRefusal } from '../operation.ts';
 import { matchesRecord, type PayloadFilter } from '../payload-filter.ts';
 import type { Delivery } from './history.ts';
@@ -39,9 +38,8 @@ export async function printSearch(
     throw new CommandError('The stage has no archive, so there are no payloads to search');
   const store = new HistoryStore();
   const archive = await orRefusal(stack, () =>
-    readNewestRecords(stack, { ...window, signal, progress: lateProgress() }, (records, object) => {
-      const wanted = records.filter((record) => matches(window, record) && matchesRecord(filter, record));
-      for (const record of wanted) store.addRecord(record, object);
+    readNewestRecords(stack, { ...window, signal, progress: lateProgress() }, (record, object) => {
+      if (matchesRecord(filter, record)) store.addRecord(record, object);
     }),
   );
   const logs = new LogSearch(stack, window, signal);

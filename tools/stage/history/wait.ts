@@ -3,14 +3,13 @@ import { CommandError } from '../../terminal/command-error.ts';
 import { printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { deadLettersOf } from './dead-letters.ts';
-import { deriveHistory, hasSettled } from './derive-history.ts';
-import type { Fact } from './facts.ts';
-import { type FunctionName, followLogs } from './follow-logs.ts';
+import { hasSettled } from './derive-history.ts';
+import { type FunctionName, followLines } from './follow-facts.ts';
 import type { History } from './history.ts';
 import { localEffects } from './local-effects.ts';
-import { lineFact } from './log-line.ts';
 import { describeEffects, describeLocations, growingTrace } from './print.ts';
 import { stateTitle } from './state-text.ts';
+import { HistoryStore } from './store.ts';
 import { locate, type Trace } from './trace.ts';
 
 /** Maximum difference between the clocks of this computer and CloudWatch Logs, in milliseconds. */
@@ -42,12 +41,6 @@ interface WaitOptions {
 interface AwaitedDelivery {
   readonly eventId: string;
   readonly requestId: string;
-  readonly facts: Fact[];
-  /** The dead letters that the last search found. */
-  deadLetters: readonly Fact[];
-  /** Time of the last log line about the delivery, and of the last search for dead letters. Epoch milliseconds. */
-  lastLineAt: number;
-  searchedAt: number;
 }
 
 /**
@@ -58,21 +51,24 @@ interface AwaitedDelivery {
  */
 export async function awaitDeliveries(
   { stack, signal, printLine, width }: Operation,
-  deliveries: readonly { readonly eventId: string; readonly requestId: string }[],
+  deliveries: readonly AwaitedDelivery[],
   { since, seconds, functions, onTrace }: WaitOptions,
 ): Promise<boolean> {
   const from = new Date(since.getTime() - CLOCKS_DIFFER);
+  const store = new HistoryStore();
   // Other deliveries of the same bytes must not affect the result.
-  const awaited = deliveries.map(({ eventId, requestId }): AwaitedDelivery => {
-    return { eventId, requestId, facts: [], deadLetters: [], lastLineAt: Date.now(), searchedAt: 0 };
-  });
+  const historyOf = ({ requestId: id }: AwaitedDelivery) => store.history({ id });
   const problems: string[] = [];
   const ended = new AbortController();
   const inTime = AbortSignal.any([signal, ended.signal, AbortSignal.timeout(seconds * 1000)]);
-  const following = follow();
+  const onProblem = (name: string, error: Error | undefined) => {
+    if (error) problems.push(`the log of ${name} cannot be read: ${printable(error.message)}`);
+  };
+  const options = { functions, since: from, signal: inTime, onProblem };
+  const following = followLines(stack, options, (facts) => store.add(...facts));
   try {
-    for (const one of awaited) {
-      await settle(one, growingTrace(stack, width));
+    for (const one of deliveries) {
+      await settle(one, onTrace === undefined ? growingTrace(stack, width) : () => []);
       if (signal.aborted) return false;
       await end(one);
     }
@@ -80,45 +76,27 @@ export async function awaitDeliveries(
     ended.abort();
     await following;
   }
-  const histories = awaited.map(historyOf);
+  const histories = deliveries.map(historyOf);
   if (problems.length > 0 && !histories.every(hasSettled)) {
     throw new CommandError(`Part of the history is unknown: ${problems.join('; ')}`);
   }
   return histories.every(({ now }) => stateTitle(now[0].state).tone === 'good');
 
-  async function follow(): Promise<void> {
-    const byRequest = new Map(awaited.map((one) => [one.requestId, one]));
-    const onProblem = (name: FunctionName, { message }: Error) =>
-      problems.push(`the log of ${name} cannot be read: ${printable(message)}`);
-    for await (const lines of followLogs(stack, { functions, since: from, signal: inTime, onProblem })) {
-      for (const fact of lines.flatMap(({ text }) => lineFact(text) ?? [])) {
-        const one = byRequest.get(fact.requestId ?? '');
-        one?.facts.push(fact);
-        if (one !== undefined) one.lastLineAt = Date.now();
-      }
-    }
-  }
-
   /** Returns when a delivery has settled, or the time is over. */
   async function settle(one: AwaitedDelivery, newLines: (history: History) => string[]): Promise<void> {
-    let history: History;
-    do {
-      await sleep(INTERVAL, undefined, { signal: inTime }).catch(() => {});
-      if (!inTime.aborted && isOverdue(one)) await searchDeadLetters(one);
-      history = historyOf(one);
-      if (onTrace === undefined) for (const line of newLines(history)) printLine(line);
-    } while (!hasSettled(history) && !inTime.aborted);
-  }
-
-  function isOverdue({ lastLineAt, searchedAt }: AwaitedDelivery): boolean {
     const interval = stack.local ? SEARCH_INTERVAL.local : SEARCH_INTERVAL.aws;
-    return Date.now() - lastLineAt > OVERDUE && Date.now() - searchedAt > interval;
-  }
-
-  async function searchDeadLetters(one: AwaitedDelivery): Promise<void> {
-    one.searchedAt = Date.now();
-    const { facts } = await deadLettersOf(stack, one.facts, inTime);
-    one.deadLetters = facts.filter(({ requestId = one.requestId }) => requestId === one.requestId);
+    let searchAt = Date.now() + OVERDUE;
+    while (!inTime.aborted) {
+      const history = historyOf(one);
+      for (const line of newLines(history)) printLine(line);
+      if (hasSettled(history)) return;
+      await sleep(INTERVAL, undefined, { signal: inTime }).catch(() => {});
+      const facts = store.facts({ id: one.requestId });
+      searchAt = Math.max(searchAt, ...facts.map(({ at }) => at + OVERDUE));
+      if (inTime.aborted || Date.now() < searchAt) continue;
+      store.add(...(await deadLettersOf(stack, facts, inTime)).facts);
+      searchAt = Date.now() + interval;
+    }
   }
 
   async function end(one: AwaitedDelivery): Promise<void> {
@@ -130,13 +108,11 @@ export async function awaitDeliveries(
       for (const line of lines) printLine(line);
       return;
     }
-    const { eventId, facts } = one;
+    const { eventId, requestId } = one;
     const times = { since: from.toISOString(), until: new Date().toISOString() };
+    const lines = store.facts({ id: requestId }).length;
     // Reading log lines directly costs nothing, unlike a query.
-    const logs = { ...times, lines: facts.length, bytesScanned: 0, truncated: false };
+    const logs = { ...times, lines, bytesScanned: 0, truncated: false };
     onTrace({ stack: stack.title, id: eventId, idIs: 'eventId', history, effects, sources: { logs } });
   }
 }
-
-const historyOf = ({ facts, deadLetters }: AwaitedDelivery): History =>
-  deriveHistory([...facts, ...deadLetters]);

@@ -497,7 +497,9 @@ describe('a list', () => {
     for (const filter of [{ shop }, { search: `SAY "${shop}`.toUpperCase() }, { shop, search: shop }]) {
       const { text } = await listed(filter);
       expect(text).toMatch(/^1 delivery /);
-      expect(text).toMatch(new RegExp(`shop\\.updated +${shop} +Processed +${body.requestId}`));
+      expect(text).toMatch(
+        new RegExp(`shop\\.updated +${shop} +Processed +${RegExp.escape(String(body.requestId))}`),
+      );
       expect(text).toContain('Payloads that wait on a queue or are too large');
       expect(text).not.toContain('say');
     }
