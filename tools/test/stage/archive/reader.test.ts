@@ -177,9 +177,9 @@ describe('reading', () => {
     const byTime = [2, 1, 0].flatMap((hour) => [String(shops[hour]), String(users[hour])]);
 
     async function readNewest(options: Parameters<typeof readRecords>[1] = {}, stage = operator.stack) {
-      const keys: string[] = [];
-      const read = await readRecords(stage, { ...WINDOW, ...options }, (_, key) => void keys.push(key));
-      return { keys, ...read };
+      const { read = new Map<string, string | undefined>() } = options;
+      const counts = await readRecords(stage, { ...WINDOW, ...options, read }, () => {});
+      return { keys: [...read.keys()], ...counts };
     }
 
     test('begins with the newest object of all events', async () => {
@@ -223,7 +223,7 @@ describe('reading', () => {
       const read = new Map<string, string | undefined>();
       await readNewest({ read });
       await putRecords(operator.stack, String(users[1]), [archived()]);
-      expect((await readNewest({ read })).keys).toEqual([users[1]]);
+      expect((await readNewest({ read })).objects).toBe(1);
     });
 
     test('that is aborted during a download reads that object again next time', async () => {
