@@ -8,6 +8,7 @@ import { encode } from '@jridgewell/sourcemap-codec';
 import fc from 'fast-check';
 import { clientSettings } from '../../lambda/aws-clients.ts';
 import { describeError, errorText } from '../../lambda/errors.ts';
+import { isOutage } from '../../lambda/outage.ts';
 import { MAX_FRAMES, SourceMaps, sourceStack } from '../../lambda/source-stack.ts';
 
 const named = (name: string, message: string, more: object = {}) =>
@@ -263,4 +264,39 @@ test('text of a message is never shown', () => {
       return shown.at(-1) === PUT && shown.every((text) => known.has(text));
     }),
   );
+});
+
+const answered = (httpStatusCode: number) => ({ $metadata: { httpStatusCode, attempts: 1 } });
+
+describe('an outage of a dependency', () => {
+  test.each([
+    { kind: 'no answer in time', error: named('TimeoutError', 'x', { $metadata: { attempts: 2 } }) },
+    { kind: 'an answer of 503', error: named('ServiceUnavailable', 'x', answered(503)) },
+    { kind: 'an answer of 507', error: named('InsufficientStorage', 'x', answered(507)) },
+    { kind: 'an answer of 429', error: named('TooMany', 'x', answered(429)) },
+    { kind: 'a throttle', error: named('ThrottlingException', 'x', answered(400)) },
+    { kind: 'throttling of the key', error: named('KmsThrottled', 'x', answered(400)) },
+    { kind: 'a connection that breaks', error: named('Error', 'x', { code: 'ECONNRESET' }) },
+    { kind: 'a host that is not found', error: named('Error', 'x', { code: 'EAI_AGAIN' }) },
+    {
+      kind: 'what one caused',
+      error: new Error('x', { cause: named('ThrottlingException', 'x', answered(400)) }),
+    },
+  ])('is $kind', ({ error }) => {
+    expect(isOutage(error)).toBe(true);
+  });
+
+  test.each([
+    { kind: 'a bug', error: new TypeError('x') },
+    { kind: 'a misuse of Node.js', error: named('TypeError', 'x', { code: 'ERR_INVALID_ARG_TYPE' }) },
+    {
+      kind: 'a bug below the repeats of the SDK',
+      error: named('TypeError', 'x', { $metadata: { attempts: 1 } }),
+    },
+    { kind: 'a missing permission', error: named('AccessDeniedException', 'x', answered(400)) },
+    { kind: 'a missing queue', error: named('QueueDoesNotExist', 'x', answered(400)) },
+    { kind: 'what is no error', error: 'x' },
+  ])('is not $kind', ({ error }) => {
+    expect(isOutage(error)).toBe(false);
+  });
 });

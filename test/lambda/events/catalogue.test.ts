@@ -1,5 +1,8 @@
-import { expect, test } from '@jest/globals';
-import { catalogue, isNotification } from '../../../lambda/events/catalogue.ts';
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { readSamples } from '../../../events/samples.ts';
+import { catalogue, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
+import { parsePayload } from '../../../lambda/events/envelope.ts';
 import { kebabCase, pascalCase, queueUrlVariable } from '../../../lambda/events/event-names.ts';
 
 test('the catalogue has the events of the contract with their processing', () => {
@@ -29,4 +32,19 @@ test('all names derived from an event follow one rule', () => {
   expect(kebabCase('girl.schedule_changed')).toBe('girl-schedule-changed');
   expect(pascalCase('girl.schedule_changed')).toBe('GirlScheduleChanged');
   expect(queueUrlVariable('girl.schedule_changed')).toBe('QUEUE_URL_GIRL_SCHEDULE_CHANGED');
+});
+
+describe('the samples', () => {
+  test('exist for each event of the catalogue, with its name', () => {
+    expect(
+      readSamples()
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(eventNames.map(kebabCase).sort());
+  });
+
+  test.each(eventNames)('contain a usable %s', (event) => {
+    const parsed = parsePayload(readFileSync(`events/${kebabCase(event)}.json`));
+    expect(parsed).toMatchObject({ kind: 'event', event: { event } });
+  });
 });
