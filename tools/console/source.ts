@@ -7,6 +7,8 @@ import type { Effect, ExchangeFact, Fact, LineFact, PlainItem, RecordFact } from
 import { findFacts } from '../stage/history/find-facts.ts';
 import { followArchive, followLines } from '../stage/history/follow-facts.ts';
 import type { Delivery, History } from '../stage/history/history.ts';
+import { DISCARDED } from '../stage/history/log-line.ts';
+import { LogSearch, windowOf } from '../stage/history/log-search.ts';
 import { readNewestRecords, storedRecord } from '../stage/history/records.ts';
 import { type HistoryStore, MAX_PAYLOAD_BYTES } from '../stage/history/store.ts';
 import { locate } from '../stage/history/trace.ts';
@@ -15,9 +17,6 @@ import { matchesRecord } from '../stage/payload-filter.ts';
 import type { Stage } from '../stage/stage.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import type { DeliveryDetail, Notice, PayloadSearch, RequestDetail } from './api.ts';
-
-/** Maximum number of search texts whose progress is stored, so that a repeated search continues. */
-const SEARCHES = 20;
 
 const HOUR = 60 * 60 * 1000;
 
@@ -29,6 +28,7 @@ const TABLE_KEYS: Readonly<Record<string, string>> = {
 };
 
 interface TextSearch {
+  readonly text: string;
   readonly read: Map<string, string | undefined>;
   records: number;
 }
@@ -43,7 +43,7 @@ export class Source {
    */
   readonly since: Date | undefined;
   readonly #closing = new AbortController();
-  readonly #searches = new Map<string, TextSearch>();
+  #search: TextSearch | undefined;
   #following: Promise<unknown> = Promise.resolve();
 
   /**
@@ -142,7 +142,9 @@ export class Source {
     const { since } = this;
     if (text === undefined) return undefined;
     if (since === undefined) return this.store.searched;
-    const search = this.#searchFor(text);
+    // The same search again continues where it ended.
+    if (this.#search?.text !== text) this.#search = { text, read: new Map(), records: 0 };
+    const search = this.#search;
     try {
       const reading = { since, until: undefined, signal, read: search.read };
       const { unread, records } = await readNewestRecords(this.stage, reading, (record, object) => {
@@ -194,9 +196,16 @@ export class Source {
    * Reads what a stage's logs and archive know of a delivery, and adds it to the store.
    * @returns why that failed or is incomplete
    */
-  async #find({ id, eventId }: Delivery, signal: AbortSignal): Promise<string | undefined> {
-    if (this.since === undefined || eventId === undefined) return undefined;
+  async #find({ id, eventId, state }: Delivery, signal: AbortSignal): Promise<string | undefined> {
+    // On the local stack, all but one line was observed: that of the command that discarded the message.
+    const isObserved = this.since === undefined && state !== 'removed';
+    if (isObserved || eventId === undefined) return undefined;
     try {
+      if (this.since === undefined) {
+        const logs = new LogSearch(this.stage, windowOf({}), signal);
+        this.store.add(...(await logs.find(`"message":"${DISCARDED}".*${eventId}`)));
+        return logs.searched.refused;
+      }
       const found = await findFacts(this.stage, id, { signal });
       if (found === undefined) return undefined;
       this.store.add(...found.facts);
@@ -263,17 +272,6 @@ export class Source {
       new GetItemCommand({ TableName: this.stage.outputs[table], Key, ConsistentRead: true }),
     );
     return Item && plainItem(Item);
-  }
-
-  #searchFor(text: string): TextSearch {
-    const search = this.#searches.get(text) ?? { read: new Map(), records: 0 };
-    this.#searches.delete(text);
-    this.#searches.set(text, search);
-    for (const oldest of this.#searches.keys()) {
-      if (this.#searches.size <= SEARCHES) break;
-      this.#searches.delete(oldest);
-    }
-    return search;
   }
 
   /**

@@ -4,6 +4,8 @@ import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { type Delivery, Partner } from '../../../test/support/partner.ts';
 import { forget } from '../../stage/archive/forget.ts';
+import { dlqDiscard } from '../../stage/queues/dlq-discard.ts';
+import { waitingQueue } from '../../stage/queues/queue.ts';
 import { startTestConsole, type TestConsole } from './support.ts';
 
 let running: TestConsole;
@@ -40,6 +42,15 @@ async function deliver(body: unknown, delivery?: Delivery) {
   const { body: detail } = await running.api.get(`${pathOf(answer.requestId)}/settled?timeout=60`);
   return detail;
 }
+
+/** What a command gets that runs on the stack of the console. */
+const operation = () => ({
+  stack: running.source.stage,
+  signal: new AbortController().signal,
+  printLine: () => {},
+  progress: { show: () => {}, end: () => {} },
+  width: Number.POSITIVE_INFINITY,
+});
 
 describe('a delivery', () => {
   test('settles, and has its request, answer, timeline, effect and log lines', async () => {
@@ -90,23 +101,30 @@ describe('a delivery', () => {
       return body.deliveries.length;
     };
     expect(await found()).toBe(1);
-    const operation = {
-      stack: running.source.stage,
-      signal: new AbortController().signal,
-      printLine: () => {},
-      progress: { show: () => {}, end: () => {} },
-      width: Number.POSITIVE_INFINITY,
-    };
     const agreed = async () => true;
     await eventually(async () => {
       const isKnown = running.feed.store.facts({ id }).some(({ kind }) => kind === 'record');
       return isKnown || undefined;
     });
-    await forget(operation, [{ kind: 'user', id: user_id }], { dryRun: false, agreed });
+    await forget(operation(), [{ kind: 'user', id: user_id }], { dryRun: false, agreed });
     await eventually(async () => (await found()) === 0 || undefined);
     const { body } = await running.api.get(pathOf(id));
     expect(body.request.bodyMissing).toContain('data was removed from the archive');
     expect(body).not.toHaveProperty('preview');
+  });
+
+  test('that somebody discarded needs nobody any more, and says who did it and why', async () => {
+    const { id, state } = await deliver(shopUpdated({ shop_id: '' }));
+    expect(state).toBe('invalid');
+    const consent = { reason: 'a test', exportTo: undefined };
+    await dlqDiscard(operation(), waitingQueue(running.source.stage, 'quarantine'), {}, consent);
+    const { history } = await eventually(async () => {
+      const { body } = await running.api.get(pathOf(id));
+      return body.state === 'removed' ? body : undefined;
+    });
+    const discarded = { by: expect.stringMatching(/^arn:/), reason: 'a test' };
+    expect(history.now).toMatchObject([{ state: 'removed', queue: 'quarantine', discarded }]);
+    expect(history.steps.at(-1)).toMatchObject({ kind: 'discarded', discarded });
   });
 
   test('has its notification for people', async () => {
