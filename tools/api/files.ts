@@ -7,7 +7,7 @@ import type { JsonSchema } from './json-schema.ts';
 import { notificationDocument } from './notifications.ts';
 import { openApiDocument } from './openapi.ts';
 
-export const API_FOLDER = 'docs/api';
+const API_FOLDER = 'docs/api';
 
 const SCHEMAS_FOLDER = `${API_FOLDER}/schemas`;
 

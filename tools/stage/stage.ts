@@ -207,7 +207,7 @@ export function stageAt(address: URL): Stage {
 }
 
 /** Whether an address is on this machine: a loopback address, or a name that RFC 6761 §6.3 reserves for loopback. */
-export function isThisMachine({ hostname }: URL): boolean {
+function isThisMachine({ hostname }: URL): boolean {
   const address = hostname.replace(/^\[(.*)\]$/, '$1');
   if (isIP(address) === 4) return address.startsWith('127.');
   return address === '::1' || address === 'localhost' || address.endsWith('.localhost');

@@ -1,16 +1,14 @@
-import type { SettledOutcome } from '../../../lambda/archive/record.ts';
 import { MAX_FUNCTION_SECONDS } from '../../../lambda/limits.ts';
 import { duration } from '../../terminal/text.ts';
-import {
-  type DeliveryState,
-  type Discarded,
-  type History,
-  type HistoryLocation,
-  type HistoryStep,
-  type MessageOrigin,
-  type SkipReason,
-  type StepKind,
-  skipReason,
+import type {
+  DeliveryState,
+  Discarded,
+  History,
+  HistoryLocation,
+  HistoryStep,
+  MessageOrigin,
+  SkipReason,
+  StepKind,
 } from './history.ts';
 
 /** What a step or a state means for a person. `good`: done. `warning`: needs time. `bad`: needs a person. */
@@ -236,13 +234,6 @@ export function stateWords(location: HistoryLocation, clock: Clock): Words {
 }
 
 export const stateTitle = (state: DeliveryState): Pick<Words, 'title' | 'tone'> => STATES[state];
-
-/** Text for an outcome in the archive: `processed`, `skipped: newer data was already stored`. */
-export function outcomeText(outcome: SettledOutcome): string {
-  if (outcome === 'DeadLettered') return lower(STATES['dead-letter'].title);
-  const reason = skipReason(outcome, undefined);
-  return lower(reason === undefined ? STATES.processed.title : `${STATES.skipped.title}: ${SKIPS[reason]}`);
-}
 
 export const skipText = (reason: SkipReason): string => capital(SKIPS[reason]);
 
