@@ -130,7 +130,7 @@ type Mention = 'field' | 'text';
 /** Notations in which JSON may hide an id: escaped characters, and numbers such as `1.2345678E7`. */
 const OTHER_NOTATION = /\\|"\s*:\s*-?\d+[.eE]/;
 
-function mentionIn(payload: string, persons: readonly Person[]): Mention | undefined {
+export function mentionIn(payload: string, persons: readonly Person[]): Mention | undefined {
   // A fast check, because parsing is slow and most payloads do not match.
   const possible = persons.filter(({ id }) => payload.includes(id) || OTHER_NOTATION.test(payload));
   if (possible.length === 0) return undefined;
