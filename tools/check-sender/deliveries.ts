@@ -11,8 +11,8 @@ const MAX_DELIVERIES = 10_000;
 /** Seconds from a failure to the first repeat, and the random share of a wait. Source: docs/partner.md. */
 export const FIRST_WAIT_SECONDS = 10;
 const JITTER = 0.25;
-/** Seconds that a sender must wait for an answer. Source: docs/partner.md. */
-export const ANSWER_WAIT_SECONDS = GATEWAY_TIMEOUT_SECONDS + 5;
+/** Seconds that a sender must wait for an answer: longer than the gateway. Source: docs/partner.md. */
+export const ANSWER_WAIT_SECONDS = 35;
 /** Milliseconds below which two waits in a row are a storm. Source: docs/partner.md. */
 const STORM_MILLISECONDS = 500;
 /** Milliseconds by which the clocks of sender and checker may disagree about a wait. */

@@ -1,8 +1,5 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { ListSubscriptionsCommand, SNSClient } from '@aws-sdk/client-sns';
@@ -18,56 +15,31 @@ import { freePort, Project, refusal } from './project.ts';
 
 let stack: LocalStack;
 let settings: Record<string, string>;
-let folder: string;
+let project: Project;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-acceptance-'));
   stack = await startTestStack();
-  settings = settingsFor(stack);
+  const { endpoint, region, credentials } = stack.operator;
+  settings = {
+    // These disable the developer's own AWS configuration.
+    ...{ AWS_PROFILE: '', AWS_CONFIG_FILE: 'none', AWS_SHARED_CREDENTIALS_FILE: 'none' },
+    AWS_ENDPOINT_URL: endpoint,
+    AWS_REGION: region,
+    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+  };
+  // Copied, because Jest finds no tests behind a symbolic link.
+  project = await Project.create({ copied: ['test'] });
 });
 afterAll(async () => {
   await stack?.close();
-  await rm(folder, { recursive: true });
+  await project?.remove();
 });
 
-const settingsFor = ({ operator }: LocalStack) => ({
-  AWS_ENDPOINT_URL: operator.endpoint,
-  AWS_REGION: operator.region,
-  AWS_ACCESS_KEY_ID: operator.credentials.accessKeyId,
-  AWS_SECRET_ACCESS_KEY: operator.credentials.secretAccessKey,
-});
-
-/**
- * Runs Node.js in a shell with only the given AWS settings.
- * @returns its exit code and all of its output
- */
-async function runNode(
-  args: readonly string[],
-  settings: Readonly<Record<string, string>>,
-): Promise<{ code: number | null; output: string }> {
-  const child = spawn(process.execPath, args, {
-    env: {
-      PATH: process.env.PATH,
-      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-      // An empty home and these variables disable credential files, and credentials of a server's metadata endpoint.
-      HOME: '/nonexistent',
-      AWS_EC2_METADATA_DISABLED: 'true',
-      ...settings,
-    },
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-    });
-  }
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, output };
-}
-
-async function write(content: unknown): Promise<string> {
-  const file = join(folder, 'outputs.json');
-  await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
-  return file;
+/** Writes the file of `--outputs`. @returns its name in the project */
+async function write(content: unknown, name = 'outputs.json'): Promise<string> {
+  const text = typeof content === 'string' ? content : JSON.stringify(content);
+  await writeFile(project.path(name), text);
+  return name;
 }
 
 /**
@@ -96,62 +68,44 @@ const nothing = { rows: [], messages: [], payloads: [], queues: [], subscription
 describe('the acceptance suite', () => {
   // Takes 10 s: runs the whole suite in a Jest process of its own.
   test('passes against the stack that npm start runs, whatever AWS settings the shell has', async () => {
-    // Copied, because Jest finds no tests behind a symbolic link.
-    const project = await Project.create({ copied: ['test'] });
-    try {
-      await writeFile(project.path('.local/outputs.json'), JSON.stringify({ [stack.name]: stack.outputs }));
-      const elsewhere = { AWS_PROFILE: 'production', AWS_REGION: 'eu-central-1' };
-      const { code, stdout, stderr } = await project.run(['acceptance'], elsewhere);
-      expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
-      expect(stdout).toContain(
-        `passed: ${stack.name} in us-east-1 at ${stack.awsUrl}, ${stack.outputs.WebhookUrl}`,
-      );
-      expect(await left(stack)).toEqual(nothing);
-    } finally {
-      await project.remove();
-    }
+    await write({ [stack.name]: stack.outputs }, '.local/outputs.json');
+    const elsewhere = { AWS_PROFILE: 'production', AWS_REGION: 'eu-central-1' };
+    const { code, stdout, stderr } = await project.run(['acceptance'], elsewhere);
+    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(
+      `passed: ${stack.name} in us-east-1 at ${stack.awsUrl}, ${stack.outputs.WebhookUrl}`,
+    );
+    expect(await left(stack)).toEqual(nothing);
+    await rm(project.path('.local/outputs.json'));
   });
 
   test('skips the archive if the stage has none, fails if an effect fails, and still leaves nothing behind', async () => {
     const { ArchiveBucket: _, ShopUpdatedArchiveStream: __, ...outputs } = stack.outputs;
     // With the topics swapped, the subscriber of review notifications never receives one.
     const swapped = { ...outputs, ReviewTopicArn: stack.outputs.ChatTopicArn };
-    const { code, output } = await runSuite({ [stack.name]: swapped });
-    expect(output).toContain('● review.posted › sends a review notification');
-    expect(output).toMatch(/Tests: +1 failed, \d+ skipped, \d+ total/);
-    expect({ code, left: await left(stack) }).toEqual({ code: 1, left: nothing });
-  });
-
-  /** Runs the tests of one effect and of the archive. */
-  async function runSuite(outputs: object) {
     const files = ['archive', 'effects'].map((name) => `test/acceptance/${name}.test.ts`);
-    const tests = ['-t', '^(review.posted|.*archive)'];
-    const args = [...JEST, '--config=test/acceptance/jest.config.js', ...files, ...tests];
-    const suite = {
-      [variable.outputs]: await write(outputs),
+    const args = [...JEST, '--config=test/acceptance/jest.config.js', ...files];
+    const run = project.spawn([process.execPath, ...args, '-t', '^(review.posted|.*archive)'], {
+      ...settings,
+      [variable.outputs]: await write({ [stack.name]: swapped }),
       [variable.run]: 'acceptance-failing',
       [variable.wait]: '3',
-    };
-    return runNode(args, { ...settings, ...suite });
-  }
+    });
+    const { code, stderr } = await run.ended;
+    expect(stderr).toContain('● review.posted › sends a review notification');
+    expect(stderr).toMatch(/Tests: +1 failed, \d+ skipped, \d+ total/);
+    expect({ code, left: await left(stack) }).toEqual({ code: 1, left: nothing });
+  });
 });
 
 describe('npx hookctl acceptance refuses', () => {
-  let project: Project;
-  beforeAll(async () => {
-    project = await Project.create();
-  });
-  afterAll(() => project.remove());
-
-  /** Settings that disable the developer's own AWS configuration. */
-  const nobody = { AWS_PROFILE: '', AWS_CONFIG_FILE: 'none', AWS_SHARED_CREDENTIALS_FILE: 'none' };
   const refuse = async (args: readonly string[], line: unknown, environment = {}) =>
-    expect(await project.type(['acceptance', ...args], { ...nobody, ...settings, ...environment })).toEqual(
+    expect(await project.type(['acceptance', ...args], { ...settings, ...environment })).toEqual(
       refusal(line),
     );
 
   test.each([
-    { content: '{', line: /^\S+outputs.json is not JSON\n$/ },
+    { content: '{', line: /^outputs.json is not JSON\n$/ },
     { content: '{"WebhookUrl":"http://localhost"}', line: /not in the form that cdk deploy.*\n$/ },
     { content: '{"one":{},"two":{}}', line: /outputs of one stack, not of 2\n$/ },
   ])('a file that holds $content', async ({ content, line }) => {
@@ -191,7 +145,7 @@ describe('npx hookctl acceptance refuses', () => {
       refusal(`${notRunning}. Or name a deployed stack: --outputs FILE`),
     );
     const outputs = { ...stack.outputs, QuarantineQueueUrl: `http://localhost:${await freePort()}/queue` };
-    await writeFile(project.path('.local/outputs.json'), JSON.stringify({ [stack.name]: outputs }));
+    await write({ [stack.name]: outputs }, '.local/outputs.json');
     // In a process of its own: Jest's modules have another `Error` than Node.js, which the SDK wraps.
     expect(await project.run(['acceptance'])).toEqual(refusal(notRunning));
     await rm(project.path('.local/outputs.json'));

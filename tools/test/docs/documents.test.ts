@@ -70,59 +70,52 @@ test('each signature that it shows is accepted for a test vector', () => {
   }
 });
 
-describe('the answers that it shows', () => {
-  test('to an unusable event is the answer that such an event gets', async () => {
-    const [, shown = ''] = blocks('Answers', 'json');
-    const answer = await new Partner(stack.outputs.WebhookUrl).post({
+test('the answers that it shows are those of an unusable and of an accepted event', async () => {
+  const [accepted = '', unusable = ''] = blocks('Answers', 'json').map((text) => JSON.parse(text));
+  const post = (timestamp: string) =>
+    new Partner(stack.outputs.WebhookUrl).post({
       event: 'shop.updated',
       data: { shop_id: 'shop-1' },
-      timestamp: '2026-01-31T09:00:00',
+      timestamp,
     });
-    expect({ ...JSON.parse(shown), requestId: answer.body.requestId }).toEqual(answer.body);
-  });
-
-  test('to an accepted event has the fields of such an answer', async () => {
-    const [shown = ''] = blocks('Answers', 'json');
-    const answer = await new Partner(stack.outputs.WebhookUrl).post({
-      event: 'shop.updated',
-      data: { shop_id: 'shop-1' },
-      timestamp: '2026-01-31T09:00:00Z',
-    });
-    expect(Object.keys(JSON.parse(shown))).toEqual(Object.keys(answer.body));
-    expect(JSON.parse(shown).status).toBe(answer.body.status);
-  });
+  const { body } = await post('2026-01-31T09:00:00');
+  expect({ ...unusable, requestId: body.requestId }).toEqual(body);
+  const answer = await post('2026-01-31T09:00:00Z');
+  expect({ ...accepted, requestId: answer.body.requestId, eventId: answer.body.eventId }).toEqual(
+    answer.body,
+  );
 });
 
 describe('the fields that it describes', () => {
   const post = (event: string, data: object) =>
     new Partner(stack.outputs.WebhookUrl).post({ event, data, timestamp: new Date().toISOString() });
-  const row = (output: string, key: Record<string, string>, version: unknown) =>
-    eventually(async () => {
-      const found = await new Tables(stack.operator).get(stack.outputs[output], key);
-      return String(found?.version).endsWith(`#${version}`) ? found : undefined;
+
+  test('"" empties a field; girl.created replaces the whole record, and user.updated merges field by field', async () => {
+    /** Posts two events of an item. @returns the item after the second */
+    const after = async (event: string, table: string, key: Record<string, string>, data: object[]) => {
+      let item: Record<string, unknown> | undefined;
+      for (const fields of data) {
+        const { body } = await post(event, { ...key, ...fields });
+        item = await eventually(async () => {
+          const found = await new Tables(stack.operator).get(stack.outputs[table], key);
+          return String(found?.version).endsWith(`#${body.eventId}`) ? found : undefined;
+        });
+      }
+      return item;
+    };
+    const girl = [{ shop_id: 'shop-1', name: 'Yuki' }, { shop_id: '' }];
+    const replaced = await after('girl.created', 'CastTable', { girl_id: 'girl-1' }, girl);
+    expect([replaced?.name, replaced?.shop_id]).toEqual([undefined, undefined]);
+    const fields = {
+      shop_id: 'shop-1',
+      display_name: 'Sora',
+      profile_image_url: 'https://images.example.com/1',
+    };
+    const user = [fields, { display_name: '' }];
+    expect(await after('user.updated', 'ContactPartnerTable', { user_id: 'user-1' }, user)).toMatchObject({
+      ...fields,
+      display_name: '',
     });
-  const fields = {
-    shop_id: 'shop-1',
-    display_name: 'Sora',
-    profile_image_url: 'https://images.example.com/1',
-  };
-
-  test('girl.created replaces the whole record: no field remains that it leaves out, or empties by ""', async () => {
-    const key = { girl_id: 'girl-1' };
-    const first = await post('girl.created', { ...key, shop_id: 'shop-1', name: 'Yuki' });
-    expect(await row('CastTable', key, first.body.eventId)).toMatchObject({ name: 'Yuki' });
-    const { body } = await post('girl.created', { ...key, shop_id: '' });
-    const replaced = await row('CastTable', key, body.eventId);
-    expect([replaced.name, replaced.shop_id]).toEqual([undefined, undefined]);
-  });
-
-  test('user.updated merges field by field, and "" empties a field', async () => {
-    const key = { user_id: 'user-1' };
-    const first = await post('user.updated', { ...key, ...fields });
-    expect(await row('ContactPartnerTable', key, first.body.eventId)).toMatchObject(fields);
-    const { body } = await post('user.updated', { ...key, display_name: '' });
-    const merged = await row('ContactPartnerTable', key, body.eventId);
-    expect(merged).toMatchObject({ ...fields, display_name: '' });
   });
 
   test('null counts as left out in fields of the type string or number, and gets 400 in others', async () => {
@@ -284,23 +277,26 @@ async function typed(prelude: string, commands: string) {
   return { stdout: stdout.trimEnd(), stderr: stderr.trimEnd() };
 }
 
-describe('the prelude for the local stack', () => {
-  test.each([
-    ['the name of the stack', 'echo "$STACK"', () => stack.name],
-    ['an output', 'output ShopCacheTable', () => stack.outputs.ShopCacheTable],
-    ['the log of a consumer', 'log_of ShopUpdatedConsumer', () => stack.outputs.ShopUpdatedLogGroup],
-    ['the access log', 'log_of ApiAccessLog', () => stack.outputs.ApiAccessLogGroup],
-    ['a time', 'test "$(hours_ago 1)" "<" "$(hours_ago 0)" && echo earlier', () => 'earlier'],
-  ])('finds %s: %s', async (_name, command, found) => {
-    expect(await typed(localPrelude, command)).toEqual({ stdout: found(), stderr: '' });
-  });
-
-  test('reports a missing output', async () => {
-    expect(await typed(localPrelude, 'output ShopClosedQueueUrl')).toEqual({
-      stdout: 'exit code 1',
-      stderr: `No output ShopClosedQueueUrl of ${stack.name}`,
-    });
-  });
+test('the prelude for the local stack finds the stack, outputs, logs and times, and reports a missing output', async () => {
+  const commands = [
+    'echo "$STACK"',
+    'output ShopCacheTable',
+    'log_of ShopUpdatedConsumer',
+    'log_of ApiAccessLog',
+    'test "$(hours_ago 1)" "<" "$(hours_ago 0)" && echo earlier',
+    'output ShopClosedQueueUrl',
+  ];
+  const { ShopCacheTable, ShopUpdatedLogGroup, ApiAccessLogGroup } = stack.outputs;
+  const { stdout, stderr } = await typed(localPrelude, commands.join('\n'));
+  expect(stdout.split('\n')).toEqual([
+    stack.name,
+    ShopCacheTable,
+    ShopUpdatedLogGroup,
+    ApiAccessLogGroup,
+    'earlier',
+    'exit code 1',
+  ]);
+  expect(stderr).toBe(`No output ShopClosedQueueUrl of ${stack.name}`);
 });
 
 test('the prelude for a stage reports a missing output', async () => {

@@ -94,7 +94,9 @@ async function checkStage(emulator: Emulator, folder: string, stage: Stage): Pro
   await step(`npx hookctl acceptance, ${name}`, () => accept(emulator, outputs));
   if (name === 'dev') {
     await step('npx hookctl doctor finds nothing wrong', () => mustBeHealthy(name, environment));
-    await step('The console of a stage shows every view', () => mustShow(name, outputs, emulator));
+    await step('The console of a stage shows a delivery, and pauses an event', () =>
+      mustShow(name, outputs, emulator),
+    );
     await step('A deployment whose smoke test fails is rolled back', () =>
       mustRollBack(settings, outputs, (options) => run([...deploy, ...options], environment)),
     );

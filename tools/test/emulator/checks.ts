@@ -30,15 +30,7 @@ import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { Partner } from '../../../test/acceptance/partner.ts';
 import { readTarget, readWebhookSecret } from '../../../test/acceptance/target.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import type {
-  DeadLetters,
-  DeliveryDetail,
-  DeliveryList,
-  QueueMessages,
-  QueuesInfo,
-  StackInfo,
-  Task,
-} from '../../console/api.ts';
+import type { DeliveryDetail, DeliveryList, QueuesInfo, StackInfo, Task } from '../../console/api.ts';
 import { type ClientSettings, type Emulator, type Ended, optionsOf, run, start, stop } from './emulator.ts';
 
 /**
@@ -50,8 +42,8 @@ const PATIENCE = { limit: 120_000, interval: 500 };
 const DELIVERY_INTERVAL = 250;
 
 /**
- * Opens the console of a stage as a person does, and checks that every view answers. Follows a delivery through the
- * stage's logs, archive and table.
+ * Opens the console of a stage as a person does. Follows a delivery through the stage's logs, archive and table, and
+ * pauses an event.
  * @throws Error that describes the difference
  */
 export async function mustShow(
@@ -65,7 +57,7 @@ export async function mustShow(
   const partner = new Partner(outputs.WebhookUrl, secret);
   const command = start(['npx', 'hookctl', 'console', '--stage', stage, '--port', '0'], environment);
   try {
-    await lookAtEveryView(stage, await addressOf(command), partner);
+    await useConsole(stage, await addressOf(command), partner);
   } finally {
     await stop(command);
   }
@@ -105,7 +97,7 @@ async function addressOf(command: ChildProcess): Promise<URL> {
   }, PATIENCE);
 }
 
-async function lookAtEveryView(stage: string, address: URL, partner: Partner): Promise<void> {
+async function useConsole(stage: string, address: URL, partner: Partner): Promise<void> {
   const { origin } = address;
   const opened = await fetch(address, { redirect: 'manual' });
   const [cookie = ''] = opened.headers.get('set-cookie')?.split(';') ?? [];
@@ -148,21 +140,12 @@ async function lookAtEveryView(stage: string, address: URL, partner: Partner): P
     detail.effects.map((effect) => effect.kind === 'item' && [effect.table, effect.written]),
     [['ShopCacheTable', 'by this event']],
   );
-  const found = await ask<DeliveryList>(`/deliveries?search=${encodeURIComponent(key)}`);
-  assert.ok(found.deliveries.some(({ id }) => id === delivery));
-  assert.equal(found.searched?.refused, undefined);
-
   const queues = await ask<QueuesInfo>('/queues');
   assert.deepEqual(queues.problems, []);
   assert.deepEqual(
     [queues.events.map(({ event }) => event), queues.receiverQueues.map(({ name }) => name)],
     [eventNames, ['quarantine', 'unrouted']],
   );
-  for (const name of ['quarantine', 'unrouted', 'dead:shop.updated']) {
-    assert.equal((await ask<QueueMessages>(`/queues/${name}/messages`)).limited, false);
-  }
-  assert.deepEqual((await ask<DeadLetters>('/dead-letters')).problems, []);
-
   await run('pause', 'review.posted', '--reason', 'The console is tried');
   const { events } = await ask<QueuesInfo>('/queues');
   const paused = events.find(({ event }) => event === 'review.posted')?.paused;
