@@ -7,7 +7,7 @@
 import type { EventName } from '../../lambda/events/catalogue.ts';
 import type { Effect, ExchangeFact, LineFact } from '../stage/history/facts.ts';
 import type { Delivery, History, PausedQueue, PayloadSearch } from '../stage/history/history.ts';
-import type { Block, ProgressStep } from '../terminal/block.ts';
+import type { ProgressStep } from '../terminal/block.ts';
 
 export type { PayloadSearch };
 
@@ -98,7 +98,6 @@ export interface StreamEvents {
   readonly deliveries: { readonly put: readonly Delivery[]; readonly removed: readonly string[] };
   /** Tells the client that the stream has sent all rows that existed when it was opened. */
   readonly ready: { readonly total: number; readonly searched?: PayloadSearch };
-  readonly task: Task;
   readonly notice: Notice;
   /**
    * State of all queues. A local stack's queues are read after a change, at most every two seconds; a stage's
@@ -154,23 +153,23 @@ export interface ReceiverQueue extends QueueDepth {
 }
 
 /**
- * `GET /api/queues/<name>/messages`: reads at most 500 messages, and deletes none. The name is
- * `dead:<event>`, `quarantine`, `unrouted` or, on the local stack, an event. On a stage, reading an event's
- * own queue would count as an attempt.
+ * `GET /api/needs-you`: the messages of every queue that nothing consumes: dead letters, quarantine and unrouted. Reads
+ * at most 500 messages of a queue, and deletes none.
  */
-export interface QueueMessages {
-  readonly messages: readonly QueueMessage[];
-  /** Whether the queue has more messages than these and their copies. */
-  readonly limited: boolean;
+export interface WaitingMessages {
+  readonly messages: readonly WaitingMessage[];
+  /** Names of queues that have more messages than were read. */
+  readonly limited: readonly string[];
+  readonly problems: readonly string[];
 }
 
 /**
  * A message. If the sender repeated its delivery, the message stands for all copies and is the newest copy. The
- * payload, as the partner sent it, is at `GET /api/queues/<queue>/messages/<id>/body`.
+ * payload, as the partner sent it, is at `GET /api/needs-you/<queue>/<id>/body`.
  */
-export interface QueueMessage {
+export interface WaitingMessage {
   readonly id: string;
-  /** Name of the message's queue, as in addresses. */
+  /** Name of the message's queue, as in `hookctl dlq`: an event, `quarantine` or `unrouted`. */
   readonly queue: string;
   readonly eventId?: string;
   /** Kind of the event. For a quarantined message, the kind that the payload claims. */
@@ -186,23 +185,13 @@ export interface QueueMessage {
   readonly copies: number;
   /** When the oldest of the copies was sent to the queue, ISO 8601. */
   readonly firstSentAt: string;
-  readonly receives: number;
-  readonly state: 'waiting' | 'in flight' | 'delayed';
   /** Why the message was set aside. */
-  readonly reason?: string;
+  readonly reason: string;
   /**
    * Beginning of the payload, in one line. Absent if the payload is in S3, because it is too large for a
    * message.
    */
   readonly preview?: string;
-}
-
-/** `GET /api/dead-letters`: the messages of every event's dead-letter queue. */
-export interface DeadLetters {
-  readonly messages: readonly QueueMessage[];
-  /** Names of queues that have more messages than were read. */
-  readonly limited: readonly string[];
-  readonly problems: readonly string[];
 }
 
 /** `GET /api/faults`. Only on the local stack. */
@@ -228,8 +217,8 @@ export interface FaultSettings {
   readonly share?: number;
 }
 
-/** `POST /api/tasks`: runs one of the commands that the console allows. */
-export interface TaskRequest {
+/** `POST /api/commands`: runs one of the commands that the console allows. */
+export interface CommandRequest {
   /**
    * Arguments of `hookctl`: `['dlq', 'redrive', 'shop.updated']`. The server adds the option that selects the
    * stack.
@@ -239,23 +228,18 @@ export interface TaskRequest {
 }
 
 /**
- * A command that runs or has run. `GET /api/tasks` lists the last tasks, `GET /api/tasks/<id>` gets one, and
- * `DELETE` interrupts it.
+ * A command that runs or has run. The answer to `POST /api/commands` is a line with this JSON at the start, after each
+ * change, and at the end. `DELETE /api/commands/<id>` interrupts the command.
  */
-export interface Task {
+export interface CommandRun {
   readonly id: string;
-  readonly argv: readonly string[];
   /** The command as typed in a terminal: `npx hookctl dlq redrive shop.updated --stage prod`. */
   readonly command: string;
   /** `interrupted`: a user stopped the command, or the console closed. */
   readonly state: 'running' | 'done' | 'failed' | 'interrupted';
-  /** ISO 8601. */
-  readonly startedAt: string;
-  readonly endedAt?: string;
   /** Present only while the command runs. */
   readonly progress?: ProgressStep | undefined;
-  /** The output, once as blocks for the page, and once as lines of a terminal. */
-  readonly blocks: readonly Block[];
+  /** The output, as a terminal shows it. */
   readonly lines: readonly string[];
   /** Request ids of the deliveries that the command sent. */
   readonly deliveries: readonly string[];

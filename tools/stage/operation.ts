@@ -18,8 +18,6 @@ export interface Operation {
   readonly printLine: (line: string) => void;
   /** Columns; Infinity if the output is not a terminal. */
   readonly width: number;
-  /** Prints a part of the output. @default prints its lines with `printLine` */
-  readonly print?: (block: Block) => void;
   readonly progress: ProgressDisplay;
   /** Used instead of the process's standard input. */
   readonly input?: Uint8Array | undefined;
@@ -41,11 +39,8 @@ export interface RecordedDelivery {
   readonly body: Uint8Array | undefined;
 }
 
-export function printBlocks({ printLine, width, print }: Operation, blocks: readonly Block[]): void {
-  for (const block of blocks) {
-    if (print === undefined) for (const line of blockLines(block, width)) printLine(line);
-    else print(block);
-  }
+export function printBlocks({ printLine, width }: Operation, blocks: readonly Block[]): void {
+  for (const block of blocks) for (const line of blockLines(block, width)) printLine(line);
 }
 
 /**

@@ -4,7 +4,7 @@ export interface Column {
   readonly align?: 'left' | 'right';
 }
 
-/** A part of a command's output. A terminal shows it as lines, the console as text and tables. */
+/** A part of a command's output. */
 export type Block =
   | { readonly kind: 'text' | 'heading'; readonly text: string }
   /** A command line to run next. `text` says what it does: `To run this plan`. */

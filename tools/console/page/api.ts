@@ -1,14 +1,13 @@
 import type {
-  DeadLetters,
+  CommandRequest,
+  CommandRun,
   DeliveryDetail,
   DeliveryList,
   FaultInfo,
   FaultSettings,
-  QueueMessages,
   QueuesInfo,
   StackInfo,
-  Task,
-  TaskRequest,
+  WaitingMessages,
 } from '../api.ts';
 
 const encode = encodeURIComponent;
@@ -26,14 +25,11 @@ export const api = {
   body: (id: string, signal?: AbortSignal) => getBody(`/api/deliveries/${encode(id)}/body`, signal),
   /** Makes the server read the queues now. Between such requests, the stream brings their state. */
   queues: () => get<QueuesInfo>('/api/queues'),
-  messages: (queue: string, signal?: AbortSignal) =>
-    get<QueueMessages>(`/api/queues/${encode(queue)}/messages`, signal),
+  needsYou: (signal?: AbortSignal) => get<WaitingMessages>('/api/needs-you', signal),
   messageBody: (queue: string, id: string, signal?: AbortSignal) =>
-    getBody(`/api/queues/${encode(queue)}/messages/${encode(id)}/body`, signal),
-  deadLetters: (signal?: AbortSignal) => get<DeadLetters>('/api/dead-letters', signal),
-  task: (id: string) => get<Task>(`/api/tasks/${encode(id)}`),
-  run: (task: TaskRequest) => post<Task>('/api/tasks', task),
-  interrupt: (id: string) => change(`/api/tasks/${encode(id)}`, 'DELETE'),
+    getBody(`/api/needs-you/${encode(queue)}/${encode(id)}/body`, signal),
+  run,
+  interrupt: (id: string) => change(`/api/commands/${encode(id)}`, 'DELETE'),
   beginFault: (fault: FaultSettings) => post<FaultInfo>('/api/faults', fault),
   /** @param id of the fault to end; undefined ends all faults */
   endFault: (id?: string) => change(id === undefined ? '/api/faults' : `/api/faults/${encode(id)}`, 'DELETE'),
@@ -71,6 +67,33 @@ async function getBody(path: string, signal?: AbortSignal): Promise<DeliveryBody
 
 async function post<T>(path: string, body: unknown): Promise<T> {
   return (await change(path, 'POST', body)).json();
+}
+
+/**
+ * Runs a command until it ends.
+ * @param onChange called with each state of the command
+ * @throws ApiError if the command was not started, or the connection is lost
+ */
+async function run(
+  { argv, input }: CommandRequest,
+  onChange: (run: CommandRun) => void,
+): Promise<CommandRun> {
+  const { body } = await change('/api/commands', 'POST', { argv, input });
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  let last: CommandRun | undefined;
+  for (;;) {
+    const { done, value = '' } = (await reader?.read().catch(() => undefined)) ?? { done: true };
+    if (done) break;
+    const lines = `${rest}${value}`.split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      last = JSON.parse(line) as CommandRun;
+      onChange(last);
+    }
+  }
+  if (last !== undefined && last.state !== 'running') return last;
+  throw new ApiError(0, `The connection was lost. It is unknown how this ended: ${last?.command ?? argv[0]}`);
 }
 
 function change(path: string, method: 'POST' | 'DELETE', body?: unknown): Promise<Response> {

@@ -1,10 +1,9 @@
 import type { FunctionComponent } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Confirmation } from './confirmation.tsx';
-import { DeadLettersView } from './dead-letters-view.tsx';
 import { DeliveriesView } from './deliveries/deliveries-view.tsx';
 import { readSearch } from './deliveries/list-filter.ts';
-import { FaultsView } from './faults/faults-view.tsx';
+import { NeedsYouView } from './needs-you/needs-you-view.tsx';
 import { QueuesView } from './queues/queues-view.tsx';
 import {
   deliveriesAddress,
@@ -15,24 +14,19 @@ import {
   VIEWS,
   type ViewName,
 } from './route.ts';
-import { connection, resets, stack } from './store.ts';
-import { openStream } from './stream.ts';
-import { TaskDock } from './task-dock.tsx';
+import { connection, stack } from './store.ts';
+import { followStream } from './stream.ts';
 import { TopBar } from './top-bar.tsx';
-import { openDialog } from './ui/dialog.tsx';
 import { Notices } from './ui/notices.tsx';
 import { RefusalTip } from './ui/refusal.tsx';
+import { Time } from './ui/time.tsx';
 import { KeysDialog, showHelp, useKeys } from './use-keys.tsx';
 
 const CONTENT: Record<ViewName, { readonly title: string; readonly View: FunctionComponent }> = {
   deliveries: { title: 'Deliveries', View: DeliveriesView },
+  'needs-you': { title: 'Needs you', View: NeedsYouView },
   queues: { title: 'Queues', View: QueuesView },
-  'dead-letters': { title: 'Dead letters', View: DeadLettersView },
-  faults: { title: 'Faults', View: FaultsView },
 };
-
-/** Milliseconds between two checks whether a dialog is still open. */
-const DIALOG_CHECK_INTERVAL = 500;
 
 /** @returns false if the page shows no search box */
 function focusSearch(): boolean {
@@ -44,27 +38,20 @@ function focusSearch(): boolean {
 export function App() {
   const { view } = route.value;
   const { title, View } = CONTENT[view];
-  const views = VIEWS.filter((name) => name !== 'faults' || stack.local);
-  useRestart();
   const search = readSearch(parseRoute(deliveriesAddress.value).query.search ?? '').text;
-  useEffect(() => openStream(search), [search]);
+  useEffect(() => followStream(search), [search]);
   useEffect(() => {
     document.title = `${title} – ${stack.title}`;
   }, [view]);
   const addressOf = (name: ViewName) =>
     name === 'deliveries' ? deliveriesAddress.value : formatRoute({ view: name });
   const go = ({ key }: KeyboardEvent) => {
-    const name = views[Number(key) - 1];
-    if (name === undefined) return false;
-    location.hash = addressOf(name);
-    return true;
+    location.hash = addressOf(VIEWS[Number(key) - 1] ?? view);
   };
   useKeys('page', {
     '1': go,
     '2': go,
     '3': go,
-    '4': go,
-    '5': go,
     '?': showHelp,
     '/': () => {
       // A search box on the page gets the focus at once, because the next key would otherwise act as a shortcut.
@@ -73,25 +60,46 @@ export function App() {
       requestAnimationFrame(focusSearch);
     },
   });
+  const { state } = connection.value;
   return (
     <>
       <SkipLink />
       <TopBar
-        views={views.map((name) => ({ name, title: CONTENT[name].title, address: addressOf(name) }))}
+        views={VIEWS.map((name) => ({ name, title: CONTENT[name].title, address: addressOf(name) }))}
         current={view}
-      >
-        <ConnectionState />
-      </TopBar>
-      <main class="main" id="main" tabIndex={-1}>
+      />
+      <ConnectionBar />
+      <main class={state === 'lost' ? 'main is-stale' : 'main'} id="main" tabIndex={-1}>
         <h1 class="visually-hidden">{title}</h1>
         <View />
       </main>
       <Notices />
-      <TaskDock />
       <Confirmation />
       <RefusalTip />
       <KeysDialog />
     </>
+  );
+}
+
+/** Says that the connection is lost, and since when. Only screen readers get that it works. */
+function ConnectionBar() {
+  const now = connection.value;
+  const isQuiet = now.state === 'live' || now.state === 'connecting';
+  return (
+    <div
+      class={isQuiet ? 'connection visually-hidden' : 'connection note tone-warning'}
+      data-state={now.state}
+      role="status"
+    >
+      {now.state === 'live' && 'Connected'}
+      {now.state === 'connecting' && 'Connecting'}
+      {now.state === 'refused' && 'Not connected'}
+      {now.state === 'lost' && (
+        <>
+          Not connected. This is the state at <Time at={now.at} />. Reconnecting …
+        </>
+      )}
+    </div>
   );
 }
 
@@ -112,36 +120,5 @@ function SkipLink() {
     <button type="button" class="skip" onClick={skip}>
       Skip to the content
     </button>
-  );
-}
-
-/**
- * Reloads the page when the local console has restarted, because the new console rejects this page's cookie. While a
- * dialog is open, the page waits, so that the dialog's input is not lost.
- */
-function useRestart(): void {
-  const isOld = stack.local && resets.value > 0;
-  useEffect(() => {
-    if (!isOld) return;
-    const reload = () => openDialog() === null && location.reload();
-    reload();
-    const timer = setInterval(reload, DIALOG_CHECK_INTERVAL);
-    return () => clearInterval(timer);
-  }, [isOld]);
-}
-
-const CONNECTION_WORDS = {
-  connecting: 'Connecting',
-  live: 'Connected',
-  reconnecting: 'Reconnecting',
-  refused: 'Not connected',
-} as const;
-
-export function ConnectionState() {
-  const { state } = connection.value;
-  return (
-    <span class={`connection is-${state}`} role="status">
-      {CONNECTION_WORDS[state]}
-    </span>
   );
 }

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { render } from 'preact';
 import { api, errorText } from './api.ts';
-import { App, ConnectionState } from './app.tsx';
+import { App } from './app.tsx';
 import { followAddress } from './route.ts';
 import { setStack } from './store.ts';
 import { applyTheme } from './theme.tsx';
@@ -44,9 +44,6 @@ function Start() {
           <img class="logo" src="/logo.svg" width="20" height="20" alt="" />
           <span class="brand-title">Partner webhooks</span>
         </span>
-        <div class="top-end">
-          <ConnectionState />
-        </div>
       </header>
       <main class="main">
         {state.problem === undefined ? (

@@ -3,12 +3,12 @@ import { effect, signal } from '@preact/signals';
 /** The parsed address of the page: `#/deliveries/<id>?search=…`. */
 export interface Route {
   readonly view: ViewName;
-  /** Parts of the address after the view's name: the id of a delivery, or the name of a queue. */
+  /** Parts of the address after the view's name: the id of a delivery. */
   readonly path: readonly string[];
   readonly query: Readonly<Record<string, string>>;
 }
 
-export const VIEWS = ['deliveries', 'queues', 'dead-letters', 'faults'] as const;
+export const VIEWS = ['deliveries', 'needs-you', 'queues'] as const;
 export type ViewName = (typeof VIEWS)[number];
 
 /** @param hash with its `#`. An unknown view opens the deliveries. */

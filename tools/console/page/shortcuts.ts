@@ -10,13 +10,10 @@ export const SHORTCUTS = {
       '1': VIEW,
       '2': VIEW,
       '3': VIEW,
-      '4': VIEW,
-      '5': 'Faults, on the local stack',
       '/': 'Search deliveries',
       '?': 'This help',
     },
   },
-  pane: { title: 'Queue or item', keys: { Escape: 'Back to the list' } },
   list: {
     title: 'List of deliveries',
     keys: {
@@ -41,8 +38,6 @@ export const SHORTCUTS = {
       e: 'Edit and send',
       c: 'Copy as curl',
       l: 'Copy a link',
-      '[': 'Previous tab',
-      ']': 'Next tab',
     },
   },
 } as const;

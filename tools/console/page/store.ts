@@ -1,7 +1,14 @@
 import { computed, signal } from '@preact/signals';
 import { type Delivery, isWaiting, type PausedQueue } from '../../stage/history/history.ts';
-import type { FaultsInfo, Notice, PayloadSearch, QueuesInfo, StackInfo, StreamEvents, Task } from '../api.ts';
-import { MAX_TASKS } from '../page-updates.ts';
+import type {
+  FaultsInfo,
+  Notice,
+  PayloadSearch,
+  QueueDepth,
+  QueuesInfo,
+  StackInfo,
+  StreamEvents,
+} from '../api.ts';
 import { api, errorText } from './api.ts';
 
 /**
@@ -9,7 +16,9 @@ import { api, errorText } from './api.ts';
  * too.
  */
 export type StreamConnection =
-  | { readonly state: 'connecting' | 'live' | 'reconnecting' }
+  | { readonly state: 'connecting' | 'live' }
+  /** `at`: when the connection was lost, ISO 8601. What is shown is of this time. */
+  | { readonly state: 'lost'; readonly at: string }
   | { readonly state: 'refused'; readonly reason: string };
 
 /** Deliveries of the stream, for the list. */
@@ -45,8 +54,6 @@ export const connection = signal<StreamConnection>({ state: 'connecting' });
 const received = signal<Rows>({ all: [], search: undefined });
 /** How often the server was replaced by another process since the page loaded. */
 export const resets = signal(0);
-/** Commands that were started from a console, newest first. */
-export const tasks = signal<readonly Task[]>([]);
 export const notices = signal<readonly Notice[]>([]);
 /** State of all queues. The stream updates it; `reload` makes the server read them now. */
 export const queues = signal<LoadState<QueuesInfo>>({
@@ -58,8 +65,8 @@ export const queues = signal<LoadState<QueuesInfo>>({
 /** Faults of the local stack. Undefined for a stage. */
 export const faults = signal<FaultsInfo | undefined>(undefined);
 /**
- * Increases whenever the content of queues and tables may have changed: see `useLoad`. On a stage only the
- * end of a task increases it, because reading a stage costs money.
+ * Increases whenever the content of queues may have changed: see `useLoad`. On a stage only the end of a command
+ * increases it, because reading a stage costs money.
  */
 export const changes = signal(0);
 
@@ -102,17 +109,13 @@ export const rows = computed<Rows>(() =>
 export const refusal = () =>
   stack.readOnly ? 'The console was started with --read-only. Nothing can be changed.' : undefined;
 
-export const deadLetterCount = ({ events }: QueuesInfo) =>
-  events.reduce((total, { dead }) => total + dead.visible + dead.inFlight, 0);
+export const depthOf = ({ visible, inFlight }: QueueDepth) => visible + inFlight;
 
 /**
  * Number of messages that were set aside: dead letters, quarantined messages, and events without a consumer.
  */
-export const needsYouCount = (info: QueuesInfo) =>
-  info.receiverQueues.reduce(
-    (total, { visible, inFlight }) => total + visible + inFlight,
-    deadLetterCount(info),
-  );
+export const needsYouCount = ({ events, receiverQueues }: QueuesInfo) =>
+  [...events.map(({ dead }) => dead), ...receiverQueues].reduce((total, queue) => total + depthOf(queue), 0);
 
 let known = new Map<string, Delivery>();
 /** Deliveries of the next search, collected until all have arrived, so that the list does not go blank. */
@@ -156,15 +159,9 @@ export const newestFirst = (deliveries: Iterable<Delivery>): readonly Delivery[]
  */
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Adds or updates a task. Called with the answer to a request and by the stream, in either order. */
-export function putTask(task: Task): void {
-  const before = tasks.value.find(({ id }) => id === task.id);
-  if (before === undefined)
-    tasks.value = [task, ...tasks.value.filter((one, at) => at < MAX_TASKS || one.state === 'running')];
-  else if (before.state === 'running') tasks.value = tasks.value.map((one) => (one === before ? task : one));
-  const hasEnded = before?.state === 'running' && task.state !== 'running';
-  // For the local stack, `takeQueues` counts the change: its server reads the queues when a task ends.
-  if (hasEnded && !stack.local && tasks.value.every(({ state }) => state !== 'running')) changes.value += 1;
+/** Called when a command of this page has ended. The local stack's queues come by the stream. */
+export function commandEnded(): void {
+  if (!stack.local) changes.value += 1;
 }
 
 export function takeQueues(value: QueuesInfo): void {

@@ -1,10 +1,10 @@
-import { type FeedEvent, joinFeed } from './feeds.ts';
-import type { FeedMessage, WindowMessage } from './shared-stream.ts';
+import type { StreamEvents } from '../api.ts';
+import { ApiError, api } from './api.ts';
 import {
   beginRows,
   connection,
   faults,
-  putTask,
+  setStack,
   stack,
   takeNotice,
   takeQueues,
@@ -13,97 +13,85 @@ import {
   takeRows,
 } from './store.ts';
 
-let search = '';
+/** Milliseconds between attempts to open a stream that failed for a reason that may be temporary. */
+const RETRY_MS = 1_000;
 
-/** Follows the stream of a search. Undefined stops following. */
-let follow: ((search: string | undefined) => void) | undefined;
+let source: EventSource | undefined;
+let search: string | undefined;
+/** Id of the last event about rows. A new connection resumes after it. */
+let lastId = '';
 
-export function openStream(text: string): void {
+/** Follows the server's stream for this window, or no stream while the window is hidden. */
+export function followStream(text: string): void {
+  if (search === undefined) document.addEventListener('visibilitychange', connect);
+  if (text !== search) {
+    lastId = '';
+    beginRows();
+  }
   search = text;
-  if (follow === undefined) {
-    follow = followShared() ?? followAlone();
-    document.addEventListener('visibilitychange', update);
-  }
-  update();
+  connect();
 }
 
-/**
- * Follows the search, or no search while the window is hidden. When all windows are hidden, the worker closes the
- * stream.
- */
-const update = () => follow?.(document.hidden ? undefined : search);
+/** What to do with each event of the stream. */
+const TAKE: { readonly [Name in keyof StreamEvents]: (data: StreamEvents[Name]) => void } = {
+  reset() {
+    takeReset();
+    if (stack.local) void renew();
+  },
+  deliveries: takeRows,
+  ready: (data) => takeReady(data, search ?? ''),
+  notice: takeNotice,
+  queues: takeQueues,
+  faults: (data) => {
+    faults.value = data;
+  },
+};
 
-/**
- * Follows streams by one worker for all windows of the browser, because each stream uses one of the six connections
- * that a browser opens per server.
- * @returns undefined if the browser supports no shared workers or locks
- */
-function followShared(): typeof follow {
-  if (typeof SharedWorker === 'undefined' || navigator.locks === undefined) return undefined;
-  try {
-    // The name contains the start time of the server, so that a new server gets a new worker, with its own code.
-    const worker = new SharedWorker('/shared-stream.js', { type: 'module', name: stack.startedAt });
-    const post = (message: WindowMessage) => worker.port.postMessage(message);
-    /** Number of the latest request. Events of earlier requests may still arrive and are ignored. */
-    let request = 0;
-    worker.onerror = () => {
-      worker.port.close();
-      follow = followAlone();
-      update();
-    };
-    worker.port.onmessage = ({ data }: MessageEvent<FeedMessage>) => {
-      if (data.request === request) data.events.forEach(take);
-    };
-    const lock = crypto.randomUUID();
-    void navigator.locks.request(lock, () => {
-      post({ lock });
-      return new Promise(() => {});
-    });
-    return (text) => {
-      request += 1;
-      post({ search: text, request });
-    };
-  } catch {
-    return undefined;
-  }
-}
-
-function followAlone(): typeof follow {
-  let leave = () => {};
-  return (text) => {
-    leave();
-    leave = text === undefined ? () => {} : joinFeed(text, (events) => events.forEach(take));
+function connect(): void {
+  source?.close();
+  source = undefined;
+  if (document.hidden) return;
+  const query = new URLSearchParams();
+  if (search) query.set('search', search);
+  if (lastId !== '') query.set('after', lastId);
+  const opened = new EventSource(`/api/stream?${query}`);
+  source = opened;
+  opened.onopen = () => {
+    connection.value = { state: 'live' };
   };
+  opened.onerror = () => {
+    if (connection.peek().state === 'live')
+      connection.value = { state: 'lost', at: new Date().toISOString() };
+    // The browser reconnects by itself, except after an error response.
+    if (opened.readyState === EventSource.CLOSED) void explain(opened);
+  };
+  for (const [name, take] of Object.entries(TAKE)) {
+    opened.addEventListener(name, ({ data, lastEventId }: MessageEvent<string>) => {
+      if (lastEventId !== '') lastId = lastEventId;
+      take(JSON.parse(data));
+    });
+  }
 }
 
-function take(item: FeedEvent): void {
-  switch (item.event) {
-    case 'begin':
-      beginRows();
-      break;
-    case 'reset':
-      takeReset();
-      break;
-    case 'deliveries':
-      takeRows(item.data);
-      break;
-    case 'ready':
-      takeReady(item.data, search);
-      break;
-    case 'task':
-      putTask(item.data);
-      break;
-    case 'notice':
-      takeNotice(item.data);
-      break;
-    case 'queues':
-      takeQueues(item.data);
-      break;
-    case 'faults':
-      faults.value = item.data;
-      break;
-    case 'connection':
-      connection.value = item.data;
-      break;
+/** Gets the cookie of the local console's new process, so that this page and its open dialogs go on. */
+async function renew(): Promise<void> {
+  await fetch('/');
+  setStack(await api.stack());
+}
+
+/**
+ * Finds out why the server refused the stream: `EventSource` hides the error, so a list is requested with
+ * the same query.
+ */
+async function explain(refused: EventSource): Promise<void> {
+  try {
+    await api.deliveries(new URLSearchParams({ search: search ?? '', limit: '1' }).toString());
+  } catch (error) {
+    if (refused !== source) return;
+    if (error instanceof ApiError && error.status >= 400 && error.status < 500) {
+      connection.value = { state: 'refused', reason: error.message };
+      return;
+    }
   }
+  setTimeout(() => refused === source && connect(), RETRY_MS);
 }

@@ -1,203 +1,160 @@
 import { signal, useSignal } from '@preact/signals';
-import type { Task } from '../api.ts';
-import { ApiError, api, errorText } from './api.ts';
+import type { CommandRun } from '../api.ts';
+import { api, errorText } from './api.ts';
 import type { Command } from './command.ts';
 import { confirmed } from './confirmation.tsx';
 import { formatRoute } from './route.ts';
-import { connection, putTask, refusal, stack, tasks } from './store.ts';
+import { commandEnded, refusal, stack } from './store.ts';
 import { openDialog } from './ui/dialog.tsx';
-import { toastError, toastInfo, toastRunning } from './ui/notices.tsx';
+import { closeToast, type Toast, toast, toastError } from './ui/notices.tsx';
 
-/**
- * Runs commands, for buttons. A toast says what the commands did, or why a command was not started. If a command fails,
- * its output opens.
- * @returns `start`, which runs commands and returns the tasks that it started, or undefined if no task was started
- */
-export function useRun() {
-  const busy = useSignal(false);
-  /** @param onEnd called when all commands have ended */
-  const start = async (
-    commands: readonly Command[],
-    onEnd?: () => void,
-  ): Promise<readonly Task[] | undefined> => {
-    if (busy.peek()) return undefined;
-    busy.value = true;
-    const { begun = [], error } = (await run(commands)) ?? {};
-    busy.value = false;
-    if (error !== undefined) toastError(error);
-    if (begun.length === 0) return undefined;
-    report(commands.slice(0, begun.length), begun).then(onEnd);
-    return begun;
-  };
-  return { start, busy: busy.value, refusal: refusal() };
+/** Commands of this page that run now. */
+export const running = signal<readonly Command[]>([]);
+
+interface RunOptions {
+  /** Called with an error, where a toast would not be visible. @default shows a toast */
+  readonly onError?: (text: string) => void;
+  /** Called with the id of the delivery that the command sent. @default the toast has a link to it */
+  readonly onSent?: ((delivery: string) => void) | undefined;
 }
 
 /**
- * Sends one delivery, for buttons. A toast says the answer, and the delivery appears in the list.
- * @param onError called with an error, where a toast would not be visible
+ * Runs commands, for buttons. A toast says what they did, with their output.
+ * @returns `start`, which resolves with the commands that have ended
  */
-export function useSend(onError: (text: string) => void = toastError) {
+export function useRun() {
   const busy = useSignal(false);
-  /**
-   * @param onSent called with the id of the request. Without it, the toast has a link to the delivery
-   * @returns whether the delivery was sent
-   */
-  const send = async (command: Command, onSent?: (delivery: string) => void): Promise<boolean> => {
+  const start = async (
+    commands: readonly Command[],
+    { onError = toastError, onSent }: RunOptions = {},
+  ): Promise<readonly CommandRun[]> => {
     const refused = refusal();
-    if (refused !== undefined) onError(refused);
-    if (refused !== undefined || busy.peek()) return false;
+    const changes = commands.some(({ reads }) => reads !== true);
+    if (refused !== undefined && changes) onError(refused);
+    if ((refused !== undefined && changes) || busy.peek()) return [];
     busy.value = true;
     try {
-      return await sendOne(command, onSent);
-    } catch (error) {
-      onError(errorText(error));
-      return false;
+      if (changes && !stack.local && !(await confirmed(commands))) return [];
+      return await runAll(commands, onError, onSent);
     } finally {
       busy.value = false;
     }
   };
-  return { send, busy: busy.value, refusal: refusal() };
+  return { start, busy: busy.value, refusal: refusal() };
 }
 
-/** @throws Error whose message says why nothing was sent */
-async function sendOne(command: Command, onSent?: (delivery: string) => void): Promise<boolean> {
+/** Runs commands one after the other, until one fails. */
+async function runAll(
+  commands: readonly Command[],
+  onError: (text: string) => void,
+  onSent: RunOptions['onSent'],
+): Promise<readonly CommandRun[]> {
   const dialog = openDialog();
-  const { begun: [begun] = [], error } = (await run([command])) ?? {};
-  if (error !== undefined) throw new Error(error);
-  if (begun === undefined) return false;
-  const { state, answers, lines, deliveries } = await taskEnd(begun);
-  const [delivery] = deliveries;
-  if (state !== 'done' && answers.length === 0) throw new Error(lines.join('\n'));
+  const ended: CommandRun[] = [];
+  running.value = [...running.value, ...commands];
+  const progress = followToast(commands.length);
+  try {
+    for (const command of commands) {
+      const run = await api.run(command, (now) => progress.update(now, ended.length));
+      ended.push(run);
+      if (hasFailed(run)) break;
+    }
+    const result = resultOf(commands, ended);
+    if (dialog !== null && ended.some(hasFailed)) onError(result.text);
+    else show(result, ended, dialog, onSent);
+  } catch (failure) {
+    const some = ended.length === 0 ? '' : `${ended.length} of ${commands.length} done. `;
+    onError(`${some}${errorText(failure)}`);
+  } finally {
+    progress.close();
+    running.value = running.value.filter((command) => !commands.includes(command));
+    commandEnded();
+  }
+  return ended;
+}
+
+/** Shows a result in a toast, and opens the delivery that was sent, or links to it. */
+function show(
+  result: Toast,
+  ended: readonly CommandRun[],
+  dialog: Element | null,
+  onSent: RunOptions['onSent'],
+): void {
+  const [delivery, ...others] = ended.flatMap(({ deliveries }) => deliveries);
   // Opens the new delivery only if no other dialog was opened meanwhile: its input would be lost.
   const isFree = openDialog() === null || openDialog() === dialog;
-  const opens = delivery !== undefined && onSent !== undefined && isFree;
-  if (opens) onSent(delivery);
-  const link = delivery !== undefined && !opens ? linkTo(delivery) : undefined;
-  toastInfo(answersText(answers), link, levelOf(answers));
-  return true;
+  if (delivery === undefined || others.length > 0) toast(result);
+  else if (onSent !== undefined && isFree) {
+    toast(result);
+    onSent(delivery);
+  } else {
+    toast({
+      ...result,
+      link: { text: 'Show it', to: formatRoute({ view: 'deliveries', path: [delivery] }) },
+    });
+  }
 }
 
-const linkTo = (delivery: string) => ({
-  text: 'Show it',
-  to: formatRoute({ view: 'deliveries', path: [delivery] }),
-});
+/** Milliseconds after which a toast says that commands are running. */
+const LONG_RUN = 1_000;
+
+/** A toast with the progress of commands that run long. */
+function followToast(count: number) {
+  let latest: { readonly run: CommandRun; readonly done: number } | undefined;
+  let id: number | undefined;
+  const show = () => {
+    if (latest === undefined) return;
+    const { run, done } = latest;
+    const { progress, command, lines } = run;
+    const step =
+      progress && `: ${progress.done.toLocaleString('en')} of ${progress.total.toLocaleString('en')}`;
+    const which =
+      count === 1 ? command.replace(/^npx hookctl | --.*/g, '') : `${done + 1} of ${count} commands`;
+    const cancel = () => api.interrupt(run.id).catch((error) => toastError(errorText(error)));
+    id = toast({ level: 'running', text: `Running ${which}${step ?? ' …'}`, lines, cancel }, id);
+  };
+  const timer = setTimeout(show, LONG_RUN);
+  return {
+    update(run: CommandRun, done: number) {
+      latest = { run, done };
+      if (id !== undefined) show();
+    },
+    close() {
+      clearTimeout(timer);
+      if (id !== undefined) closeToast(id);
+    },
+  };
+}
 
 /**
- * Whether a task failed without an answer. An error answer to a delivery is no failure here: the toast says the answer.
+ * Whether a command failed without an answer. An error answer to a delivery is no failure here: the toast says the answer.
  */
-const hasFailed = ({ state, answers }: Task) => state === 'failed' && answers.length === 0;
+const hasFailed = ({ state, answers }: CommandRun) => state !== 'done' && answers.length === 0;
+
+/** What commands did, in one toast. */
+function resultOf(commands: readonly Command[], ended: readonly CommandRun[]): Toast {
+  const answers = ended.flatMap((run) => run.answers);
+  const lines = ended.flatMap((run) => [`$ ${run.command}`, ...run.lines]);
+  const failed = ended.find(hasFailed);
+  if (failed?.state === 'interrupted') return { level: 'info', text: 'Interrupted.', lines };
+  if (failed !== undefined) return { level: 'error', text: failed.lines.at(-1) ?? 'It failed.', lines };
+  if (answers.length === 0) {
+    const did = [...new Set(commands.map((command) => command.did))].join(' ');
+    return { level: 'info', text: did, lines };
+  }
+  const isAccepted = answers.every(({ status }) => status === 200);
+  return { level: isAccepted ? 'info' : 'error', text: answersText(answers), lines };
+}
 
 /**
  * The answers to sent deliveries: `Answered 401: Invalid signature.`, or `Sent 3: 2 answered 200, 1 answered
  * 401.`
  */
-export function answersText(answers: Task['answers']): string {
+export function answersText(answers: CommandRun['answers']): string {
   const [first, ...others] = answers;
   if (first === undefined) return 'Sent.';
   if (others.length === 0)
     return `Answered ${first.status}${first.text === '' ? '' : `: ${first.text.replace(/\.$/, '')}`}.`;
   const counts = [...Map.groupBy(answers, ({ status }) => status)].sort(([one], [other]) => one - other);
   return `Sent ${answers.length}: ${counts.map(([status, of]) => `${of.length} answered ${status}`).join(', ')}.`;
-}
-
-const levelOf = (answers: Task['answers']) =>
-  answers.every(({ status }) => status === 200) ? 'info' : 'error';
-
-/** Id of the task whose output is open. Undefined: no output is open, or the output of the newest task. */
-export const shownTask = signal<string | undefined>(undefined);
-export const tasksAreOpen = signal(false);
-
-function showOutput(id: string): void {
-  shownTask.value = id;
-  tasksAreOpen.value = true;
-}
-
-/** Milliseconds after which a toast says that commands are running. */
-const LONG_RUN = 1_000;
-
-/** When all commands have ended, says in one toast what they did. Opens the output of a command that failed. */
-async function report(commands: readonly Command[], begun: readonly Task[]): Promise<void> {
-  const did = [...new Set(commands.flatMap(({ did }) => did ?? []))].join(' ');
-  const [first] = begun;
-  if (did === '' || first === undefined) return;
-  const output = ({ id }: Task) => ({ text: 'Show output', to: () => showOutput(id) });
-  const what =
-    begun.length === 1 ? first.command.replace(/^npx hookctl | --.*/g, '') : `${begun.length} commands`;
-  let close = () => {};
-  const timer = setTimeout(() => {
-    close = toastRunning(`Running: ${what} …`, output(first));
-  }, LONG_RUN);
-  try {
-    const ended = await Promise.all(begun.map(taskEnd));
-    const answers = ended.flatMap((task) => task.answers);
-    const failed = ended.find(hasFailed);
-    const interrupted = ended.find(({ state }) => state === 'interrupted');
-    if (failed !== undefined) showOutput(failed.id);
-    else if (interrupted !== undefined) toastInfo('Interrupted.', output(interrupted));
-    else toastInfo(answers.length === 0 ? did : answersText(answers), output(first), levelOf(answers));
-  } catch (failure) {
-    toastError(`It is unknown how ${what} ended: ${errorText(failure)}`);
-  }
-  clearTimeout(timer);
-  close();
-}
-
-/** Result of starting commands: the tasks that were started, and why the next command was not. */
-interface Begun {
-  readonly begun: readonly Task[];
-  readonly error?: string;
-}
-
-/**
- * Runs commands one after the other. On a stage, a dialog asks first.
- * @returns undefined if the user did not confirm
- */
-async function run(commands: readonly Command[]): Promise<Begun | undefined> {
-  if (!stack.local && commands.some(({ reads }) => reads !== true) && !(await confirmed(commands))) {
-    return undefined;
-  }
-  const begun: Task[] = [];
-  for (const { argv, input } of commands) {
-    try {
-      const task = await api.run({ argv, input });
-      putTask(task);
-      begun.push(task);
-    } catch (failure) {
-      const some = begun.length === 0 ? '' : `Started ${begun.length} of ${commands.length}. `;
-      return { begun, error: `${some}${errorText(failure)}` };
-    }
-  }
-  return { begun };
-}
-
-/**
- * Milliseconds between requests for a task's state. The requests are needed only while the stream, which reports the
- * end of the task, is disconnected.
- */
-const POLL_INTERVAL = 1_000;
-
-/** Resolves with the task when it has ended. */
-export async function taskEnd(task: Task): Promise<Task> {
-  for (;;) {
-    const newest = tasks.value.find(({ id }) => id === task.id) ?? task;
-    if (newest.state !== 'running') return newest;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(end, POLL_INTERVAL);
-      const unsubscribe = tasks.subscribe(
-        (all) => all.some((one) => one.id === task.id && one !== newest) && end(),
-      );
-      function end() {
-        clearTimeout(timer);
-        unsubscribe();
-        resolve();
-      }
-    });
-    if (connection.value.state === 'live') continue;
-    try {
-      putTask(await api.task(task.id));
-    } catch (error) {
-      // Without an answer, the server may come back, so the request is repeated.
-      if (!(error instanceof ApiError) || error.status !== 0) throw error;
-    }
-  }
 }

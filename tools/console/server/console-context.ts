@@ -7,9 +7,9 @@ import * as z from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
 import { GATEWAY_BODY_MEGABYTES } from '../../../lambda/limits.ts';
 import type { RunOperation } from '../../stage/operation.ts';
-import type { PageUpdates } from '../page-updates.ts';
 import type { Source } from '../source.ts';
 import { ApiProblem, badRequest } from './api-problem.ts';
+import type { PageUpdates } from './page-updates.ts';
 import type { QueueLocks } from './queue-locks.ts';
 import type { QueueWatch } from './queue-watch.ts';
 
@@ -26,7 +26,7 @@ export interface ConsoleContext {
   readonly local: LocalParts | undefined;
   readonly queueLocks: QueueLocks;
   readonly commands: PageCommands;
-  /** Sends tasks, notices, queues and faults to every open page. */
+  /** Sends notices, queues and faults to every open page. */
   readonly updates: PageUpdates;
   readonly watch: QueueWatch;
   /** Reports a bug of the console to the terminal. */

@@ -126,7 +126,6 @@ export const securityHeaders = () =>
       scriptSrc: ["'self'"],
       styleSrc: ["'self'"],
       connectSrc: ["'self'"],
-      workerSrc: ["'self'"],
       imgSrc: ["'self'"],
       baseUri: ["'none'"],
       formAction: ["'none'"],

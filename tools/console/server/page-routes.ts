@@ -48,13 +48,12 @@ const SHELL = `<!doctype html>
 </html>
 `;
 
-/** Builds the page's script, style and worker, and the chunks that they load, by file name. */
+/** Builds the page's script and style, and the chunks that they load, by file name. */
 async function bundle(): Promise<ReadonlyMap<string, string>> {
   const { outputFiles } = await build({
     entryPoints: [
       { in: `${FOLDER}/main.tsx`, out: 'console' },
       { in: `${FOLDER}/style.css`, out: 'console' },
-      { in: `${FOLDER}/shared-stream.ts`, out: 'shared-stream' },
     ],
     outdir: FOLDER,
     bundle: true,

@@ -16,7 +16,7 @@ export class QueueLocks {
   async read<Result>(url: string, work: () => Promise<Result>): Promise<Result> {
     if (this.#redriven.has(url)) {
       const detail =
-        'it is being redriven, and reading would hide messages from that. Try again when the task is done';
+        'it is being redriven, and reading would hide messages from that. Try again when the command has ended';
       throw new ApiProblem('redriven', 409, 'Being redriven', detail);
     }
     return await this.#after(url, work);

@@ -4,7 +4,7 @@ import { refusalOf } from '../../stage/operation.ts';
 import { eventAndShop } from '../../stage/payload-filter.ts';
 import { copyKey, groupCopies, type ListedMessage } from '../../stage/queues/copies.ts';
 import { forEachMessage, MAX_SEARCHED } from '../../stage/queues/for-each-message.ts';
-import { sourceQueueUrl, type WaitingQueue, waitingQueues } from '../../stage/queues/queue.ts';
+import { type WaitingQueue, waitingQueues } from '../../stage/queues/queue.ts';
 import {
   attributeText,
   payloadInMessage,
@@ -14,7 +14,7 @@ import {
   UnreadablePayloadError,
 } from '../../stage/queues/received-message.ts';
 import type { Stage } from '../../stage/stage.ts';
-import type { DeadLetters, QueueMessage, QueueMessages } from '../api.ts';
+import type { WaitingMessage, WaitingMessages } from '../api.ts';
 import { ApiProblem, forbidden, notFound } from './api-problem.ts';
 import type { ConsoleContext } from './console-context.ts';
 
@@ -25,28 +25,20 @@ import type { ConsoleContext } from './console-context.ts';
 const MAX_READ = 500;
 
 /**
- * The messages of a queue, with copies as one. Deletes none.
- * @param name an event, `dead:<event>`, `quarantine` or `unrouted`
- * @throws ApiProblem if the queue does not exist, or if reading it would count as an attempt
- */
-export const queueMessages = (reader: QueueReader, name: string): Promise<QueueMessages> =>
-  messagesOf(reader, findQueue(reader, name));
-
-/**
- * The dead letters of every event. Reads one queue after the other.
+ * The messages that wait for a person, of every queue, with copies as one. Deletes none. Reads one queue after the
+ * other.
  * @throws ApiProblem in read-only mode, if reading would receive messages
  */
-export async function deadLetters(reader: QueueReader): Promise<DeadLetters> {
+export async function waitingMessages(reader: QueueReader): Promise<WaitingMessages> {
   assertMayReceive(reader);
   const { stage } = reader.source;
   const problems = new PartialFailures(stage.local);
   const limited: string[] = [];
-  const messages: QueueMessage[] = [];
-  for (const waiting of waitingQueues(stage).filter(({ kind }) => kind === 'dead-letter')) {
+  const messages: WaitingMessage[] = [];
+  for (const queue of waitingQueues(stage)) {
     if (reader.signal.aborted) break;
-    const queue = { name: addressName(waiting), url: waiting.url, waiting };
-    const seen = await problems.unless(waiting.title, messagesOf(reader, queue));
-    if (seen?.limited) limited.push(waiting.name);
+    const seen = await problems.unless(queue.title, messagesOf(reader, queue));
+    if (seen?.limited) limited.push(queue.name);
     messages.push(...(seen?.messages ?? []));
   }
   return { messages, limited, problems: problems.lines() };
@@ -55,10 +47,13 @@ export async function deadLetters(reader: QueueReader): Promise<DeadLetters> {
 /**
  * The bytes that the partner sent, from one message. On a stage, receives messages until it is found, at most
  * {@link MAX_SEARCHED}.
+ * @param name an event, whose dead-letter queue has the message, `quarantine` or `unrouted`
  * @throws ApiProblem if the message is not found, or its bytes are no longer stored
  */
 export async function messagePayload(reader: QueueReader, name: string, id: string): Promise<Buffer> {
-  const { url, waiting = OWN_QUEUE } = findQueue(reader, name);
+  const { stage } = reader.source;
+  const waiting = waitingQueues(stage).find((queue) => queue.name === name);
+  if (waiting === undefined) throw notFound(`There is no queue '${name}' in ${stage.title}`);
   const found = new AbortController();
   let payload: Buffer | undefined;
   const visit = async (message: SeenMessage) => {
@@ -69,7 +64,7 @@ export async function messagePayload(reader: QueueReader, name: string, id: stri
     found.abort();
   };
   const signal = AbortSignal.any([reader.signal, found.signal]);
-  const limited = await visitMessages({ ...reader, signal }, url, MAX_SEARCHED, visit);
+  const limited = await visitMessages({ ...reader, signal }, waiting.url, MAX_SEARCHED, visit);
   if (payload !== undefined) return payload;
   throw notFound(
     limited
@@ -78,42 +73,12 @@ export async function messagePayload(reader: QueueReader, name: string, id: stri
   );
 }
 
-/** A queue whose messages the page shows. */
-interface ReadableQueue extends Pick<WaitingQueue, 'url'> {
-  /** Name of the queue in an address: `dead:shop.updated`. */
-  readonly name: string;
-  /** Undefined for an event's own queue, which a consumer reads. */
-  readonly waiting?: WaitingQueue | undefined;
-}
-
-const addressName = ({ kind, name }: WaitingQueue) => (kind === 'dead-letter' ? `dead:${name}` : name);
-
-/** Kind to parse an event's own queue as: its messages have the same form as dead letters. */
-const OWN_QUEUE = { kind: 'dead-letter' } as const;
-
-type SeenMessage = Pick<ReceivedMessage, 'id' | 'body' | 'attributes' | 'sentAt' | 'receives'> &
-  Pick<QueueMessage, 'state'>;
+type SeenMessage = Pick<ReceivedMessage, 'id' | 'body' | 'attributes' | 'sentAt'>;
 
 /** What reading a queue needs. On the local stack, messages are read without receiving them. */
 type QueueReader = Pick<ConsoleContext, 'source' | 'local' | 'queueLocks' | 'readOnly'> & {
   readonly signal: AbortSignal;
 };
-
-/** @throws ApiProblem if the queue does not exist, or if reading it would count as an attempt */
-function findQueue({ source: { stage }, local }: QueueReader, name: string): ReadableQueue {
-  const waiting = waitingQueues(stage).find((queue) => name === addressName(queue));
-  const url = waiting?.url ?? sourceQueueUrl(stage, name);
-  if (url === undefined) throw notFound(`There is no queue '${name}' in ${stage.title}`);
-  if (waiting === undefined && local === undefined) {
-    throw new ApiProblem(
-      'counts-as-attempt',
-      409,
-      'Reading it would count as an attempt',
-      `SQS shows a message only to a client that receives it, and each receive of ${name} is one of its ten attempts. The deliveries show what is being retried`,
-    );
-  }
-  return { name, url, waiting };
-}
 
 /**
  * @throws ApiProblem in read-only mode if reading means receiving messages, which hides them for some time
@@ -144,7 +109,7 @@ async function visitMessages(
   }
   return await queueLocks.read(url, async () => {
     const { limited } = await forEachMessage(source.stage, url, { signal, limit }, async (message) => {
-      await visit({ ...message, state: 'waiting' });
+      await visit(message);
       return 'stays';
     });
     return limited;
@@ -159,17 +124,16 @@ function inspected({ attributes, ...message }: InspectedMessage): SeenMessage {
 }
 
 /** The messages of a queue with copies as one, and whether there are more. */
-async function messagesOf(reader: QueueReader, queue: ReadableQueue): Promise<QueueMessages> {
+async function messagesOf(reader: QueueReader, queue: WaitingQueue) {
   const listed: ListedMessage<MessageOnQueue>[] = [];
   const limited = await visitMessages(reader, queue.url, MAX_READ, async (message) => {
     listed.push({
-      // The consumer of an event's own queue processes copies one by one, so each is listed.
-      key: queue.waiting === undefined ? message.id : copyKey(queue.waiting, message),
+      key: copyKey(queue, message),
       at: message.sentAt.toISOString(),
       shown: await describeMessage(reader.source.stage, queue, message),
     });
   });
-  const messages = groupCopies(listed).map(({ shown, copies, firstAt }) => ({
+  const messages: WaitingMessage[] = groupCopies(listed).map(({ shown, copies, firstAt }) => ({
     ...shown,
     copies,
     firstSentAt: firstAt,
@@ -177,44 +141,40 @@ async function messagesOf(reader: QueueReader, queue: ReadableQueue): Promise<Qu
   return { messages, limited };
 }
 
-type MessageOnQueue = Omit<QueueMessage, 'copies' | 'firstSentAt'>;
+type MessageOnQueue = Omit<WaitingMessage, 'copies' | 'firstSentAt'>;
 
 /**
  * The event that the queue belongs to or that the receiver recognised. Undefined for a quarantined message, whose event
  * only the payload may name.
  */
-function eventOf(waiting: WaitingQueue | undefined, message: SeenMessage): string | undefined {
-  if (waiting?.kind === 'quarantine') return undefined;
-  return waiting?.kind === 'dead-letter' ? waiting.name : attributeText(message, 'event');
+function eventOf({ kind, name }: WaitingQueue, message: SeenMessage): string | undefined {
+  if (kind === 'quarantine') return undefined;
+  return kind === 'dead-letter' ? name : attributeText(message, 'event');
 }
 
 /** What is known of a message, without its payload, which may have 1 MiB. */
 async function describeMessage(
   stage: Stage,
-  { name, waiting }: ReadableQueue,
+  queue: WaitingQueue,
   message: SeenMessage,
 ): Promise<MessageOnQueue> {
   const isLarge = attributeText(message, 'payloadKey') !== undefined;
   const payload =
-    (await payloadInMessage(stage, waiting ?? OWN_QUEUE, message)) ??
-    (isLarge ? undefined : Buffer.from(message.body));
+    (await payloadInMessage(stage, queue, message)) ?? (isLarge ? undefined : Buffer.from(message.body));
   const { event, shopId } = payload === undefined ? {} : eventAndShop(payload);
   const fields = {
     eventId: attributeText(message, 'eventId'),
-    event: eventOf(waiting, message) ?? event,
+    event: eventOf(queue, message) ?? event,
     shopId,
     requestId: attributeText(message, 'requestId'),
-    reason: waiting && reasonOf(message, waiting),
     preview: payload && payloadPreview(payload),
   };
-  const { id, sentAt, receives, state } = message;
   return {
-    id,
-    queue: name,
+    id: message.id,
+    queue: queue.name,
+    reason: reasonOf(message, queue),
+    sentAt: message.sentAt.toISOString(),
     ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
-    sentAt: sentAt.toISOString(),
-    receives,
-    state,
   };
 }
 

@@ -14,7 +14,7 @@ import {
   type LocalParts,
   readQuery,
 } from './console-context.ts';
-import { deadLetters, messagePayload, PartialFailures, queueMessages } from './queue-messages.ts';
+import { messagePayload, PartialFailures, waitingMessages } from './queue-messages.ts';
 
 /** Milliseconds for which a value from CloudWatch is reused. The metric has one value per minute. */
 const METRIC_AGE = 60_000;
@@ -29,17 +29,13 @@ export function queueRoutes(console: ConsoleContext) {
       readQuery(c, {});
       return c.json(await console.watch.read());
     })
-    .get('/queues/:name/messages', async (c) => {
+    .get('/needs-you', async (c) => {
       readQuery(c, {});
-      return c.json(await queueMessages(reader(c), c.req.param('name')));
+      return c.json(await waitingMessages(reader(c)));
     })
-    .get('/queues/:name/messages/:id/body', async (c) => {
+    .get('/needs-you/:queue/:id/body', async (c) => {
       readQuery(c, {});
-      return bytesAnswer(c, await messagePayload(reader(c), c.req.param('name'), c.req.param('id')));
-    })
-    .get('/dead-letters', async (c) => {
-      readQuery(c, {});
-      return c.json(await deadLetters(reader(c)));
+      return bytesAnswer(c, await messagePayload(reader(c), c.req.param('queue'), c.req.param('id')));
     });
 }
 

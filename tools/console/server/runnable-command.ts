@@ -7,12 +7,11 @@ import { inOneLine } from '../../terminal/command.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { STANDARD_INPUT } from '../../terminal/files.ts';
 import { printable, shellWord } from '../../terminal/text.ts';
-import type { TaskRequest } from '../api.ts';
+import type { CommandRequest } from '../api.ts';
 import { ApiProblem, badRequest } from './api-problem.ts';
 import type { ConsoleContext, PageCommands } from './console-context.ts';
 
 export interface RunnableCommand {
-  readonly argv: readonly string[];
   /** The command as typed in a terminal. */
   readonly command: string;
   /** Resource that only one running command may change, such as `the dead-letter queue of shop.updated`. */
@@ -20,7 +19,7 @@ export interface RunnableCommand {
   readonly run: CommandTask;
 }
 
-export const taskRequestSchema = z.strictObject({
+export const commandSchema = z.strictObject({
   argv: z.array(z.string()).check(z.minLength(1)),
   input: z.optional(z.string()),
 });
@@ -31,7 +30,7 @@ export const taskRequestSchema = z.strictObject({
  */
 const MAX_COMMAND_LENGTH = 128 * 1024;
 
-/** Maximum words of a command line that a task shows. */
+/** Maximum words of a command line that the page shows. */
 const WORDS_SHOWN = 50;
 
 type CommandTask = Parameters<RunOperation>[1];
@@ -45,7 +44,7 @@ interface ParsedCommand {
 }
 
 interface AllowedCommand {
-  readonly subcommand?: string;
+  readonly subcommands?: readonly string[];
   /**
    * Options that the page may use. All others are rejected, because they select another stack, read files, or
    * need a terminal.
@@ -80,8 +79,8 @@ const COMMANDS: Readonly<Record<keyof PageCommands, AllowedCommand>> = {
     },
   },
   dlq: {
-    subcommand: 'redrive',
-    options: ['--id', '--event', '--shop', '--search', '--rate'],
+    subcommands: ['redrive', 'discard'],
+    options: ['--id', '--shop', '--rate', '--reason', '--no-export'],
     subject: ({ args: [queue] }, { source }) => waitingQueue(source.stage, String(queue)).title,
     around: redriven,
   },
@@ -90,8 +89,8 @@ const COMMANDS: Readonly<Record<keyof PageCommands, AllowedCommand>> = {
   doctor: { options: [], subject: () => undefined },
 };
 
-const ALLOWED = Object.entries(COMMANDS).map(([script, { subcommand = '' }]) =>
-  `${script} ${subcommand}`.trimEnd(),
+const ALLOWED = Object.entries(COMMANDS).flatMap(([script, { subcommands = [''] }]) =>
+  subcommands.map((subcommand) => `${script} ${subcommand}`.trimEnd()),
 );
 
 function eventSource({ args: [event] }: ParsedCommand, { source }: CommandContext): string {
@@ -104,7 +103,7 @@ function eventSource({ args: [event] }: ParsedCommand, { source }: CommandContex
  * @throws ApiProblem if the console does not allow the command, or an argument is wrong
  */
 export async function parseCommand(
-  { argv, input }: TaskRequest,
+  { argv, input }: CommandRequest,
   context: CommandContext,
 ): Promise<RunnableCommand> {
   const [script = '', ...words] = argv;
@@ -128,7 +127,7 @@ export async function parseCommand(
     one.configureOutput({ writeOut: silent, writeErr: silent, outputError: silent });
   }
   command.hook('preAction', (_root, parsedCommand) => {
-    if (allowed.subcommand !== undefined && parsedCommand.name() !== allowed.subcommand) throw notAllowed();
+    if (allowed.subcommands?.includes(parsedCommand.name()) === false) throw notAllowed();
     refuseOptions(parsedCommand, allowed);
     parsed = { args: parsedCommand.processedArgs, options: parsedCommand.opts(), input };
     subject = allowed.subject(parsed, context);
@@ -141,7 +140,6 @@ export async function parseCommand(
   }
   if (task === undefined) throw notAllowed();
   return {
-    argv,
     command: commandLine(argv, context),
     subject,
     run: withConsole(allowed.around?.(parsed, context, task) ?? task, parsed, context),
@@ -158,7 +156,9 @@ function refuseOptions(command: CommandUnknownOpts, { options }: AllowedCommand)
     if (options.includes(option.long ?? '')) continue;
     const name = option.attributeName();
     const source = command.getOptionValueSource(name);
-    if (source === 'cli') {
+    // `--export` and `--no-export` share a value.
+    const isGiven = option.negate === (command.getOptionValue(name) === false);
+    if (source === 'cli' && isGiven) {
       const known = options.length === 0 ? 'none' : options.join(', ');
       throw badRequest(`The console does not support ${option.long}. Supported options: ${known}`);
     }
@@ -188,7 +188,7 @@ function withConsole(task: CommandTask, { input }: ParsedCommand, { source }: Co
     });
 }
 
-/** Blocks reads of the queue during a redrive, and records which deliveries were redriven. */
+/** Blocks reads of the queue meanwhile, and records which deliveries were redriven. */
 function redriven(
   { args: [name] }: ParsedCommand,
   { source, queueLocks }: CommandContext,

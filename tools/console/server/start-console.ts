@@ -7,9 +7,9 @@ import { listen } from 'local-aws/gateway';
 import { readSamples } from '../../../events/samples.ts';
 import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
 import type { EventInfo, StackInfo } from '../api.ts';
-import { PageUpdates } from '../page-updates.ts';
 import type { Source } from '../source.ts';
 import { ApiProblem, notFound, problemOf, problemResponse } from './api-problem.ts';
+import { Commands, commandRoutes } from './commands.ts';
 import {
   type ConsoleContext,
   type ConsoleEnv,
@@ -21,11 +21,11 @@ import { deliveryRoutes } from './delivery-routes.ts';
 import { faultRoutes, faultsOf } from './fault-routes.ts';
 import { guard, type SecurityRules, securityHeaders } from './guard.ts';
 import { pageRoutes } from './page-routes.ts';
+import { PageUpdates } from './page-updates.ts';
 import { QueueLocks } from './queue-locks.ts';
 import { queueRoutes, queuesReader } from './queue-routes.ts';
 import { QueueWatch } from './queue-watch.ts';
 import { streamRoutes } from './stream-routes.ts';
-import { Tasks, taskRoutes } from './tasks.ts';
 
 /** Bytes of a token: too many to guess. */
 const TOKEN_BYTES = 24;
@@ -63,9 +63,9 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
     report,
     closing: closing.signal,
   };
-  const tasks = new Tasks(source.stage, (data) => updates.publish({ event: 'task', data }));
+  const runs = new Commands(source.stage, () => watch.change());
   const rules = { port: options.port, token, readOnly, local: local !== undefined };
-  const app = consoleApp(context, tasks, rules);
+  const app = consoleApp(context, runs, rules);
   const listener = getRequestListener(app.fetch, {
     // Hono must not replace global objects: functions of the local stack share this process and need those of Node.js.
     overrideGlobalObjects: false,
@@ -81,7 +81,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
     token,
     updates,
     close: async () => {
-      await tasks.close();
+      await runs.close();
       closing.abort();
       const closed = servers.map((server) => new Promise((resolve) => server.close(resolve)));
       const timer = setTimeout(() => {
@@ -113,13 +113,13 @@ export interface Console {
   readonly token: string;
   readonly updates: PageUpdates;
   /**
-   * Interrupts tasks and waits for them. Ends streams at once, and other requests when they are answered,
+   * Interrupts commands and waits for them. Ends streams at once, and other requests when they are answered,
    * after 2 s at most.
    */
   close(): Promise<void>;
 }
 
-function consoleApp(console: ConsoleContext, tasks: Tasks, rules: SecurityRules) {
+function consoleApp(console: ConsoleContext, runs: Commands, rules: SecurityRules) {
   const startedAt = new Date().toISOString();
   const app = new Hono<ConsoleEnv>();
   app.use(
@@ -162,7 +162,7 @@ function consoleApp(console: ConsoleContext, tasks: Tasks, rules: SecurityRules)
     })
     .route('/api/deliveries', deliveryRoutes(console))
     .route('/api/stream', streamRoutes(console))
-    .route('/api/tasks', taskRoutes(console, tasks))
+    .route('/api/commands', commandRoutes(console, runs))
     .route('/api', queueRoutes(console))
     .route('/api', faultRoutes(console))
     .route('/', pageRoutes());

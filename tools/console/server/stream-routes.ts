@@ -5,9 +5,9 @@ import { streamSSE } from 'hono/streaming';
 import * as z from 'zod/mini';
 import type { ChangedDelivery } from '../../stage/history/store.ts';
 import type { StreamEvent } from '../api.ts';
-import type { PageUpdate } from '../page-updates.ts';
 import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './console-context.ts';
 import { searchSchema } from './delivery-routes.ts';
+import type { PageUpdate } from './page-updates.ts';
 
 /** Maximum rows of an event, so that a page can draw between two events. */
 const MAX_ROWS = 500;

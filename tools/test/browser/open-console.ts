@@ -18,6 +18,10 @@ export const shopUpdated = (shop: string, more: object = {}) => ({
 
 export const addressOf = (requestId: unknown) => `#/deliveries/${encodeURIComponent(String(requestId))}`;
 
+/** Waits until a page follows the stream. */
+export const isLive = (page: Page) =>
+  page.locator('.connection[data-state=live]').waitFor({ state: 'attached' });
+
 /** A local stack, and a browser that has its console open. */
 export class OpenConsole implements AsyncDisposable {
   readonly stack: LocalStack;
@@ -89,7 +93,7 @@ export class OpenConsole implements AsyncDisposable {
     // A change of only the hash would not reload the page.
     await this.page.goto('about:blank');
     await this.page.goto(`${this.url}${hash}`);
-    await this.page.locator('.connection.is-live').waitFor();
+    await isLive(this.page);
   }
 
   /** Changes the view without loading the page again. */
@@ -128,8 +132,12 @@ export class OpenConsole implements AsyncDisposable {
     if (wanted > 0) await this.rows.nth(wanted - 1).waitFor();
   }
 
-  async taskOutput(text: RegExp): Promise<void> {
-    await this.page.getByRole('region', { name: 'Tasks' }).getByText(text).first().waitFor();
+  /** Opens the output in the newest toast, and waits for a text. */
+  async output(text: RegExp): Promise<void> {
+    const notice = this.page.locator('.notice').last();
+    await notice.getByText('Output').click();
+    await notice.locator('pre').getByText(text).waitFor();
+    await notice.getByRole('button', { name: 'Close this notice' }).click();
   }
 
   /** Opens a row and waits for its detail. */

@@ -48,11 +48,9 @@ let open: OpenConsole;
     await open.select('shop-1001');
     const { hash } = new URL(page.url());
     await take('deliveries', hash, 'Item changed', ['light', 'dark']);
-    await take('request', `${hash}?tab=request`, 'opening_hours');
-    await take('queues', '#/queues', 'quarantine');
-    await take('dead-letters', '#/dead-letters', 'Redrive all');
+    await take('needs-you', '#/needs-you', 'Redrive all');
     stack.faults.inject({ service: 'sns', kind: 'slow', milliseconds: 1_500, share: 0.5 });
-    await take('faults', '#/faults', 'Active faults');
+    await take('queues', '#/queues', 'Active fault');
   }, 300_000);
 });
 

@@ -55,7 +55,7 @@ describe('the console of a stage', () => {
       body: { problems: [] },
     });
     const body = JSON.stringify({ argv: ['resume', 'shop.updated'] });
-    expect((await fetch(`${origin}/api/tasks`, { method: 'POST', headers, body })).status).toBe(403);
+    expect((await fetch(`${origin}/api/commands`, { method: 'POST', headers, body })).status).toBe(403);
     expect((await fetch(`${origin}/api/queues`)).status).toBe(403);
     running.interrupt();
     expect(await running.ended).toMatchObject({ code: 0, stderr: '' });

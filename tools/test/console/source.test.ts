@@ -59,11 +59,11 @@ const archived = (id: string) =>
 
 /**
  * Sends a delivery again.
- * @returns the task when it has ended
+ * @returns the command when it has ended
  */
 async function resend(id: string) {
-  const { body } = await stage.api.post('/api/tasks', { argv: ['send', '--again', id] });
-  return stage.api.ended(body.id);
+  const { states } = await stage.api.run(['send', '--again', id]);
+  return states.at(-1);
 }
 
 describe('a delivery to a stage', () => {
@@ -93,7 +93,7 @@ describe('a delivery to a stage', () => {
       state: 'done',
       command: `npx hookctl send --again ${id} --outputs ${stage.operator.outputsFile}`,
     });
-    const again = await eventually(async () => stage.source.store.get(done.deliveries[0] ?? ''));
+    const again = await eventually(async () => stage.source.store.get(done?.deliveries[0] ?? ''));
     expect(again.eventId).toBe(eventId);
   });
 
@@ -161,8 +161,8 @@ test('each view names a missing permission, and the others work', async () => {
     /the dead-letter queue of shop\.updated.*: the permission sqs:GetQueueAttributes is missing/i,
   );
   expect(queues.pausesUnknown).toBe(true);
-  const { body: letters } = await poor.api.get('/api/dead-letters');
-  expect(letters).toMatchObject({ messages: [], problems: [expect.stringContaining('permission')] });
+  const { body: waiting } = await poor.api.get('/api/needs-you');
+  expect(waiting).toMatchObject({ messages: [], problems: [expect.stringContaining('permission')] });
   const { body: list } = await poor.api.get('/api/deliveries?search=Aiko');
   expect(list).toMatchObject({ deliveries: [], searched: { objects: 0, refused: expect.any(String) } });
   await eventually(async () => (poor.notices.length >= 2 ? true : undefined));

@@ -6,7 +6,7 @@ import { eventually } from '../../../test/support/eventually.ts';
 import { TEST_SECRET } from '../../../test/support/partner.ts';
 import { startTestStack } from '../../../test/support/test-stack.ts';
 import { pageCommands } from '../../commands/page-commands.ts';
-import type { Task } from '../../console/api.ts';
+import type { CommandRun } from '../../console/api.ts';
 import { cookieName } from '../../console/server/guard.ts';
 import { type Console, type ConsoleOptions, startConsole } from '../../console/server/start-console.ts';
 import { Source } from '../../console/source.ts';
@@ -141,12 +141,16 @@ export class ApiClient {
     return this.request(path, { method: 'DELETE', headers: { 'content-type': 'application/json' } });
   }
 
-  /** Waits until a task has ended. */
-  ended(id: string): Promise<Task> {
-    return eventually(async () => {
-      const { body } = await this.get(`/api/tasks/${id}`);
-      return body.state === 'running' ? undefined : (body as Task);
-    });
+  /** Starts a command. Its answer arrives when it has ended, with all its states. */
+  async run(argv: readonly string[], input?: string) {
+    const { status, body, bytes } = await this.post('/api/commands', { argv, input });
+    if (status !== 200) return { status, body, states: [] };
+    const states = bytes
+      .toString()
+      .trimEnd()
+      .split('\n')
+      .map((line): CommandRun => JSON.parse(line));
+    return { status, body, states };
   }
 
   async request(path: string, { method = 'GET', headers = {}, body }: ApiRequest = {}) {
@@ -155,7 +159,7 @@ export class ApiClient {
     request.end(body === undefined ? undefined : JSON.stringify(body));
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     const bytes = await buffer(response);
-    const isJson = /json/.test(response.headers['content-type'] ?? '') && bytes.length > 0;
+    const isJson = /[/+]json/.test(response.headers['content-type'] ?? '') && bytes.length > 0;
     return {
       status: response.statusCode,
       headers: response.headers,

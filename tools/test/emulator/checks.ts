@@ -30,7 +30,7 @@ import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { Partner } from '../../../test/acceptance/partner.ts';
 import { readTarget, readWebhookSecret } from '../../../test/acceptance/target.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import type { DeliveryDetail, DeliveryList, QueuesInfo, StackInfo, Task } from '../../console/api.ts';
+import type { CommandRun, DeliveryDetail, DeliveryList, QueuesInfo, StackInfo } from '../../console/api.ts';
 import { type ClientSettings, type Emulator, type Ended, optionsOf, run, start, stop } from './emulator.ts';
 
 /**
@@ -103,20 +103,16 @@ async function useConsole(stage: string, address: URL, partner: Partner): Promis
   const [cookie = ''] = opened.headers.get('set-cookie')?.split(';') ?? [];
   const headers = { cookie, 'content-type': 'application/json' };
 
-  async function ask<Answer>(path: string, body?: unknown): Promise<Answer> {
-    const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
-    const response = await fetch(`${origin}/api${path}`, { headers, ...sent });
+  async function ask<Answer>(path: string): Promise<Answer> {
+    const response = await fetch(`${origin}/api${path}`, { headers });
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
     return (await response.json()) as Answer;
   }
-  async function run(...argv: string[]): Promise<Task> {
-    const { id } = await ask<Task>('/tasks', { argv });
-    const task = await eventually(async () => {
-      const now = await ask<Task>(`/tasks/${id}`);
-      return now.state === 'running' ? undefined : now;
-    }, PATIENCE);
-    assert.equal(task.state, 'done', task.lines.join('\n'));
-    return task;
+  async function run(...argv: string[]): Promise<void> {
+    const body = JSON.stringify({ argv });
+    const response = await fetch(`${origin}/api/commands`, { method: 'POST', headers, body });
+    const last: CommandRun = JSON.parse((await response.text()).trimEnd().split('\n').at(-1) ?? '');
+    assert.equal(last.state, 'done', last.lines.join('\n'));
   }
 
   const stack = await ask<StackInfo>('/stack');

@@ -1,6 +1,6 @@
 import type { Delivery } from '../../../stage/history/history.ts';
 import { resendCommand } from '../command.ts';
-import { redriveCommand } from '../queues/named-queue.ts';
+import { redriveCommand } from '../needs-you/redrive.ts';
 import { stack } from '../store.ts';
 import { Button } from '../ui/button.tsx';
 import { useRun } from '../use-run.tsx';
@@ -29,19 +29,15 @@ export function CheckedBar({ checked, onSelectAll, onDone }: CheckedBarProps) {
   const redriven = [...queues.values()].flat().length;
   const ids = checked.map(({ id }) => id);
   const resend = async () => {
-    const did = `Sent ${deliveriesText(checked.length)} again.`;
     // A delivery with a bad signature is signed again, because its own signature would be refused again.
-    const begun = await start(
-      checked.map(({ id, state }) => ({
-        ...resendCommand(id, stack.local && state !== 'rejected'),
-        did,
-      })),
+    const ended = await start(
+      checked.map(({ id, state }) => resendCommand(id, stack.local && state !== 'rejected')),
     );
-    onDone(ids.slice(0, begun?.length ?? 0));
+    onDone(ids.slice(0, ended.length));
   };
   const redrive = async () => {
-    const begun = await start([...queues].map(([queue, events]) => redriveCommand(queue, events)));
-    const events = new Set([...queues.values()].slice(0, begun?.length ?? 0).flat());
+    const ended = await start([...queues].map(([queue, events]) => redriveCommand(queue, events)));
+    const events = new Set([...queues.values()].slice(0, ended.length).flat());
     onDone(checked.filter(({ eventId = '' }) => events.has(eventId)).map(({ id }) => id));
   };
   const tooMany =
@@ -50,7 +46,7 @@ export function CheckedBar({ checked, onSelectAll, onDone }: CheckedBarProps) {
     queues.size === 0
       ? 'Redrive is only for dead letters, invalid deliveries, and parked deliveries whose event now has a consumer.'
       : redriven > MAX_REDRIVEN
-        ? `At most ${MAX_REDRIVEN} deliveries can be redriven at once. To redrive a whole queue, open it under Queues.`
+        ? `At most ${MAX_REDRIVEN} deliveries can be redriven at once. To redrive a whole queue, use Needs you.`
         : undefined;
   return (
     <div class="filters" role="toolbar" aria-label="Selected deliveries">

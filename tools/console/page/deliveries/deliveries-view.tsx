@@ -2,7 +2,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { DetailPane } from '../detail/detail-pane.tsx';
-import { Editor } from '../on-demand.tsx';
+import { Editor } from '../editor/editor.tsx';
 import { filterBy, navigate, route } from '../route.ts';
 import { connection, deliveryOf, stack, rows as stored } from '../store.ts';
 import { Empty, ErrorNote } from '../ui/badge.tsx';
@@ -20,7 +20,7 @@ import { FirstEvent, SendMenu, type SendProps } from './first-event.tsx';
 import { isFiltered, NO_FILTERS } from './list-filter.ts';
 
 /** Elements that handle arrow keys, Home and End themselves, so that the list must not. */
-const USES_ARROWS = '.scrolled, .viewer, [role=tablist], [role=menu], .cm-editor';
+const USES_ARROWS = '.scrolled, .code, [role=menu], .cm-editor';
 
 const scrollToTop = ({ current }: RefObject<HTMLElement | null>) => current?.scrollTo({ top: 0 });
 

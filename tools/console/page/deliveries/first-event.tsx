@@ -4,10 +4,10 @@ import { Button } from '../ui/button.tsx';
 import { Copy } from '../ui/copy.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Menu } from '../ui/menu.tsx';
-import { useSend } from '../use-run.tsx';
+import { useRun } from '../use-run.tsx';
 
 export function FirstEvent({ onSent, onWrite }: SendProps) {
-  const { send, busy, refusal } = useSend();
+  const { start, busy, refusal } = useRun();
   const [event] = stack.events;
   if (event === undefined) return null;
   const command = curlCommand({
@@ -30,7 +30,7 @@ export function FirstEvent({ onSent, onWrite }: SendProps) {
             kind="primary"
             busy={busy}
             refusal={refusal}
-            onClick={() => send(sends(event.name), onSent)}
+            onClick={() => start([sends(event.name)], { onSent })}
           >
             Send the first event
           </Button>
@@ -53,11 +53,15 @@ export interface SendProps {
   onWrite: () => void;
 }
 
-const sends = (event: string) => ({ argv: ['send', event], does: `Sends a sample of ${event}.` });
+const sends = (event: string) => ({
+  argv: ['send', event],
+  does: `Sends a sample of ${event}.`,
+  did: 'Sent.',
+});
 
 /** Menu to send a sample of any event, or a body that the user writes. */
 export function SendMenu({ label = 'Send', onSent, onWrite }: SendProps & { label?: string }) {
-  const { send, refusal } = useSend();
+  const { start, refusal } = useRun();
   const nameLength = Math.max(...stack.events.map(({ name }) => name.length));
   return (
     <Menu
@@ -76,7 +80,7 @@ export function SendMenu({ label = 'Send', onSent, onWrite }: SendProps & { labe
             </span>
           ),
           refusal,
-          onChoose: () => send(sends(name), onSent),
+          onChoose: () => start([sends(name)], { onSent }),
         })),
         ...(stack.local ? [{ label: 'Write a body …', refusal, onChoose: onWrite }] : []),
       ]}

@@ -1,23 +1,21 @@
 import type { Delivery } from '../../../stage/history/history.ts';
 import type { DeliveryDetail } from '../../api.ts';
-import { navigate, route } from '../route.ts';
-import { asShown, deliveryOf, rows, stack, tasks } from '../store.ts';
+import { formatRoute } from '../route.ts';
+import { asShown, deliveryOf, rows, stack } from '../store.ts';
 import { Visible } from '../text/visible.tsx';
-import { Empty, ErrorNote, Loading } from '../ui/badge.tsx';
-import { IconButton } from '../ui/button.tsx';
+import { Empty, ErrorNote, Loading, Problems, Scrolled } from '../ui/badge.tsx';
+import { Button, IconButton } from '../ui/button.tsx';
 import { Copy, shortId } from '../ui/copy.tsx';
 import { Menu } from '../ui/menu.tsx';
-import { Tabs } from '../ui/tabs.tsx';
-import { bytesText, durationText, Time } from '../ui/time.tsx';
+import { durationText, Time } from '../ui/time.tsx';
 import { useKeys } from '../use-keys.tsx';
-import { Logs } from './logs.tsx';
-import { Outcome, Overview } from './overview.tsx';
-import { Request, Response } from './request.tsx';
+import { Body } from './body.tsx';
+import { Effects } from './effects.tsx';
+import { Exchange } from './exchange.tsx';
+import { clockOf, OtherLocations, Outcome } from './outcome.tsx';
+import { Timeline } from './timeline.tsx';
 import { useActions } from './use-actions.tsx';
 import { useDetail } from './use-detail.ts';
-
-const TABS = ['overview', 'request', 'response', 'logs'] as const;
-type TabName = (typeof TABS)[number];
 
 interface DetailPaneProps {
   id: string;
@@ -50,9 +48,8 @@ export function DetailPane({ id, onClose, onSent }: DetailPaneProps) {
     );
   }
   if (!awaited) return <Loading />;
-  const isSent = tasks.value.some(({ deliveries }) => deliveries.includes(id));
   return (
-    <Empty title={isSent ? 'Sent' : 'Not found yet'}>
+    <Empty title="Not found yet">
       <p role="status">The stage’s logs do not contain this delivery yet. Logs arrive some seconds late.</p>
     </Empty>
   );
@@ -67,25 +64,18 @@ interface ShownProps extends Omit<DetailPaneProps, 'id'> {
 
 function Shown({ delivery, detail, error, reload, onClose, onSent }: ShownProps) {
   const { event } = delivery;
-  const { keys, primary, others, busy, editor } = useActions(delivery, detail, reload, onSent);
-  const tab = TABS.find((name) => name === route.value.query.tab) ?? 'overview';
-  const show = (name: TabName | undefined) => {
-    if (name === undefined) return;
-    const query = { ...route.value.query, tab: name === 'overview' ? '' : name };
-    navigate({ ...route.value, query }, { replace: true });
-  };
-  useKeys('delivery', {
-    ...keys,
-    '[': () => show(TABS[TABS.indexOf(tab) - 1]),
-    ']': () => show(TABS[TABS.indexOf(tab) + 1]),
-  });
-  const labels = tabLabels(delivery, detail);
+  const { keys, primary, others, busy, editor, copyCurl } = useActions(delivery, detail, reload, onSent);
+  useKeys('delivery', keys);
+  const clock = clockOf(detail?.settled === false);
   return (
     <article class="detail">
       <header class="stack">
         <div class="row">
           <IconButton icon="back" label="Back to the list" class="detail-back" onClick={onClose} />
-          <h2 class="wrap">{event === undefined ? 'Unknown event' : <Visible text={event} />}</h2>
+          <h2 class="wrap grow">{event === undefined ? 'Unknown event' : <Visible text={event} />}</h2>
+          <Button keyHint="c" onClick={copyCurl}>
+            Copy as curl
+          </Button>
           <Menu label="More actions" items={others} />
           <IconButton
             icon="close"
@@ -99,45 +89,22 @@ function Shown({ delivery, detail, error, reload, onClose, onSent }: ShownProps)
         <DeliveryFields delivery={delivery} />
       </header>
       <ErrorNote>{error}</ErrorNote>
-      <Tabs
-        label="Parts of the delivery"
-        tabs={TABS.map((name) => ({ name, label: labels[name] }))}
-        active={tab}
-        onChange={show}
-      >
-        {detail !== undefined && <DetailTab name={tab} delivery={delivery} detail={detail} />}
+      <Scrolled class="overview stack" label="Parts of the delivery">
         {detail === undefined && error === undefined && <Loading />}
-      </Tabs>
+        {detail !== undefined && (
+          <>
+            <OtherLocations delivery={delivery} detail={detail} />
+            <Problems problems={detail.problems} />
+            <Body detail={detail} />
+            <Effects effects={detail.effects} />
+            <Timeline history={detail.history} clock={clock} />
+            <Exchange detail={detail} />
+          </>
+        )}
+      </Scrolled>
       {editor}
     </article>
   );
-}
-
-/** Names of the tabs, with figures that are known before a tab is opened, such as the body's size. */
-function tabLabels({ bytes, status }: Delivery, detail: DeliveryDetail | undefined) {
-  const label = (title: string, note: string | number | undefined) => (
-    <>
-      {title} {note !== undefined && <span class="tab-note">{note}</span>}
-    </>
-  );
-  return {
-    overview: 'Overview',
-    request: label('Request', bytes === undefined ? undefined : bytesText(bytes)),
-    response: label('Response', status),
-    logs: label('Logs', detail?.logs.length),
-  } as const satisfies Record<TabName, unknown>;
-}
-
-interface DetailTabProps {
-  name: TabName;
-  delivery: Delivery;
-  detail: DeliveryDetail;
-}
-
-function DetailTab({ name, delivery, detail }: DetailTabProps) {
-  if (name === 'overview') return <Overview delivery={delivery} detail={detail} />;
-  if (name === 'request') return <Request detail={detail} />;
-  return name === 'response' ? <Response answer={detail.answer} /> : <Logs lines={detail.logs} />;
 }
 
 function DeliveryFields({
@@ -147,7 +114,7 @@ function DeliveryFields({
 }) {
   const fields = [
     ['Received', <Time key="" at={receivedAt} />],
-    ['Shop', shopId === undefined ? '–' : <Visible text={shopId} />],
+    ['Shop', shopId === undefined ? '–' : <ShopLink key="" id={shopId} />],
     ['Attempts', attempts],
     ['Duration', latencyMs === undefined ? '–' : durationText(latencyMs)],
     ['Request', <Id key="" id={id} label="Copy the request id" />],
@@ -164,6 +131,12 @@ function DeliveryFields({
     </dl>
   );
 }
+
+const ShopLink = ({ id }: { id: string }) => (
+  <a href={formatRoute({ view: 'deliveries', query: { search: `shop:${id}` } })}>
+    <Visible text={id} />
+  </a>
+);
 
 const Id = ({ id, label }: { id: string; label: string }) => (
   <>

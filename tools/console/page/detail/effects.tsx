@@ -8,7 +8,7 @@ export function Effects({ effects }: { effects: readonly Effect[] }) {
   if (effects.length === 0) return null;
   return (
     <section class="stack">
-      <h3>{effects.length === 1 ? 'Effect' : 'Effects'}</h3>
+      <h3>What changed</h3>
       {effects.map((effect, index) =>
         effect.kind === 'item' ? (
           <ItemCard key={index} effect={effect} />

@@ -2,18 +2,18 @@ import { useSignal } from '@preact/signals';
 import type { Delivery } from '../../../stage/history/history.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { api, errorText } from '../api.ts';
-import { type Command, resendCommand } from '../command.ts';
+import { type Command, resendCommand, resumeCommand } from '../command.ts';
 import { redriveQueue } from '../deliveries/outcomes.ts';
 import { curlCommand } from '../editor/curl-command.ts';
-import { Editor } from '../on-demand.tsx';
-import { queueAddress, redriveCommand } from '../queues/named-queue.ts';
-import { changeUnderWay, resumeCommand } from '../queues/pause-resume.tsx';
+import { Editor } from '../editor/editor.tsx';
+import { redriveCommand } from '../needs-you/redrive.ts';
+import { changeUnderWay } from '../queues/queues-view.tsx';
 import { formatRoute } from '../route.ts';
 import { refusal, stack } from '../store.ts';
 import { copyAndSay } from '../ui/copy.tsx';
 import type { MenuItem } from '../ui/menu.tsx';
 import { toastError } from '../ui/notices.tsx';
-import { useRun, useSend } from '../use-run.tsx';
+import { useRun } from '../use-run.tsx';
 
 /** Maximum characters of a text to edit. In a longer text, each key press takes a browser seconds. */
 const MAX_EDITED_LENGTH = 200_000;
@@ -40,11 +40,11 @@ export function useActions(
     main,
     ...more,
     editing,
-    { label: 'Copy as curl', keyHint: 'c', onChoose: copyCurl },
     { label: 'Copy link', keyHint: 'l', onChoose: copyLink },
     { label: 'Refresh', onChoose: reload },
   ];
   return {
+    copyCurl,
     keys: { r: byKey(main), e: byKey(editing), c: copyCurl, l: copyLink },
     primary,
     others: all.filter((action) => action !== primary),
@@ -122,14 +122,15 @@ function useEdit({ id, event, state }: Delivery, onSent: (delivery: string) => v
 
 /** The actions that send the delivery again. After a bad signature, the action that signs comes first. */
 function useResend({ id, state }: Delivery, detail: DeliveryDetail | undefined, reload: () => void) {
-  const { send, busy, refusal: refused } = useSend();
+  const { start, busy, refusal: refused } = useRun();
   const isLost = !stack.local && ['refused', 'rejected', 'failed'].includes(state);
   const sendingOf = (label: string, keepsHeaders: boolean): MenuItem => ({
     label,
     refusal: refused ?? (isLost ? 'AWS stores no body of this request.' : undefined),
     onChoose: async () => {
       // The bytes are those of the open delivery, so its timeline now contains the new request, too.
-      if (await send(resendCommand(id, keepsHeaders))) reload();
+      await start([resendCommand(id, keepsHeaders)]);
+      reload();
     },
   });
   const hasHeaders = stack.local && detail?.request.headers.length !== 0;
@@ -149,12 +150,12 @@ function useRecovery(delivery: Delivery, reload: () => void) {
   const recovery: MenuItem =
     refused !== undefined && delivery.state === 'paused'
       ? {
-          label: 'Show the queue',
+          label: 'Show the queues',
           onChoose: () => {
-            location.hash = queueAddress(delivery.event ?? '');
+            location.hash = '#/queues';
           },
         }
-      : { ...item, refusal: refused ?? item.refusal, onChoose: () => start([command], reload) };
+      : { ...item, refusal: refused ?? item.refusal, onChoose: () => start([command]).then(reload) };
   return { recovery, busy };
 }
 

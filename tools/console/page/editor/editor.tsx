@@ -1,35 +1,42 @@
-import { type Signal, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { formatJson, jsonFault, withTimestamp } from '../text/format-json.ts';
+import { Code } from '../text/code.tsx';
+import { formatted, jsonFault, withTimestamp } from '../text/format-json.ts';
 import { ErrorNote } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { CheckBox } from '../ui/field.tsx';
-import { useSend } from '../use-run.tsx';
-import type { MountedEditor } from './mount-editor.ts';
+import { useRun } from '../use-run.tsx';
 
 /**
  * Dialog to edit a body, sign it with the local secret and send it. Invalid JSON is allowed, to test the
  * receiver.
  */
 export function Editor({ title, text: given, isEdit = false, onClose, onSent }: EditorProps) {
-  const original = useMemo(() => formattedOf(given) ?? given, [given]);
+  const original = useMemo(() => formatted(given) ?? given, [given]);
   const text = useSignal(original);
   const error = useSignal<string | undefined>(undefined);
   const setsNow = useSignal(!isEdit);
   /** Whether the dialog asks if changes should be discarded. */
   const asks = useSignal(false);
-  const { send, busy } = useSend((text) => {
-    error.value = text;
-  });
+  const { start, busy } = useRun();
   const fault = useMemo(() => jsonFault(text.value), [text.value]);
   const isChanged = text.value !== original;
   const dated = useMemo(() => withTimestamp(text.value, new Date()), [text.value]);
   const submit = async () => {
     error.value = undefined;
     const input = setsNow.value ? (withTimestamp(text.value, new Date()) ?? text.value) : text.value;
-    const command = { argv: ['send', '--file', '-'], input, does: 'Signs this body and sends it.' };
-    if (await send(command, onSent)) onClose();
+    const command = {
+      argv: ['send', '--file', '-'],
+      input,
+      does: 'Signs this body and sends it.',
+      did: 'Sent.',
+    };
+    const onError = (problem: string) => {
+      error.value = problem;
+    };
+    const [run] = await start([command], { onError, onSent });
+    if (run !== undefined && run.answers.length > 0) onClose();
   };
   const latest = useRef(submit);
   latest.current = submit;
@@ -73,12 +80,12 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
         ) : (
           <>
             <p class="grow soft" role="status">
-              {fault?.message ?? 'Valid JSON'}
+              {fault ?? 'Valid JSON'}
             </p>
             <Button
               refusal={fault === undefined ? undefined : 'Only JSON can be formatted.'}
               onClick={() => {
-                text.value = formattedOf(text.value) ?? text.value;
+                text.value = formatted(text.value) ?? text.value;
               }}
             >
               Format
@@ -99,7 +106,23 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
       }
     >
       <ErrorNote>{error.value}</ErrorNote>
-      <TextEditor text={text} onEscape={close} />
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: CodeMirror's own textbox is within */}
+      <div
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape') return;
+          // A browser closes a dialog when its `cancel` event is prevented twice, so the dialog handles Escape itself.
+          event.preventDefault();
+          close();
+        }}
+      >
+        <Code
+          text={text.value}
+          label="Body"
+          onChange={(changed) => {
+            text.value = changed;
+          }}
+        />
+      </div>
       <div class="row">
         {isEdit ? (
           <Button
@@ -136,74 +159,4 @@ interface EditorProps {
   isEdit?: boolean;
   onClose: () => void;
   onSent: (delivery: string) => void;
-}
-
-function formattedOf(text: string): string | undefined {
-  const json = formatJson(text);
-  return json.ok ? json.text : undefined;
-}
-
-interface TextEditorProps {
-  text: Signal<string>;
-  onEscape: () => void;
-}
-
-/** CodeMirror, or a plain field if it does not load. */
-function TextEditor({ text, onEscape }: TextEditorProps) {
-  const host = useRef<HTMLDivElement>(null);
-  const field = useRef<HTMLTextAreaElement>(null);
-  const isPlain = useSignal(false);
-  const mounted = useRef<MountedEditor>(undefined);
-  /** The text that CodeMirror contains, to tell changes by the user from those of the dialog. */
-  const known = useRef(text.value);
-  useEffect(() => {
-    let isGone = false;
-    import('./mount-editor.ts').then(
-      ({ mountEditor }) => {
-        if (isGone || host.current === null) return;
-        mounted.current = mountEditor(host.current, {
-          text: text.value,
-          label: 'Body',
-          onChange: (changed) => {
-            known.current = changed;
-            text.value = changed;
-          },
-        });
-      },
-      () => {
-        isPlain.value = true;
-      },
-    );
-    return () => {
-      isGone = true;
-      mounted.current?.destroy();
-    };
-  }, []);
-  useEffect(() => {
-    if (text.value !== known.current) mounted.current?.set(text.value);
-    known.current = text.value;
-  }, [text.value]);
-  useEffect(() => field.current?.focus(), [isPlain.value]);
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== 'Escape') return;
-    // A browser closes a dialog when its `cancel` event is prevented twice, so the dialog handles Escape itself.
-    event.preventDefault();
-    onEscape();
-  };
-  if (!isPlain.value) {
-    // biome-ignore lint/a11y/noStaticElementInteractions: CodeMirror's own textbox is within
-    return <div ref={host} class="field editor" onKeyDown={onKeyDown} />;
-  }
-  return (
-    <textarea
-      ref={field}
-      class="field editor"
-      aria-label="Body"
-      value={text.value}
-      onInput={({ currentTarget }) => {
-        text.value = currentTarget.value;
-      }}
-      onKeyDown={onKeyDown}
-    />
-  );
 }

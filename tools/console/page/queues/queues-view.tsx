@@ -1,181 +1,130 @@
 import { useSignal } from '@preact/signals';
 import { callerName } from '../../../stage/history/state-text.ts';
 import type { EventQueueInfo, QueueDepth, QueuesInfo } from '../../api.ts';
-import { OUTCOME_WORDS } from '../deliveries/outcomes.ts';
-import { route } from '../route.ts';
-import { queues, stack } from '../store.ts';
+import { pauseCommand, resumeCommand } from '../command.ts';
+import { Faults } from '../faults/faults.tsx';
+import { formatRoute } from '../route.ts';
+import { depthOf, queues, stack } from '../store.ts';
 import { Visible } from '../text/visible.tsx';
 import { Badge, ErrorNote, Loading, Problems, Quantity } from '../ui/badge.tsx';
-import { Split } from '../ui/split.tsx';
+import { Button } from '../ui/button.tsx';
+import { ReasonDialog } from '../ui/reason-dialog.tsx';
 import { Table, type TableColumn } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
 import { Refresh } from '../ui/use-load.tsx';
-import { deadLetterAddress, namedQueue, queueAddress } from './named-queue.ts';
-import { PauseDialog, PauseOrResume } from './pause-resume.tsx';
-import { QueuePane } from './queue-pane.tsx';
+import { running, useRun } from '../use-run.tsx';
 
-/** A row for each queue. The queues `quarantine` and `unrouted` have no event. */
-interface QueueRow extends QueueDepth {
+/** A row for each queue. The queues `quarantine` and `unrouted` have no event: all their messages are set aside. */
+interface QueueRow {
   readonly name: string;
   readonly event?: EventQueueInfo;
+  readonly aside: QueueDepth;
 }
 
-/** All queues, and next to them the messages of the open queue: `#/queues/<name>`. */
+/** All queues, and on the local stack faults. */
 export function QueuesView() {
-  const [opened] = route.value.path;
   const { value, error } = queues.value;
+  const { start } = useRun();
   const pausing = useSignal<string | undefined>(undefined);
-  const pause = (event: string) => {
-    pausing.value = event;
-  };
-  const isUnknown = value?.pausesUnknown === true;
-  const isOpen = opened !== undefined;
-  const named = isOpen ? namedQueue(opened) : undefined;
-  const openedEvent = value?.events.find(({ event }) => event === named?.event);
+  const event = pausing.value;
   return (
-    <>
-      <Split
-        detailLabel={isOpen ? `Messages of ${opened}` : ''}
-        detail={
-          isOpen ? (
-            <QueuePane key={opened} name={opened} queue={openedEvent}>
-              {openedEvent !== undefined && (
-                <div class="row">
-                  <div class="grow">
-                    <Processing queue={openedEvent} isUnknown={isUnknown} />
-                  </div>
-                  <PauseOrResume
-                    queue={openedEvent}
-                    isUnknown={isUnknown}
-                    onPause={() => pause(openedEvent.event)}
-                  />
-                </div>
-              )}
-            </QueuePane>
-          ) : undefined
-        }
-      >
-        <div class="page">
-          <div class="stack">
-            {!stack.local && (
-              <div class="row">
-                <p class="soft grow">Read once a minute, and after commands that change a queue</p>
-                <Refresh of={queues.value} />
-              </div>
-            )}
-            <ErrorNote>{error}</ErrorNote>
-            {value === undefined && error === undefined && <Loading />}
-            {value !== undefined && (
-              <>
-                <Problems problems={value.problems} />
-                <Table
-                  label="Queues"
-                  columns={columnsOf(value, isOpen, pause)}
-                  rows={rowsOf(value)}
-                  idOf={({ name }) => name}
-                  current={named?.event ?? opened}
-                />
-                <p class="soft prose">
-                  A message waits on the queue of its event until the consumer has processed it. An event that
-                  fails ten times, or can never succeed, becomes a dead letter. Quarantine holds signed
-                  requests that are not valid events. Unrouted holds events of an unknown kind.
-                </p>
-              </>
-            )}
-          </div>
-        </div>
-      </Split>
-      {pausing.value !== undefined && (
-        <PauseDialog
-          event={pausing.value}
+    <div class="page">
+      <div class="stack sections">
+        <section class="stack" aria-label="Queues">
+          {!stack.local && (
+            <div class="row">
+              <p class="soft grow">Read once a minute, and after commands that change a queue</p>
+              <Refresh of={queues.value} />
+            </div>
+          )}
+          <ErrorNote>{error}</ErrorNote>
+          {value === undefined && error === undefined && <Loading />}
+          {value !== undefined && (
+            <>
+              <Problems problems={value.problems} />
+              <Table
+                label="Queues"
+                columns={columnsOf(value.pausesUnknown === true, (name) => {
+                  pausing.value = name;
+                })}
+                rows={rowsOf(value)}
+                idOf={({ name }) => name}
+              />
+            </>
+          )}
+        </section>
+        {stack.local && <Faults />}
+      </div>
+      {event !== undefined && (
+        <ReasonDialog
+          title={`Pause ${event}`}
+          text="Deliveries are still accepted and wait on the queue until you resume it, for up to seven days. An alarm’s email says who paused it and why."
+          action={`Pause ${event}`}
+          onReason={(reason) => start([pauseCommand(event, reason)])}
           onClose={() => {
             pausing.value = undefined;
           }}
         />
       )}
-    </>
+    </div>
   );
 }
 
 const rowsOf = ({ events, receiverQueues }: QueuesInfo): QueueRow[] => [
-  ...events.map((queue) => ({ ...queue, name: queue.event, event: queue })),
-  ...receiverQueues,
+  ...events.map((queue) => ({ name: queue.event, event: queue, aside: queue.dead })),
+  ...receiverQueues.map((queue) => ({ name: queue.name, aside: queue })),
 ];
 
-/** @param isOpen whether a queue's messages are shown next to the table, which is then narrower */
-function columnsOf(
-  { pausesUnknown }: QueuesInfo,
-  isOpen: boolean,
-  pause: (event: string) => void,
-): TableColumn<QueueRow>[] {
-  const isUnknown = pausesUnknown === true;
-  const number = { end: true, width: isOpen ? 'auto' : 'minmax(auto, 96px)' };
-  const all: TableColumn<QueueRow>[] = [
-    {
-      name: 'queue',
-      heading: 'Queue',
-      width: isOpen ? 'minmax(0, max-content)' : 'minmax(max-content, 1fr)',
-      cell: ({ name }) => (
-        <a class="row-link" href={queueAddress(name)}>
-          {name}
-        </a>
-      ),
-    },
-    { ...number, name: 'waiting', heading: 'Waiting', cell: ({ visible }) => <Quantity of={visible} /> },
+const Dash = () => <span class="faint">–</span>;
+
+function columnsOf(isUnknown: boolean, pause: (event: string) => void): TableColumn<QueueRow>[] {
+  const number = { end: true, width: 'minmax(auto, 96px)' };
+  return [
+    { name: 'queue', heading: 'Queue', width: 'max-content', cell: ({ name }) => <b>{name}</b> },
+    { ...number, name: 'waiting', heading: 'Waiting', cell: waitingCell },
     {
       ...number,
       name: 'in-flight',
       heading: 'In flight',
-      cell: ({ inFlight }) => <Quantity of={inFlight} />,
+      cell: ({ event }) => (event === undefined ? <Dash /> : <Quantity of={event.inFlight} />),
     },
     {
       ...number,
       name: 'oldest',
       heading: 'Oldest',
-      cell: ({ oldestAt }) => (oldestAt === undefined ? <Dash /> : <Age at={oldestAt} suffix="" />),
+      cell: ({ event, aside: { oldestAt } }) => (
+        <Oldest at={event === undefined ? oldestAt : event.oldestAt} />
+      ),
     },
-    { ...number, name: 'dead', heading: 'Dead letters', cell: deadLetterCell },
+    { ...number, name: 'aside', heading: 'Needs you', cell: asideCell },
     {
       name: 'processing',
       heading: 'Processing',
-      width: isOpen ? 'auto' : 'minmax(0, 2fr)',
-      cell: (row) => {
-        if (row.event !== undefined) {
-          return <Processing queue={row.event} isUnknown={isUnknown} isShort={isOpen} />;
-        }
-        return row.visible + row.inFlight > 0 ? (
-          <Badge tone="bad">{OUTCOME_WORDS['needs-you']}</Badge>
-        ) : (
-          <Dash />
-        );
-      },
-    },
-    {
-      name: 'act',
-      heading: 'Pause or resume',
-      hidesHeading: true,
-      end: true,
+      width: 'minmax(0, 1fr)',
       cell: ({ event }) =>
-        event !== undefined && (
-          <PauseOrResume queue={event} isUnknown={isUnknown} onPause={() => pause(event.event)} />
-        ),
+        event === undefined ? <Dash /> : <Processing {...{ queue: event, isUnknown, pause }} />,
     },
   ];
-  const shown = ['queue', 'waiting', 'dead', 'processing'];
-  return isOpen ? all.filter(({ name }) => shown.includes(name)) : all;
 }
 
-const Dash = () => <span class="faint">–</span>;
+const Oldest = ({ at }: { at: string | undefined }) =>
+  at === undefined ? <Dash /> : <Age at={at} suffix="" />;
 
-function deadLetterCell({ event: queue }: QueueRow) {
+function waitingCell({ event: queue }: QueueRow) {
   if (queue === undefined) return <Dash />;
-  const count = queue.dead.visible + queue.dead.inFlight;
+  if (queue.visible === 0) return <Quantity of={0} />;
+  const query = { search: `event:${queue.event}`, outcome: 'in-progress' };
+  return <a href={formatRoute({ view: 'deliveries', query })}>{queue.visible.toLocaleString('en')}</a>;
+}
+
+function asideCell({ name, aside }: QueueRow) {
+  const count = depthOf(aside);
   if (count === 0) return <Quantity of={0} />;
   return (
     <a
       class="count tone-bad"
-      href={deadLetterAddress(queue.event)}
-      aria-label={`${count} dead letters of ${queue.event}`}
+      href={formatRoute({ view: 'needs-you', query: { queue: name } })}
+      aria-label={`${count} messages of ${name} need you`}
     >
       {count.toLocaleString('en')}
     </a>
@@ -185,29 +134,62 @@ function deadLetterCell({ event: queue }: QueueRow) {
 interface ProcessingProps {
   queue: EventQueueInfo;
   isUnknown: boolean;
-  /** Whether to show one word only. */
-  isShort?: boolean;
+  pause: (event: string) => void;
 }
 
-function Processing({ queue: { paused, pausing }, isUnknown, isShort = false }: ProcessingProps) {
-  if (paused === undefined) return <span class="soft">{isUnknown ? 'Unknown' : 'Active'}</span>;
-  const { since, by, reason } = paused;
+function Processing({ queue: { event, paused, pausing }, isUnknown, pause }: ProcessingProps) {
+  const { start, ...state } = useRun();
+  const change = changeUnderWay(event);
+  const common = { ...state, refusal: state.refusal ?? change?.refusal };
   return (
-    <>
-      <Badge tone="warning">{pausing ? 'Pausing …' : 'Paused'}</Badge>{' '}
-      {!isShort && (
-        <>
-          <span class="soft" title={by}>
-            {since === undefined ? 'Its event source was turned off by hand.' : <Age at={since} />}
-            {by !== undefined && ` by ${callerName(by)}`}
-          </span>
-          {reason !== undefined && (
-            <p>
-              <Visible text={reason} />
-            </p>
-          )}
-        </>
+    <div class="row">
+      {paused === undefined ? (
+        <span class="soft">{isUnknown ? 'Unknown' : 'Active'}</span>
+      ) : (
+        <Badge tone="warning">{pausing ? 'Pausing …' : 'Paused'}</Badge>
       )}
-    </>
+      {(isUnknown || paused === undefined) && (
+        <Button
+          {...common}
+          kind="quiet"
+          label={`${change?.label ?? 'Pause'} ${event}`}
+          onClick={() => pause(event)}
+        >
+          {change?.label ?? 'Pause'}
+        </Button>
+      )}
+      {(isUnknown || paused !== undefined) && (
+        <Button
+          {...common}
+          label={`${change?.label ?? 'Resume'} ${event}`}
+          onClick={() => start([resumeCommand(event)])}
+        >
+          {change?.label ?? 'Resume'}
+        </Button>
+      )}
+      {paused !== undefined && (
+        <span class="soft" title={paused.by}>
+          {paused.since === undefined ? 'turned off by hand' : <Age at={paused.since} />}
+          {paused.by !== undefined && ` by ${callerName(paused.by)}`}
+          {paused.reason !== undefined && (
+            <>
+              : <Visible text={paused.reason} />
+            </>
+          )}
+        </span>
+      )}
+    </div>
   );
+}
+
+/**
+ * The command of this page that is now pausing or resuming the event. Until it ends, the server accepts no second one.
+ */
+export function changeUnderWay(event: string): { label: string; refusal: string } | undefined {
+  const command = running.value.find(
+    ({ argv: [script = '', name] }) => ['pause', 'resume'].includes(script) && name === event,
+  );
+  if (command === undefined) return undefined;
+  const label = command.argv[0] === 'pause' ? 'Pausing …' : 'Resuming …';
+  return { label, refusal: 'This takes some seconds. Wait until it has ended.' };
 }

@@ -4,6 +4,18 @@ import { connection, notices } from '../store.ts';
 import { Button, IconButton } from './button.tsx';
 import { useNextFocus } from './use-next-focus.ts';
 
+/** Result of an action, in a corner. */
+export interface Toast {
+  readonly text: string;
+  /** An info closes itself. An error stays until it is closed. */
+  readonly level: 'info' | 'error' | 'running';
+  /** The output of the commands. */
+  readonly lines?: readonly string[];
+  readonly link?: { readonly text: string; readonly to: string };
+  /** Interrupts what runs. */
+  readonly cancel?: () => void;
+}
+
 /**
  * Notices of the server, and toasts about actions. They are in a corner, where they do not move other
  * content.
@@ -34,8 +46,8 @@ export function Notices() {
             }}
           />
         ))}
-      {toasts.value.map((toast) => (
-        <NoticeBox key={toast.id} {...toast} onClose={() => closeToast(toast.id)} />
+      {toasts.value.map(({ id, ...shown }) => (
+        <NoticeBox key={id} {...shown} onClose={() => closeToast(id)} />
       ))}
     </div>
   );
@@ -43,67 +55,42 @@ export function Notices() {
 
 const CORNER = 'notices';
 
-interface ToastAction {
-  readonly text: string;
-  /** A link to open, or a function to call. */
-  readonly to: string | (() => void);
-}
-
-interface Toast {
-  readonly id: number;
-  readonly text: string;
-  readonly level: 'info' | 'error';
-  readonly action?: ToastAction | undefined;
-}
-
-/** Milliseconds for which a toast is shown if it is not an error. */
+/** Milliseconds for which an info is shown. */
 const SHOWN_MS = 6_000;
 
-/** Maximum number of toasts that are not errors. */
+/** Maximum number of infos. */
 const MAX_INFOS = 3;
 
 /** Toasts, the newest last. */
-const toasts = signal<readonly Toast[]>([]);
+const toasts = signal<readonly (Toast & { readonly id: number })[]>([]);
 let lastId = 0;
 
-const closeToast = (id: number) => {
+export const closeToast = (id: number) => {
   toasts.value = toasts.value.filter((toast) => toast.id !== id);
 };
 
 /**
- * Adds a toast. A repeated text replaces its earlier toast. If there are too many toasts, the oldest that is no error
- * goes.
+ * Adds a toast. A repeated text replaces its earlier toast. If there are too many infos, the oldest goes.
+ * @param replaced id of a toast that this one replaces
+ * @returns its id
  */
-function addToast(toast: Omit<Toast, 'id'>): number {
+export function toast(shown: Toast, replaced?: number): number {
+  if (replaced !== undefined) {
+    toasts.value = toasts.value.map((other) => (other.id === replaced ? { ...shown, id: replaced } : other));
+    return replaced;
+  }
   lastId += 1;
-  const others = toasts.value.filter(({ level, text }) => level !== toast.level || text !== toast.text);
+  const id = lastId;
+  const others = toasts.value.filter(({ level, text }) => level !== shown.level || text !== shown.text);
   const infos = others.filter(({ level }) => level === 'info');
   const tooOld = infos.slice(0, Math.max(0, infos.length + 1 - MAX_INFOS));
-  toasts.value = [...others.filter((other) => !tooOld.includes(other)), { ...toast, id: lastId }];
-  return lastId;
+  toasts.value = [...others.filter((other) => !tooOld.includes(other)), { ...shown, id }];
+  if (shown.level === 'info') closeLater(id);
+  return id;
 }
 
-/**
- * Shows the result of an action for some seconds.
- * @param level `error` only colours the toast: details of the error are shown elsewhere
- */
-export function toastInfo(text: string, action?: ToastAction, level: Toast['level'] = 'info'): void {
-  closeLater(addToast({ level, text, action }));
-}
-
-/** Shows an error until the user closes it. */
-export function toastError(text: string): void {
-  addToast({ level: 'error', text });
-}
-
-/**
- * Shows that something runs, until the returned function is called.
- * @returns a function that closes the toast
- */
-export function toastRunning(text: string, action: ToastAction): () => void {
-  const id = addToast({ level: 'info', text, action });
-  return () => closeToast(id);
-}
+export const toastInfo = (text: string) => toast({ level: 'info', text });
+export const toastError = (text: string) => toast({ level: 'error', text });
 
 /**
  * When the pointer last moved over the corner, in milliseconds. A pointer over the corner keeps toasts open,
@@ -113,18 +100,13 @@ let movedAt = 0;
 
 function closeLater(id: number): void {
   setTimeout(() => {
-    const hasFocus = document.querySelector(`#${CORNER}:focus-within`) !== null;
-    if (hasFocus || Date.now() - movedAt < SHOWN_MS) closeLater(id);
+    const isRead = document.querySelector(`#${CORNER}:is(:focus-within, :has([open]))`) !== null;
+    if (isRead || Date.now() - movedAt < SHOWN_MS) closeLater(id);
     else closeToast(id);
   }, SHOWN_MS);
 }
 
-interface NoticeBoxProps extends Pick<Toast, 'level' | 'text' | 'action'> {
-  onClose?: () => void;
-}
-
-function NoticeBox({ level, text, action, onClose }: NoticeBoxProps) {
-  const { to } = action ?? {};
+function NoticeBox({ level, text, lines = [], link, cancel, onClose }: Toast & { onClose?: () => void }) {
   const own = useRef<HTMLDivElement>(null);
   useNextFocus(
     own,
@@ -133,23 +115,28 @@ function NoticeBox({ level, text, action, onClose }: NoticeBoxProps) {
   return (
     <div ref={own} class={`notice is-${level}`}>
       <p>{text}</p>
-      {typeof to === 'string' && (
-        <a href={to} onClick={onClose}>
-          {action?.text}
+      {link !== undefined && (
+        <a href={link.to} onClick={onClose}>
+          {link.text}
         </a>
       )}
-      {typeof to === 'function' && (
-        <Button
-          kind="quiet"
-          onClick={() => {
-            to();
-            onClose?.();
-          }}
-        >
-          {action?.text}
+      {cancel !== undefined && (
+        <Button kind="quiet" onClick={cancel}>
+          Interrupt
         </Button>
       )}
-      {onClose !== undefined && <IconButton icon="close" label="Close this notice" onClick={onClose} />}
+      {onClose !== undefined && level !== 'running' && (
+        <IconButton icon="close" label="Close this notice" onClick={onClose} />
+      )}
+      {lines.length > 0 && (
+        <details>
+          <summary>Output</summary>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach what scrolls */}
+          <pre class="command scrolled" tabIndex={0}>
+            {lines.join('\n')}
+          </pre>
+        </details>
+      )}
     </div>
   );
 }

@@ -11,7 +11,7 @@ import {
 import { matches, readFilter, readSearch } from '../../../console/page/deliveries/list-filter.ts';
 import { outcomeOf } from '../../../console/page/deliveries/outcomes.ts';
 import { diffItems, topicTitle } from '../../../console/page/detail/effects.tsx';
-import { fieldsText, readLogLine } from '../../../console/page/detail/logs.tsx';
+import { readLogLine } from '../../../console/page/detail/exchange.tsx';
 import { timelineRows } from '../../../console/page/detail/timeline.tsx';
 import { route } from '../../../console/page/route.ts';
 import {
@@ -252,16 +252,13 @@ describe('a timeline', () => {
   });
 });
 
-describe('a log line', () => {
-  test('of a function has level, message and other fields', () => {
-    const about = '"timestamp":"t","eventId":"e","attempt":1,"cause":{"error":"E"}';
-    const line = readLogLine(`{"level":"INFO","message":"Processed",${about}}`);
-    expect(line).toMatchObject({ level: 'INFO', message: 'Processed' });
-    expect(fieldsText(line)).toBe('attempt=1  cause={"error":"E"}');
-  });
-
-  test.each(['START RequestId: 1', '[1,2]', 'null'])('of any other text is its message: %s', (text) => {
-    expect(readLogLine(text)).toEqual({ message: text });
-    expect(fieldsText({ message: text })).toBe('');
-  });
+test.each([
+  {
+    text: '{"level":"INFO","message":"Processed","timestamp":"t","eventId":"e","attempt":1,"cause":{"error":"E"}}',
+    line: { level: 'INFO', message: 'Processed', fields: 'attempt=1  cause={"error":"E"}' },
+  },
+  { text: 'START RequestId: 1', line: { level: '', message: 'START RequestId: 1', fields: '' } },
+  { text: '{"cut":', line: { level: '', message: '{"cut":', fields: '' } },
+])('the log line $text is shown in parts', ({ text, line }) => {
+  expect(readLogLine(text)).toEqual(line);
 });

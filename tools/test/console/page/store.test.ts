@@ -1,20 +1,24 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { QueuesInfo, StackInfo, Task } from '../../../console/api.ts';
-import { changes, putTask, setStack, takeQueues, tasks } from '../../../console/page/store.ts';
+import { beforeEach, expect, test } from '@jest/globals';
+import type { QueuesInfo, StackInfo } from '../../../console/api.ts';
+import {
+  changes,
+  commandEnded,
+  needsYouCount,
+  queues,
+  setStack,
+  takeQueues,
+} from '../../../console/page/store.ts';
 
-const NO_QUEUES: QueuesInfo = { events: [], receiverQueues: [], problems: [] };
+const EMPTY = { visible: 0, inFlight: 0 };
 
-const taskOf = (id: string, state: Task['state']): Task => ({
-  id,
-  argv: ['dlq'],
-  command: 'npx hookctl dlq',
-  state,
-  startedAt: '2026-01-31T09:00:00.000Z',
-  blocks: [],
-  lines: [],
-  deliveries: [],
-  answers: [],
-});
+const QUEUES: QueuesInfo = {
+  events: [{ event: 'shop.updated', visible: 5, inFlight: 2, dead: { visible: 3, inFlight: 1 } }],
+  receiverQueues: [
+    { name: 'quarantine', visible: 10, inFlight: 0 },
+    { name: 'unrouted', ...EMPTY },
+  ],
+  problems: [],
+};
 
 const showStack = (local: boolean) =>
   setStack({
@@ -28,33 +32,28 @@ const showStack = (local: boolean) =>
   } satisfies StackInfo);
 
 beforeEach(() => {
-  tasks.value = [];
   changes.value = 0;
+  queues.value = { ...queues.value, value: undefined };
 });
 
-describe('what a view shows is loaded again', () => {
-  test('not for finished tasks that a page gets when it opens', () => {
-    showStack(false);
-    for (let count = 0; count < 15; count += 1) putTask(taskOf(String(count), 'done'));
-    expect(tasks.value).toHaveLength(15);
-    expect(changes.value).toBe(0);
-  });
+test('what a view shows of a stage is loaded again after a command, because reading costs money', () => {
+  showStack(false);
+  takeQueues(QUEUES);
+  takeQueues(QUEUES);
+  expect(changes.value).toBe(0);
+  commandEnded();
+  expect(changes.value).toBe(1);
+});
 
-  test('for a stage once, when the last of several tasks has ended', () => {
-    showStack(false);
-    for (const id of ['a', 'b']) putTask(taskOf(id, 'running'));
-    putTask(taskOf('a', 'done'));
-    expect(changes.value).toBe(0);
-    putTask(taskOf('b', 'failed'));
-    takeQueues(NO_QUEUES);
-    expect(changes.value).toBe(1);
-  });
+test('what a view shows of the local stack is loaded again when the stream sends its queues again', () => {
+  showStack(true);
+  takeQueues(QUEUES);
+  commandEnded();
+  expect(changes.value).toBe(0);
+  takeQueues(QUEUES);
+  expect(changes.value).toBe(1);
+});
 
-  test('for the local stack when the stream sends its queues again', () => {
-    showStack(true);
-    takeQueues(NO_QUEUES);
-    const { value } = changes;
-    takeQueues(NO_QUEUES);
-    expect(changes.value).toBe(value + 1);
-  });
+test('messages on dead-letter queues, in quarantine and unrouted need somebody', () => {
+  expect(needsYouCount(QUEUES)).toBe(14);
 });

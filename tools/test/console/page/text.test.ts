@@ -1,17 +1,8 @@
-import { json } from '@codemirror/lang-json';
-import { EditorState } from '@codemirror/state';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { anyCharacter } from '../../../../test/support/any-character.ts';
-import { formatJson } from '../../../console/page/text/format-json.ts';
-import { fieldAtCursor } from '../../../console/page/text/json-field.ts';
+import { formatted } from '../../../console/page/text/format-json.ts';
 import { visibleParts } from '../../../console/page/text/visible.tsx';
-
-function format(text: string): string {
-  const formatted = formatJson(text);
-  if (!formatted.ok) throw formatted.fault;
-  return formatted.text;
-}
 
 /** JSON text without insignificant white space. */
 const withoutSpace = (text: string) =>
@@ -37,7 +28,7 @@ const jsonText = fc.oneof(
 describe('formatted JSON', () => {
   test('differs from the text only in white space outside of strings', () => {
     fc.assert(
-      fc.property(jsonText, (text) => expect(withoutSpace(format(text))).toBe(withoutSpace(text))),
+      fc.property(jsonText, (text) => expect(withoutSpace(formatted(text) ?? '')).toBe(withoutSpace(text))),
       { numRuns: 300 },
     );
   });
@@ -45,7 +36,7 @@ describe('formatted JSON', () => {
   test('equals the output of JSON.stringify for its text', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
-        expect(format(JSON.stringify(value))).toBe(JSON.stringify(value, null, 2));
+        expect(formatted(JSON.stringify(value))).toBe(JSON.stringify(value, null, 2));
       }),
       { numRuns: 300 },
     );
@@ -64,47 +55,22 @@ describe('formatted JSON', () => {
       });
     fc.assert(
       fc.property(damaged, (text) => {
-        expect(formatJson(text).ok).toBe(parses(text));
+        expect(formatted(text) !== undefined).toBe(parses(text));
       }),
       { numRuns: 1000 },
     );
   });
 
-  test.each(['', '{"a":'])('of 100,000 levels is refused: %s[', (key) => {
-    const text = `${key}[`.repeat(100_000);
-    expect(reason(text)).toBe('The value is deeper than 40 levels.');
+  test.each(['[', '{"a":'])('of 100,000 levels is not formatted: %s', (open) => {
+    const close = open === '[' ? ']' : '}';
+    expect(formatted(`${open.repeat(100_000)}1${close.repeat(100_000)}`)).toBeUndefined();
   });
 
   test('of 40 levels is formatted', () => {
     const deep = `${'['.repeat(40)}1${']'.repeat(40)}`;
-    expect(withoutSpace(format(deep))).toBe(deep);
-  });
-
-  test.each([
-    { text: '', reason: 'Line 1, column 1: a value is expected.' },
-    { text: 'shop', reason: 'Line 1, column 1: text must be in double quotes.' },
-    { text: '{"a":1,}', reason: 'Line 1, column 8: a key is expected.' },
-    { text: '[1,]', reason: 'Line 1, column 4: a value is expected.' },
-    { text: '{a:1}', reason: 'Line 1, column 2: text must be in double quotes.' },
-    { text: '{\n  "a" 1\n}', reason: 'Line 2, column 7: a colon is expected.' },
-    { text: '{"a":1\n', reason: 'Line 2, column 1: a comma or } is expected.' },
-    { text: '{"a":1 "b":2}', reason: 'Line 1, column 8: a comma is expected.' },
-    { text: '[1] // one', reason: 'Line 1, column 5: JSON has no comments.' },
-    { text: '[1.]', reason: 'Line 1, column 2: the number is not complete.' },
-    { text: '"a\\u12"', reason: 'Line 1, column 3: four hex digits are expected after \\u.' },
-    { text: '"\\\\\\x"', reason: 'Line 1, column 4: one of "\\/bfnrtu is expected after a backslash.' },
-    { text: '"a\tb"', reason: 'Line 1, column 3: control characters in a string must be escaped.' },
-    { text: '["a', reason: 'Line 1, column 2: the string does not end.' },
-    { text: '1 2', reason: 'Line 1, column 3: nothing may follow the value.' },
-  ])('of $text names the error', (wrong) => {
-    expect(reason(wrong.text)).toBe(`Not JSON. ${wrong.reason}`);
+    expect(withoutSpace(formatted(deep) ?? '')).toBe(deep);
   });
 });
-
-function reason(text: string): string {
-  const formatted = formatJson(text);
-  return formatted.ok ? 'valid' : formatted.fault.message;
-}
 
 function parses(text: string): boolean {
   try {
@@ -114,35 +80,6 @@ function parses(text: string): boolean {
     return false;
   }
 }
-
-describe('the value at the cursor', () => {
-  /** @param marked JSON with a bar at the position of the cursor */
-  const fieldAt = (marked: string) =>
-    fieldAtCursor(
-      EditorState.create({
-        doc: marked.replace('|', ''),
-        selection: { anchor: marked.indexOf('|') },
-        extensions: [json()],
-      }),
-    );
-
-  test.each([
-    { marked: '{"data":{"shop_id":"sh|op"}}', path: 'data.shop_id', value: 'shop' },
-    { marked: '{"data":{"sh|op_id":"a\\"b"}}', path: 'data.shop_id', value: 'a"b' },
-    { marked: '{"tags":["a",{},1.0|]}', path: 'tags[2]', value: '1.0' },
-    { marked: '{"a b":{"0":nul|l}}', path: '["a b"]["0"]', value: 'null' },
-    { marked: '[[1],\n |  [2]]', path: '[1]', value: '[2]' },
-    { marked: '{\n  "a": 1\n|}', path: '', value: '{\n  "a": 1\n}' },
-    { marked: '{\n  "a": 1,|\n  "b": 2}', path: 'a', value: '1' },
-    { marked: '|true', path: '', value: 'true' },
-  ])('of $marked has a path', ({ marked, path, value }) => {
-    expect(fieldAt(marked)).toMatchObject({ path, value });
-  });
-
-  test('is none in a text without values', () => {
-    expect(fieldAt('|')).toBeUndefined();
-  });
-});
 
 describe('an invisible character', () => {
   const shown = (text: string) =>

@@ -1,15 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { QueueMessage } from '../../../console/api.ts';
+import type { WaitingMessage } from '../../../console/api.ts';
 import { expectation, parseMilliseconds, parseShare } from '../../../console/page/faults/fault-text.ts';
 import {
-  deadLetterAddress,
+  discardMessages,
   groupsOf,
-  namedQueue,
-  queueAddress,
   redriveMessages,
   redriveQueues,
-} from '../../../console/page/queues/named-queue.ts';
+} from '../../../console/page/needs-you/redrive.ts';
 import { formatRoute, parseRoute, VIEWS } from '../../../console/page/route.ts';
 import { rowAfterKey, toggled, visibleRange } from '../../../console/page/ui/table.tsx';
 import { ageText, dayText } from '../../../console/page/ui/time.tsx';
@@ -97,14 +95,6 @@ describe('a time', () => {
 });
 
 describe('a queue', () => {
-  test('has an address, and so have its dead letters', () => {
-    expect(queueAddress('girl.created')).toBe('#/queues/girl.created');
-    expect(deadLetterAddress('girl.created')).toBe('#/queues/dead%3Agirl.created');
-    expect(namedQueue('girl.created')).toEqual({ event: 'girl.created', isDead: false });
-    expect(namedQueue('dead:girl.created')).toEqual({ event: 'girl.created', isDead: true });
-    expect(namedQueue('quarantine')).toEqual({ event: undefined, isDead: false });
-  });
-
   test.each([
     { arn: 'arn:aws:sts::123456789012:assumed-role/Operator/mara', name: 'mara' },
     { arn: 'nobody/', name: 'nobody/' },
@@ -136,63 +126,61 @@ test.each([
   expect(answersText(answers.map((status) => ({ status, text: 'queued' })))).toBe(text);
 });
 
-describe('dead letters', () => {
+describe('messages that need somebody', () => {
   const day = (number: number) => `2026-01-0${number}T00:00:00.000Z`;
 
-  const deadLetter = (id: string, event: string, more: Partial<QueueMessage> = {}): QueueMessage => {
-    const times = { sentAt: day(2), firstSentAt: day(2) };
-    const fields = {
-      id,
-      queue: `dead:${event}`,
-      event,
-      reason: 'no id',
-      receives: 0,
-      state: 'waiting',
-    } as const;
-    return { ...fields, ...times, copies: 1, ...more };
-  };
-
-  const messages = [
-    deadLetter('a', 'girl.created', { copies: 2, firstSentAt: day(1) }),
-    deadLetter('b', 'girl.deleted', { sentAt: day(4) }),
-    deadLetter('c', 'girl.deleted', { copies: 14, sentAt: day(3) }),
-    deadLetter('d', 'girl.created', { reason: 'Gave up' }),
-    deadLetter('e', 'girl.created', { reason: 'Timeout', sentAt: day(5) }),
-  ];
-
-  test('are grouped by reason: most first, then the newest; in a group the newest first', () => {
-    const groups = groupsOf(messages);
-    expect(groups.map(({ reason, count }) => [reason, count])).toEqual([
-      ['no id', 17],
-      ['Timeout', 1],
-      ['Gave up', 1],
-    ]);
-    expect(groups[0]).toMatchObject({ firstAt: day(1), lastAt: day(4) });
-    expect(groups[0]?.messages.map(({ id }) => id)).toEqual(['b', 'c', 'a']);
+  const waiting = (id: string, queue: string, more: Partial<WaitingMessage> = {}): WaitingMessage => ({
+    id,
+    queue,
+    reason: 'no id',
+    sentAt: day(2),
+    firstSentAt: day(2),
+    copies: 1,
+    ...more,
   });
 
-  test('are redriven by one command per queue, the most messages first, with ids and the number of copies', () => {
+  const messages = [
+    waiting('a', 'girl.created', { copies: 2, firstSentAt: day(1) }),
+    waiting('b', 'girl.deleted', { sentAt: day(4) }),
+    waiting('c', 'girl.deleted', { copies: 14, sentAt: day(3) }),
+    waiting('d', 'quarantine', { reason: 'Gave up' }),
+    waiting('e', 'girl.created', { reason: 'Timeout', sentAt: day(5) }),
+  ];
+
+  test('are grouped by queue and reason: most first, then the newest; in a group the newest first', () => {
+    const groups = groupsOf(messages);
+    expect(groups.map(({ queue, reason, count }) => [queue, reason, count])).toEqual([
+      ['girl.deleted', 'no id', 15],
+      ['girl.created', 'no id', 2],
+      ['girl.created', 'Timeout', 1],
+      ['quarantine', 'Gave up', 1],
+    ]);
+    expect(groups[1]).toMatchObject({ firstAt: day(1), lastAt: day(2) });
+    expect(groups[0]?.messages.map(({ id }) => id)).toEqual(['b', 'c']);
+  });
+
+  test('are redriven or discarded by one command per queue, with ids and the number of copies', () => {
     expect(redriveMessages(messages.slice(0, 3))).toEqual([
-      {
-        argv: ['dlq', 'redrive', 'girl.deleted', '--id', 'b', '--id', 'c'],
-        does: expect.stringMatching(/^Moves 15 dead letters of girl\.deleted /),
-        did: 'Redriven 15 dead letters of girl.deleted.',
-      },
       {
         argv: ['dlq', 'redrive', 'girl.created', '--id', 'a'],
         does: expect.stringMatching(/^Moves 2 dead letters of girl\.created /),
         did: 'Redriven 2 dead letters of girl.created.',
       },
+      {
+        argv: ['dlq', 'redrive', 'girl.deleted', '--id', 'b', '--id', 'c'],
+        does: expect.stringMatching(/^Moves 15 dead letters of girl\.deleted /),
+        did: 'Redriven 15 dead letters of girl.deleted.',
+      },
+    ]);
+    expect(discardMessages(messages.slice(3, 4), 'a test')).toMatchObject([
+      { argv: ['dlq', 'discard', 'quarantine', '--reason', 'a test', '--no-export', '--id', 'd'] },
     ]);
   });
 
   test('of whole queues are redriven without ids', () => {
     expect(redriveQueues(messages).map(({ argv }) => argv.join(' '))).toEqual([
-      'dlq redrive girl.deleted',
       'dlq redrive girl.created',
-    ]);
-    const quarantined = deadLetter('q', 'unusable', { queue: 'quarantine' });
-    expect(redriveQueues([quarantined]).map(({ argv }) => argv.join(' '))).toEqual([
+      'dlq redrive girl.deleted',
       'dlq redrive quarantine',
     ]);
   });

@@ -6,12 +6,9 @@ import { redriveQueue } from '../deliveries/outcomes.ts';
 import { formatRoute, route } from '../route.ts';
 import { pauseOf } from '../store.ts';
 import { Sentence } from '../text/visible.tsx';
-import { Problems, Scrolled } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import type { MenuItem } from '../ui/menu.tsx';
 import { now } from '../ui/time.tsx';
-import { Effects } from './effects.tsx';
-import { Timeline } from './timeline.tsx';
 
 interface OutcomeProps {
   delivery: Delivery;
@@ -39,29 +36,18 @@ export function Outcome({ delivery, detail, action, busy }: OutcomeProps) {
   );
 }
 
-interface OverviewProps {
-  delivery: Delivery;
-  detail: DeliveryDetail;
-}
-
-export function Overview({ delivery, detail }: OverviewProps) {
+/** Where the event is now because of other requests with the same bytes, such as a resend. */
+export function OtherLocations({ delivery, detail }: { delivery: Delivery; detail: DeliveryDetail }) {
   const clock = clockOf(!detail.settled);
   const [, ...others] = locationsOf(delivery, detail);
-  return (
-    <Scrolled class="overview stack" label="Overview">
-      {others.map((location, index) => (
-        <DeliveryLocation
-          key={index}
-          location={location}
-          clock={clock}
-          request={otherRequestOf(location, delivery, detail)}
-        />
-      ))}
-      <Problems problems={detail.problems} />
-      <Effects effects={detail.effects} />
-      <Timeline history={detail.history} clock={clock} />
-    </Scrolled>
-  );
+  return others.map((location, index) => (
+    <DeliveryLocation
+      key={index}
+      location={location}
+      clock={clock}
+      request={otherRequestOf(location, delivery, detail)}
+    />
+  ));
 }
 
 /**
@@ -119,14 +105,13 @@ interface LocationProps {
 
 function DeliveryLocation({ location, clock, request, children }: LocationProps) {
   const { title, detail, tone } = stateWords(location, clock);
-  const queue = queueOf(location);
+  const address = queueAddress(location);
   return (
     <div class={`outcome note row tone-${tone}`}>
       <div class="grow">
         <h3>{request === undefined ? title : `Another request of this event: ${title}`}</h3>
         <p>
-          <Sentence text={detail} />{' '}
-          {queue !== undefined && <a href={formatRoute({ view: 'queues', path: [queue] })}>Show the queue</a>}{' '}
+          <Sentence text={detail} /> {address !== undefined && <a href={address}>Show the queue</a>}{' '}
           {request !== undefined && (
             <a href={formatRoute({ ...route.value, view: 'deliveries', path: [request] })}>
               Show the request
@@ -139,15 +124,19 @@ function DeliveryLocation({ location, clock, request, children }: LocationProps)
   );
 }
 
-/** Name, as in the view of queues, of the queue where the message waits. */
-function queueOf({ state, queue }: HistoryLocation): string | undefined {
+/** The view that has the message. */
+function queueAddress({ state, queue }: HistoryLocation): string | undefined {
   if (queue === undefined) return undefined;
-  if (state === 'dead-letter') return `dead:${queue}`;
-  return isWaiting(state) || state === 'invalid' || state === 'parked' ? queue : undefined;
+  if (isWaiting(state)) return formatRoute({ view: 'queues' });
+  const isAside = redriveQueue({ state }) !== undefined;
+  return isAside ? formatRoute({ view: 'needs-you', query: { queue } }) : undefined;
 }
 
 /**
  * The time for a sentence about a location. The time advances every second if `ticks`. Times stay ISO texts, because
  * {@link Sentence} formats them.
  */
-const clockOf = (ticks: boolean): Clock => ({ now: ticks ? now.value : Date.now(), time: (iso) => iso });
+export const clockOf = (ticks: boolean): Clock => ({
+  now: ticks ? now.value : Date.now(),
+  time: (iso) => iso,
+});

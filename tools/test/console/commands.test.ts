@@ -2,8 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.ts';
 import { Partner } from '../../../test/support/partner.ts';
-import type { Task } from '../../console/api.ts';
-import { Tasks } from '../../console/server/tasks.ts';
+import { pageCommands } from '../../commands/page-commands.ts';
+import type { CommandRun } from '../../console/api.ts';
+import { Commands } from '../../console/server/commands.ts';
+import { QueueLocks } from '../../console/server/queue-locks.ts';
+import { parseCommand } from '../../console/server/runnable-command.ts';
 import { DEAD, Operator, shopUpdated } from '../stage/queues/support.ts';
 import { answered, startStageConsole, startTestConsole, type TestConsole } from './support.ts';
 
@@ -22,12 +25,13 @@ afterAll(async () => {
 });
 beforeEach(() => operator.empty());
 
-const post = (request: unknown) => running.api.post('/api/tasks', request);
+const post = (request: unknown) => running.api.post('/api/commands', request);
 
-async function run(line: string, input?: string): Promise<Task> {
-  const { status, body } = await post({ argv: line.split(' '), input });
-  expect({ status, body }).toMatchObject({ status: 202, body: { state: 'running' } });
-  return running.api.ended(body.id);
+async function run(line: string, input?: string): Promise<CommandRun> {
+  const { status, body, states } = await running.api.run(line.split(' '), input);
+  const last = states.at(-1);
+  if (last === undefined) throw new Error(`${status}: ${body.detail}`);
+  return last;
 }
 
 /**
@@ -42,7 +46,8 @@ const settled = (id = '') =>
   });
 
 describe('a command that the console does not run', () => {
-  const only = 'The console does not run this command. It runs: send, dlq redrive, pause, resume, doctor';
+  const only =
+    'The console does not run this command. It runs: send, dlq redrive, dlq discard, pause, resume, doctor';
 
   const line = (text: string) => ({ argv: text.split(' ') });
 
@@ -83,7 +88,7 @@ describe('a command that the console does not run', () => {
   test('with text of the user’s own for a stage', async () => {
     await using stage = await startStageConsole(running.stack);
     const request = { argv: ['send', '--file', '-'], input: '{}' };
-    expect(await stage.api.post('/api/tasks', request)).toMatchObject({
+    expect(await stage.api.post('/api/commands', request)).toMatchObject({
       status: 403,
       body: {
         detail: expect.stringContaining('Only samples and deliveries of the partner can be sent to a stage'),
@@ -99,7 +104,6 @@ describe('send', () => {
     expect(task).toMatchObject({
       command: 'npx hookctl send shop.updated',
       state: 'done',
-      blocks: [{ kind: 'text', text: expect.stringMatching(/^200 queued {2}event /) }],
       lines: [expect.stringMatching(/^200 queued {2}event /)],
       deliveries: [expect.any(String)],
       answers: [{ status: 200, text: 'queued' }],
@@ -120,7 +124,7 @@ describe('send', () => {
   });
 });
 
-describe('dlq redrive', () => {
+describe('dlq', () => {
   const dead = () => operator.outputs.ShopUpdatedDeadLetterQueueUrl;
 
   /** A delivery in the store that has no message. @returns its id */
@@ -130,7 +134,7 @@ describe('dlq redrive', () => {
     return requestId;
   }
 
-  test('of one dead letter leaves the others, and a second one fails with the command’s own message', async () => {
+  test('redrive of one dead letter leaves the others, and a second one fails with the command’s own message', async () => {
     const other = await operator.put(dead(), shopUpdated('shop-1'), DEAD);
     const id = await operator.put(dead(), shopUpdated('shop-2'), DEAD);
     expect(await run(`dlq redrive shop.updated --id ${id}`)).toMatchObject({
@@ -145,25 +149,34 @@ describe('dlq redrive', () => {
     });
   });
 
-  test('shows its progress, excludes a second one of the same queue, and can be cancelled', async () => {
+  test('shows its progress, excludes a second one of the same queue, and can be interrupted', async () => {
     for (let count = 0; count < 4; count += 1) await operator.put(dead(), shopUpdated(randomUUID()), DEAD);
+    const { stage } = running.source;
+    const commands = new Commands(stage, () => {});
+    const context = { ...running, local: undefined, queueLocks: new QueueLocks(), commands: pageCommands };
     const argv = ['dlq', 'redrive', 'shop.updated', '--rate', '1'];
-    const { body: first } = await post({ argv });
-    expect(await post({ argv })).toMatchObject({
-      status: 409,
-      body: { detail: expect.stringContaining(first.command) },
-    });
-    const progress = await eventually(
-      async () => (await running.api.get(`/api/tasks/${first.id}`)).body.progress,
+    const first = commands.start(await parseCommand({ argv }, context));
+    const second = await parseCommand({ argv }, context);
+    expect(() => commands.start(second)).toThrow(
+      `A running command changes the dead-letter queue of shop.updated: ${second.command}`,
     );
+    const progress = await eventually(async () => first.run.progress);
     expect(progress).toMatchObject({ doing: 'Redriving', unit: 'messages' });
     expect(progress.total).toBeGreaterThanOrEqual(4);
-    expect(await running.api.delete(`/api/tasks/${first.id}`)).toMatchObject({ status: 202 });
-    expect(await running.api.ended(first.id)).toMatchObject({
+    commands.interrupt(first.run.id);
+    await first.ended;
+    expect(first.run).toMatchObject({
       state: 'interrupted',
       lines: expect.arrayContaining([expect.stringMatching(/^Interrupted\. .* Nothing is lost\.$/)]),
     });
-    expect(await running.api.delete('/api/tasks/none')).toMatchObject({ status: 404 });
+    expect(await running.api.delete('/api/commands/none')).toMatchObject({ status: 404 });
+  });
+
+  test('discard deletes messages for good, if there is a reason', async () => {
+    const id = await operator.put(dead(), shopUpdated('shop-2'), DEAD);
+    const discard = `dlq discard shop.updated --no-export --id ${id}`;
+    expect(await run(`${discard} --reason test`)).toMatchObject({ state: 'done' });
+    expect(await running.stack.inspectQueue(dead() ?? '')).toEqual([]);
   });
 
   test('is shown for the delivery of the dead letter, until it is tried again', async () => {
@@ -194,11 +207,15 @@ test('doctor fails if a check fails, and names it', async () => {
 });
 
 test('an event is not resumed while its pause is being set, and its deliveries are then paused', async () => {
-  const { body } = await post({ argv: ['pause', 'shop.updated', '--reason', 'away'] });
-  const second = await post({ argv: ['resume', 'shop.updated'] });
-  const detail = expect.stringContaining('A running task changes the event source of shop.updated');
-  expect(second).toMatchObject({ status: 409, body: { detail } });
-  expect(await running.api.ended(body.id)).toMatchObject({ state: 'done' });
+  const pausing = running.api.run(['pause', 'shop.updated', '--reason', 'away']);
+  const refused = await eventually(async () => {
+    const { status, body } = await post({ argv: ['resume', 'shop.updated'] });
+    return status === 409 && body.detail.includes('A running command changes') ? body : undefined;
+  });
+  expect(refused.detail).toContain('the event source of shop.updated: npx hookctl pause shop.updated');
+  expect((await pausing).states.map(({ state }) => state)).toEqual(
+    expect.arrayContaining(['running', 'done']),
+  );
   const { requestId } = (await partner.post(shopUpdated(randomUUID()))).body;
   const waiting = await running.api.get(`/api/deliveries/${encodeURIComponent(String(requestId))}`);
   expect(waiting.body).toMatchObject({
@@ -210,26 +227,14 @@ test('an event is not resumed while its pause is being set, and its deliveries a
   expect(await settled(String(requestId))).toMatchObject({ state: 'processed' });
 });
 
-test('pages get each change of a task, and the list has the newest first', async () => {
-  const changes: unknown[] = [];
-  const unsubscribe = running.console.updates.subscribe((_subject, { event, data }) => {
-    if (event === 'task') changes.push({ id: data.id, state: data.state });
-  });
-  const { id } = await run('send review.posted');
-  unsubscribe();
-  expect(changes.at(0)).toEqual({ id, state: 'running' });
-  expect(changes.at(-1)).toEqual({ id, state: 'done' });
-  expect((await running.api.get('/api/tasks')).body[0]).toMatchObject({ id });
-});
-
-test('nothing starts while a closing console waits for its tasks', async () => {
+test('nothing starts while a closing console waits for its commands', async () => {
   const ending = Promise.withResolvers<boolean>();
-  const command = { argv: [], command: 'npx hookctl send', subject: undefined, run: () => ending.promise };
-  const tasks = new Tasks(running.source.stage, () => {});
-  tasks.start(command);
-  const closed = tasks.close();
-  expect(() => tasks.start(command)).toThrow('The console is closing');
+  const command = { command: 'npx hookctl send', subject: undefined, run: () => ending.promise };
+  const commands = new Commands(running.source.stage, () => {});
+  const { run: begun } = commands.start(command);
+  expect(begun).toMatchObject({ state: 'running' });
+  const closed = commands.close();
+  expect(() => commands.start(command)).toThrow('The console is closing');
   ending.resolve(true);
   await closed;
-  expect(tasks.list()).toMatchObject([{ state: 'done' }]);
 });

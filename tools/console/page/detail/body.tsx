@@ -1,0 +1,71 @@
+import { useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
+import type { DeliveryDetail } from '../../api.ts';
+import { api } from '../api.ts';
+import { Code } from '../text/code.tsx';
+import { formatted, jsonFault } from '../text/format-json.ts';
+import { Button } from '../ui/button.tsx';
+import { copyAndSay } from '../ui/copy.tsx';
+import { saveFile } from '../ui/save-file.ts';
+import { bytesText } from '../ui/time.tsx';
+import { LoadNote, useLoad } from '../ui/use-load.tsx';
+
+/** The body of the request, formatted or as the partner sent it. */
+export function Body({ detail: { id, request } }: { detail: DeliveryDetail }) {
+  const isAsSent = useSignal(false);
+  // The key contains the reason why the body is missing: when the reason changes, the body may be available.
+  const loaded = useLoad(`${id} ${request.bodyMissing ?? ''}`, (signal) => api.body(id, signal));
+  const body = request.bodyMissing === undefined ? loaded.value : undefined;
+  const pretty = useMemo(() => body && formatted(body.text), [body]);
+  const text = (isAsSent.value ? undefined : pretty) ?? body?.text ?? '';
+  return (
+    <section class="stack">
+      <div class="row">
+        <h3 class="grow">
+          Body <span class="soft">{bytesText(request.bytes)}</span>
+        </h3>
+        {pretty !== undefined && (
+          <Button
+            kind="quiet"
+            onClick={() => {
+              isAsSent.value = !isAsSent.value;
+            }}
+          >
+            {isAsSent.value ? 'Formatted' : 'As sent'}
+          </Button>
+        )}
+        {body !== undefined && (
+          <>
+            <Button kind="quiet" onClick={() => copyAndSay(text, 'Body copied.')}>
+              Copy
+            </Button>
+            <Button kind="quiet" onClick={() => saveFile(`${id.replaceAll(/[^\w-]/g, '')}.bin`, body.bytes)}>
+              Save
+            </Button>
+          </>
+        )}
+      </div>
+      {request.bodyMissing !== undefined ? (
+        <p class="soft">{request.bodyMissing}.</p>
+      ) : (
+        <LoadNote of={loaded} />
+      )}
+      {body?.bytes.length === 0 && <p class="soft">The body is empty.</p>}
+      {body?.isUtf8 === false && (
+        <p class="note tone-warning">
+          The body is not UTF-8. U+FFFD replaces each invalid byte. Save the body to see its bytes.
+        </p>
+      )}
+      {body !== undefined && body.bytes.length > 0 && (
+        <>
+          {pretty === undefined && (
+            <p class="note tone-warning">
+              {jsonFault(body.text) ?? 'The value is too deep to be formatted'}. It is shown as sent.
+            </p>
+          )}
+          <Code text={text} label="Body" />
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,158 @@
+import { defaultKeymap, history, historyKeymap, standardKeymap } from '@codemirror/commands';
+import { json } from '@codemirror/lang-json';
+import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
+import { EditorState, type Extension } from '@codemirror/state';
+import {
+  Decoration,
+  drawSelection,
+  EditorView,
+  keymap,
+  lineNumbers,
+  MatchDecorator,
+  ViewPlugin,
+  type ViewUpdate,
+  WidgetType,
+} from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+import { NAMED, nameOfRun } from './visible.tsx';
+
+export interface CodeOptions {
+  readonly text: string;
+  readonly label: string;
+  /** Called with the text after each change by the user. Undefined: the text is read-only. */
+  readonly onChange?: ((text: string) => void) | undefined;
+}
+
+export interface MountedCode {
+  readonly set: (text: string) => void;
+  readonly destroy: () => void;
+}
+
+/**
+ * Shows JSON or any other text in CodeMirror, in a shadow root. The page's Content-Security-Policy forbids `style`
+ * elements, but in a shadow root CodeMirror uses constructed stylesheets. Nothing in the text is invisible or moves
+ * other text. Tab is not bound, so it leaves the text (WCAG 2.1.2).
+ */
+export function mountCode(host: HTMLElement, { text, label, onChange }: CodeOptions): MountedCode {
+  const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
+  const attributes = { 'aria-label': label, tabindex: '0', autocapitalize: 'off' };
+  const state = EditorState.create({
+    doc: text,
+    extensions: [
+      ...(onChange === undefined ? READING : editing(onChange)),
+      EditorView.contentAttributes.of(attributes),
+      lineNumbers(),
+      drawSelection(),
+      EditorView.lineWrapping,
+      json(),
+      syntaxHighlighting(COLOURS),
+      isolatedText,
+      EditorView.bidiIsolatedRanges.of((view) => view.plugin(isolatedText)?.found ?? Decoration.none),
+      invisibleCharacters,
+      THEME,
+    ],
+  });
+  const view = new EditorView({ root, parent: root, state });
+  if (onChange !== undefined) view.focus();
+  return {
+    set: (changed) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: changed } }),
+    destroy: () => view.destroy(),
+  };
+}
+
+/** The text is not editable but has a cursor, so that the keyboard can select a value and scroll. */
+const READING: readonly Extension[] = [
+  EditorState.readOnly.of(true),
+  EditorView.editable.of(false),
+  keymap.of(standardKeymap),
+  // Only line feeds end a line, so a carriage return is visible within its line.
+  EditorState.lineSeparator.of('\n'),
+];
+
+const editing = (onChange: (text: string) => void): readonly Extension[] => [
+  history(),
+  keymap.of([...defaultKeymap, ...historyKeymap]),
+  EditorView.updateListener.of(({ docChanged, state }) => {
+    if (docChanged) onChange(state.doc.toString());
+  }),
+];
+
+const decorated = (decorator: MatchDecorator) =>
+  ViewPlugin.define(
+    (view) => ({
+      found: decorator.createDeco(view),
+      update(update: ViewUpdate) {
+        this.found = decorator.updateDeco(update, this.found);
+      },
+    }),
+    { decorations: ({ found }) => found },
+  );
+
+/**
+ * Isolates right-to-left text within its string, so that it does not move punctuation outside. Source:
+ * Unicode's Bidi_Class R and AL.
+ */
+const isolatedText = decorated(
+  new MatchDecorator({
+    regexp: /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}][^"\n]*/gu,
+    decoration: Decoration.mark({ tagName: 'bdi', bidiIsolate: null }),
+  }),
+);
+
+class NameWidget extends WidgetType {
+  readonly #name: string;
+
+  constructor(name: string) {
+    super();
+    this.#name = name;
+  }
+
+  override eq(other: NameWidget): boolean {
+    return other.#name === this.#name;
+  }
+
+  toDOM(): HTMLElement {
+    const element = document.createElement('span');
+    element.className = 'invisible';
+    element.textContent = this.#name;
+    return element;
+  }
+}
+
+const invisibleCharacters = decorated(
+  new MatchDecorator({
+    regexp: NAMED,
+    decorate: (add, from, to, [run, emoji]) => {
+      if (emoji === undefined) add(from, to, Decoration.replace({ widget: new NameWidget(nameOfRun(run)) }));
+    },
+  }),
+);
+
+const COLOURS = HighlightStyle.define([
+  { tag: tags.propertyName, color: 'var(--json-key)' },
+  { tag: tags.string, color: 'var(--json-string)' },
+  { tag: tags.number, color: 'var(--json-number)' },
+  { tag: [tags.bool, tags.null], color: 'var(--json-literal)' },
+]);
+
+const THEME = EditorView.theme({
+  '&': { fontSize: '12px', background: 'var(--ground-sunk)', color: 'var(--text)' },
+  '&.cm-focused': { outline: 'none' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '18px' },
+  '.cm-content': { minWidth: '0', flexBasis: '0' },
+  // Lines break anywhere, as in a terminal. To find better places in a line of megabytes, Chromium needs seconds.
+  '.cm-line': { padding: '0 8px 0 0', wordBreak: 'break-all', overflowWrap: 'normal' },
+  '.cm-cursor': { borderLeftColor: 'var(--text)' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
+    background: 'var(--accent-soft)',
+  },
+  '.cm-gutters': { background: 'none', border: '0', color: 'var(--text-faint)' },
+  '.cm-lineNumbers .cm-gutterElement': { padding: '0 1ch 0 calc(8px + 1ch)', minWidth: '0' },
+  '.invisible': {
+    padding: '0 3px',
+    borderRadius: '3px',
+    background: 'var(--warning-soft)',
+    color: 'var(--warning)',
+    fontSize: '0.85em',
+  },
+});
