@@ -36,7 +36,7 @@ export const api = {
   kill: (name: string, next: boolean) => change(`/api/functions/${encode(name)}/kill`, 'POST', { next }),
 };
 
-export interface DeliveryBody {
+interface DeliveryBody {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** The bytes as UTF-8. Invalid sequences are replaced by U+FFFD. */
   readonly text: string;

@@ -15,7 +15,7 @@ import { api, errorText } from './api.ts';
  * Whether the page receives changes. `refused`: the server rejected the stream, and a new attempt would fail,
  * too.
  */
-export type StreamConnection =
+type StreamConnection =
   | { readonly state: 'connecting' | 'live' }
   /** `at`: when the connection was lost, ISO 8601. What is shown is of this time. */
   | { readonly state: 'lost'; readonly at: string }

@@ -57,6 +57,7 @@ function connect(): void {
   const opened = new EventSource(`/api/stream?${query}`);
   source = opened;
   opened.onopen = () => {
+    if (connection.peek().state === 'lost' && stack.local) void renew();
     connection.value = { state: 'live' };
   };
   opened.onerror = () => {
@@ -73,10 +74,14 @@ function connect(): void {
   }
 }
 
-/** Gets the cookie of the local console's new process, so that this page and its open dialogs go on. */
+/** Gets the cookie of the local console, which may be new, so that this page and its open dialogs go on. */
 async function renew(): Promise<void> {
-  await fetch('/');
-  setStack(await api.stack());
+  try {
+    await fetch('/');
+    setStack(await api.stack());
+  } catch {
+    // The console has gone again. The next connection gets the cookie.
+  }
 }
 
 /**

@@ -26,8 +26,9 @@ export function useRun() {
   const busy = useSignal(false);
   const start = async (
     commands: readonly Command[],
-    { onError = toastError, onSent }: RunOptions = {},
+    options: RunOptions = {},
   ): Promise<readonly CommandRun[]> => {
+    const { onError = toastError } = options;
     const refused = refusal();
     const changes = commands.some(({ reads }) => reads !== true);
     if (refused !== undefined && changes) onError(refused);
@@ -35,7 +36,7 @@ export function useRun() {
     busy.value = true;
     try {
       if (changes && !stack.local && !(await confirmed(commands))) return [];
-      return await runAll(commands, onError, onSent);
+      return await runAll(commands, options);
     } finally {
       busy.value = false;
     }
@@ -46,8 +47,7 @@ export function useRun() {
 /** Runs commands one after the other, until one fails. */
 async function runAll(
   commands: readonly Command[],
-  onError: (text: string) => void,
-  onSent: RunOptions['onSent'],
+  { onError, onSent }: RunOptions,
 ): Promise<readonly CommandRun[]> {
   const dialog = openDialog();
   const ended: CommandRun[] = [];
@@ -60,11 +60,11 @@ async function runAll(
       if (hasFailed(run)) break;
     }
     const result = resultOf(commands, ended);
-    if (dialog !== null && ended.some(hasFailed)) onError(result.text);
+    if (onError !== undefined && ended.some(hasFailed)) onError(result.text);
     else show(result, ended, dialog, onSent);
   } catch (failure) {
     const some = ended.length === 0 ? '' : `${ended.length} of ${commands.length} done. `;
-    onError(`${some}${errorText(failure)}`);
+    (onError ?? toastError)(`${some}${errorText(failure)}`);
   } finally {
     progress.close();
     running.value = running.value.filter((command) => !commands.includes(command));

@@ -90,7 +90,7 @@ const VIEWS: readonly { name: string; enter: () => Promise<void>; leave?: () => 
     async enter() {
       await show(invalid, 'Timeline');
       await click(/^Edit and resend/);
-      await open.page.getByRole('textbox', { name: 'Body' }).waitFor();
+      await open.page.getByRole('dialog').getByRole('textbox', { name: 'Body' }).waitFor();
     },
     leave: leaveByEscape,
   },
@@ -189,7 +189,7 @@ describe('with the keyboard only', () => {
     expect(await page.evaluate('document.activeElement.id')).toBe('detail');
     await detail.getByText('Timeline').waitFor();
     await press('e');
-    await page.getByRole('textbox', { name: 'Body' }).waitFor();
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Body' }).waitFor();
     await press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     await press('Escape');

@@ -78,7 +78,9 @@ test('a failed command says why, until that is closed', async () => {
   // Another user pauses the event first.
   const task = JSON.stringify({ argv: ['pause', 'user.updated', '--reason', 'First'] });
   const headers = "{ 'content-type': 'application/json' }";
-  await page.evaluate(`fetch('/api/commands', { method: 'POST', headers: ${headers}, body: '${task}' })`);
+  await page.evaluate(
+    `fetch('/api/commands', { method: 'POST', headers: ${headers}, body: '${task}' }).then((answer) => answer.text())`,
+  );
   await page.getByText('First', { exact: true }).waitFor();
   await dialog.getByRole('button', { name: /^Pause/ }).click();
   await page

@@ -79,7 +79,7 @@ test('a page that opens sends one request, and then only follows the stream', as
   requests.length = 0;
   const page = await openWindow('#/queues');
   await page.getByRole('row', { name: /^shop\.updated/ }).waitFor();
-  expect(requests).toEqual(['/api/stack']);
+  expect(requests).toEqual(['/api/stack', '/api/stream?']);
 });
 
 test('a page whose start fails says why, and tries again', async () => {

@@ -150,7 +150,7 @@ const TONES: Readonly<Record<OutcomeGroup, BadgeTone | undefined>> = {
   done: undefined,
 };
 
-export function StateBadge({ state }: { state: DeliveryState }) {
+function StateBadge({ state }: { state: DeliveryState }) {
   const tone = TONES[outcomeOf(state)];
   const { title } = stateTitle(state);
   return tone === undefined ? <span class="soft">{title}</span> : <Badge tone={tone}>{title}</Badge>;

@@ -2,7 +2,7 @@ import type { Delivery } from '../../../stage/history/history.ts';
 import { OUTCOMES, type OutcomeGroup, outcomeOf } from './outcomes.ts';
 
 /** Filter of the list. The server applies `text`; the page applies the rest. */
-export interface ListFilter {
+interface ListFilter {
   /** Part of a payload, an id or an error. */
   readonly text: string;
   /** Part of the event's name, in lower case. */

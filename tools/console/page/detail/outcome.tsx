@@ -72,7 +72,7 @@ function locationsOf(
 }
 
 /** The request that caused a location, if it is another one with the same bytes, such as a resend. */
-export function otherRequestOf(
+function otherRequestOf(
   { state, replay }: HistoryLocation,
   { id, status, state: own }: Delivery,
   { history: { steps } }: Pick<DeliveryDetail, 'history'>,

@@ -39,7 +39,7 @@ export async function copyAndSay(text: string | Promise<string>, said: string): 
  * @param text a promise if it is loaded first: Safari allows a copy only if it starts during the click
  * @returns whether the text was copied
  */
-export async function copyText(text: string | Promise<string>): Promise<boolean> {
+async function copyText(text: string | Promise<string>): Promise<boolean> {
   try {
     if (typeof text === 'string') {
       await navigator.clipboard.writeText(text);

@@ -1,17 +1,7 @@
 import { useId } from 'preact/hooks';
 
 /** A text field with its label, and a hint below it. An error replaces the hint. */
-export function Field({
-  name,
-  label,
-  hint,
-  value,
-  problem,
-  placeholder,
-  lines,
-  onInput,
-  required = false,
-}: FieldProps) {
+export function Field({ name, label, hint, value, problem, placeholder, onInput }: FieldProps) {
   const id = useId();
   const description = problem ?? hint;
   const common = {
@@ -19,7 +9,6 @@ export function Field({
     name,
     value,
     placeholder,
-    required,
     class: 'field',
     spellcheck: false,
     autoComplete: 'off',
@@ -29,11 +18,7 @@ export function Field({
   return (
     <div class="form-row stack">
       <label for={id}>{label}</label>
-      {lines === undefined ? (
-        <input {...common} onInput={({ currentTarget }) => onInput(currentTarget.value)} />
-      ) : (
-        <textarea {...common} rows={lines} onInput={({ currentTarget }) => onInput(currentTarget.value)} />
-      )}
+      <input {...common} onInput={({ currentTarget }) => onInput(currentTarget.value)} />
       {description !== undefined && (
         <p id={`${id}-description`} class={problem === undefined ? 'hint soft' : 'hint bad'}>
           {description}
@@ -43,15 +28,13 @@ export function Field({
   );
 }
 
-export interface FieldProps {
+interface FieldProps {
   name: string;
   label: string;
   hint?: string;
   value: string;
   problem?: string | undefined;
   placeholder?: string;
-  lines?: number;
-  required?: boolean;
   onInput: (value: string) => void;
 }
 

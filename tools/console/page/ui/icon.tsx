@@ -15,7 +15,6 @@ const PATHS = {
   back: 'M9.5 3.5 5 8l4.5 4.5',
   up: 'M8 13V3M3.5 7.5 8 3l4.5 4.5',
   more: 'M3.5 8h.01M8 8h.01M12.5 8h.01',
-  send: 'M2.5 8h10M8.5 4l4 4-4 4',
   down: 'M4 6l4 4 4-4',
 } as const;
 

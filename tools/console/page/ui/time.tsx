@@ -35,7 +35,7 @@ export function dayText(date: Date, now: Date): string {
 }
 
 /** Tooltip of every time: the same moment in UTC, as in the logs. @param at ISO 8601 */
-export const utcText = (at: string) => `${at.replace('T', ' ').replace('Z', '')} UTC`;
+const utcText = (at: string) => `${at.replace('T', ' ').replace('Z', '')} UTC`;
 
 /** A duration with as many digits as a reader needs: `12 ms`, `1.2 s`, `35 s`, `12 min`. */
 export function durationText(milliseconds: number): string {
