@@ -141,6 +141,7 @@ function Processing({ queue: { event, paused, pausing }, isUnknown, pause }: Pro
   const { start, ...state } = useRun();
   const change = changeUnderWay(event);
   const common = { ...state, refusal: state.refusal ?? change?.refusal };
+  const name = (action: string) => change?.label ?? action;
   return (
     <div class="row">
       {paused === undefined ? (
@@ -149,36 +150,35 @@ function Processing({ queue: { event, paused, pausing }, isUnknown, pause }: Pro
         <Badge tone="warning">{pausing ? 'Pausing …' : 'Paused'}</Badge>
       )}
       {(isUnknown || paused === undefined) && (
-        <Button
-          {...common}
-          kind="quiet"
-          label={`${change?.label ?? 'Pause'} ${event}`}
-          onClick={() => pause(event)}
-        >
-          {change?.label ?? 'Pause'}
+        <Button {...common} kind="quiet" label={`${name('Pause')} ${event}`} onClick={() => pause(event)}>
+          {name('Pause')}
         </Button>
       )}
       {(isUnknown || paused !== undefined) && (
         <Button
           {...common}
-          label={`${change?.label ?? 'Resume'} ${event}`}
+          label={`${name('Resume')} ${event}`}
           onClick={() => start([resumeCommand(event)])}
         >
-          {change?.label ?? 'Resume'}
+          {name('Resume')}
         </Button>
       )}
-      {paused !== undefined && (
-        <span class="soft" title={paused.by}>
-          {paused.since === undefined ? 'turned off by hand' : <Age at={paused.since} />}
-          {paused.by !== undefined && ` by ${callerName(paused.by)}`}
-          {paused.reason !== undefined && (
-            <>
-              : <Visible text={paused.reason} />
-            </>
-          )}
-        </span>
-      )}
+      {paused !== undefined && <PauseNote paused={paused} />}
     </div>
+  );
+}
+
+function PauseNote({ paused: { since, by, reason } }: { paused: NonNullable<EventQueueInfo['paused']> }) {
+  return (
+    <span class="soft" title={by}>
+      {since === undefined ? 'turned off by hand' : <Age at={since} />}
+      {by !== undefined && ` by ${callerName(by)}`}
+      {reason !== undefined && (
+        <>
+          : <Visible text={reason} />
+        </>
+      )}
+    </span>
   );
 }
 
