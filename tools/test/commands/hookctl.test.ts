@@ -105,6 +105,16 @@ describe('a wrong command line is refused in one line, with exit code 2:', () =>
       line: "Option '--url <url>' argument 'ftp://localhost' is invalid. It must be an address such as http://localhost:3000/api/v1/webhooks/partner.",
     },
     {
+      args: ['send', 'shop.updated', '--again', 'abcdef01'],
+      line: '--again sends a delivery of a stack: leave out the event, --file and --url',
+    },
+    { args: ['trace'], line: 'Give an id, --shop <id> or --search <text>' },
+    { args: ['trace', 'abcdef01', '--shop', 'x'], line: 'Either an id, or --shop and --search' },
+    {
+      args: ['trace', '--search', ' '],
+      line: "Option '--search <text>' argument ' ' is invalid. It is empty.",
+    },
+    {
       args: ['replay', 'shop.udpated'],
       line: `Command-argument value 'shop.udpated' is invalid for argument 'events'. Did you mean shop.updated? One of: ${eventNames.join(', ')}`,
     },

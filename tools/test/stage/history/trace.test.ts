@@ -552,15 +552,4 @@ describe('the commands', () => {
     expect(stdout).toContain(` event ${body.eventId} `);
     expect(stdout).toMatch(/\nSkipped: This event was processed before\.\n$/);
   });
-
-  test.each([
-    { args: ['trace'], line: 'Give an id, --shop <id> or --search <text>' },
-    { args: ['trace', 'abcdef01', '--search', 'x'], line: 'Either an id, or --shop and --search' },
-    {
-      args: ['send', 'shop.updated', '--again', 'abcdef01'],
-      line: '--again sends a delivery of a stack: leave out the event, --file and --url',
-    },
-  ])('$args is refused', async ({ args, line }) => {
-    expect(await run(...args)).toEqual({ code: 2, stdout: '', stderr: `${line}\n` });
-  });
 });
