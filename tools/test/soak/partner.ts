@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
-import { signBody } from '../../../test/support/partner.ts';
+import { Partner } from '../../../test/support/partner.ts';
 
 /** Kind of a body. It determines the expected result. */
 export type Kind = 'state' | 'notification' | 'hopeless' | 'unknown' | 'malformed' | 'forged' | 'clock-ahead';
@@ -158,10 +158,10 @@ export class PartnerSimulator {
   secret: string;
   /** Number of answers by status; `none` counts broken connections. */
   readonly answers: Record<string, number> = {};
-  readonly #url: string;
+  readonly #partner: Partner;
 
   constructor(url: string, secret: string) {
-    this.#url = url;
+    this.#partner = new Partner(url);
     this.secret = secret;
   }
 
@@ -182,16 +182,7 @@ export class PartnerSimulator {
 
   async #post(body: string, forged: boolean): Promise<number> {
     try {
-      const response = await fetch(this.#url, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          'x-webhook-signature': signBody(body, forged ? 'forged' : this.secret),
-        },
-        body,
-      });
-      await response.arrayBuffer();
-      return response.status;
+      return (await this.#partner.post(body, { secret: forged ? 'forged' : this.secret })).status;
     } catch {
       return 0;
     }

@@ -89,7 +89,6 @@ describe('a time', () => {
 
   test.each([
     { text: '90m', length: 5_400_000 },
-    { text: '3h', length: 10_800_000 },
     { text: '7d', length: 604_800_000 },
   ])('$text is $length ms ago', ({ text, length }) => {
     const before = Date.now();
@@ -99,8 +98,7 @@ describe('a time', () => {
   });
 
   test.each([
-    ...['', 'yesterday', '3', '0h', '3 h', '-3h', '3w', '1769850000', '2026-1-31', '2026-02-30'],
-    ...['2026-02-30T09:00:00Z', '2026-01-31T25:00Z', '2026-01-31T09:00:00', '2026-01-31 09:00:00Z'],
+    ...['', 'yesterday', '3', '0h', '-3h', '3w', '2026-02-30', '2026-01-31T25:00Z', '2026-01-31T09:00:00'],
   ])('cannot be %j', (text) => {
     expect(() => time(text)).toThrow(/^It must be a time such as 2026-01-31T09:00:00Z, /);
   });
@@ -119,7 +117,6 @@ test.each([
     elapsed: 60_000,
     text: 'Posting 25 % · 250 of 1,000 · about 3 min left',
   },
-  { step: { done: 10, total: 10 }, elapsed: 60_000, text: 'Posting 100 % · 10 of 10' },
   { step: { done: 0, total: 0 }, elapsed: 60_000, text: 'Posting 100 % · 0 of 0' },
   {
     step: { done: 5, total: 10, unit: 'rounds', note: '2 kills' },
@@ -135,10 +132,8 @@ const HOUR = 3600 * SECOND;
 
 test.each([
   { milliseconds: -5, text: '0 s' },
-  { milliseconds: 12 * SECOND, text: '12 s' },
   { milliseconds: 60 * SECOND, text: '1 min' },
   { milliseconds: 2 * HOUR + 5 * 60 * SECOND + 7 * SECOND, text: '2 h 5 min' },
-  { milliseconds: 13 * 24 * HOUR + 23 * HOUR, text: '13 d 23 h' },
   { milliseconds: 24 * HOUR + 59 * SECOND, text: '1 d' },
 ])('a duration of $milliseconds ms is $text', ({ milliseconds, text }) => {
   expect(duration(milliseconds)).toBe(text);
