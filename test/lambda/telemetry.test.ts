@@ -57,14 +57,3 @@ describe('a log line', () => {
     expect(await lineOf({ sampled: 1 })).toEqual({ ...facts, xray_trace_id: TRACE });
   });
 });
-
-test.each([
-  { given: undefined, namespace: 'PartnerWebhooks' },
-  { given: 'PartnerWebhooks-prod', namespace: 'PartnerWebhooks-prod' },
-])('a metric is in the namespace $namespace if the environment has $given', async ({ given, namespace }) => {
-  if (given === undefined) delete process.env.POWERTOOLS_METRICS_NAMESPACE;
-  else process.env.POWERTOOLS_METRICS_NAMESPACE = given;
-  const { count } = await load();
-  await count('Parked', { event: 'shop.updated' });
-  expect(lines.metrics).toMatchObject([{ name: 'Parked', namespace, value: 1 }]);
-});
