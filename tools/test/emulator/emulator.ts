@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { get } from 'node:https';
-import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { freePort } from '../commands/project.ts';
 
 const REGION = 'us-east-1';
 const ACCOUNT = '000000000000';
@@ -132,14 +132,6 @@ async function makeCertificate(
   ].join(' ');
   await mustRun([...command.split(' '), '-keyout', key, '-out', certificate], environment);
   return { certificate, key };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 async function ready(emulator: ChildProcess, url: string): Promise<void> {
