@@ -250,8 +250,11 @@ export interface PayloadSearch {
   readonly refused?: string;
 }
 
-/** Name of the queue that has a message in this state, which needs a person. Undefined for other states. */
-export function queueOf({ state, event }: Pick<Delivery, 'state' | 'event'>): string | undefined {
+/**
+ * Name, as in `npx hookctl dlq`, of the queue that has a message in this state, which needs a person. Undefined for other
+ * states.
+ */
+export function queueOf({ state, event = '' }: Pick<Delivery, 'state' | 'event'>): string | undefined {
   if (state === 'dead-letter') return event;
   if (state === 'invalid') return 'quarantine';
   return state === 'parked' ? 'unrouted' : undefined;

@@ -1,11 +1,10 @@
-import type { Delivery } from '../../../stage/history/history.ts';
+import { type Delivery, queueOf } from '../../../stage/history/history.ts';
 import { resendCommand } from '../command.ts';
 import { redriveCommand } from '../needs-you/redrive.ts';
 import { stack } from '../store.ts';
 import { Button } from '../ui/button.tsx';
 import { useRun } from '../use-run.tsx';
 import { deliveriesText } from './delivery-rows.ts';
-import { redriveQueue } from './outcomes.ts';
 
 /** Maximum number of deliveries that one action sends. Each delivery is a separate command. */
 const MAX_RESENT = 100;
@@ -79,7 +78,7 @@ export function redrivable(
   const queues = new Map<string, Set<string>>();
   for (const delivery of deliveries) {
     const { state, event = '', eventId } = delivery;
-    const queue = redriveQueue(delivery);
+    const queue = queueOf(delivery);
     const hasNoConsumer = state === 'parked' && !events.includes(event);
     if (queue === undefined || eventId === undefined || hasNoConsumer) continue;
     queues.set(queue, (queues.get(queue) ?? new Set()).add(eventId));

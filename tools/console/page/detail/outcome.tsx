@@ -1,8 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { type Delivery, type HistoryLocation, isWaiting } from '../../../stage/history/history.ts';
+import { type Delivery, type HistoryLocation, isWaiting, queueOf } from '../../../stage/history/history.ts';
 import { type Clock, stateWords } from '../../../stage/history/state-text.ts';
 import type { DeliveryDetail } from '../../api.ts';
-import { redriveQueue } from '../deliveries/outcomes.ts';
 import { formatRoute, route } from '../route.ts';
 import { pauseOf } from '../store.ts';
 import { Sentence } from '../text/visible.tsx';
@@ -91,7 +90,7 @@ function otherRequestOf(
 /** Where a delivery is, as far as its row in the list shows. */
 function locationOfRow({ receivedAt, latencyMs = 0, event, ...row }: Delivery): HistoryLocation {
   const since = new Date(Date.parse(receivedAt) + latencyMs).toISOString();
-  const queue = redriveQueue({ ...row, event }) ?? event;
+  const queue = queueOf({ ...row, event }) ?? event;
   return { ...row, queue, since, paused: row.state === 'paused' ? pauseOf(event) : undefined };
 }
 
@@ -128,7 +127,7 @@ function DeliveryLocation({ location, clock, request, children }: LocationProps)
 function queueAddress({ state, queue }: HistoryLocation): string | undefined {
   if (queue === undefined) return undefined;
   if (isWaiting(state)) return formatRoute({ view: 'queues' });
-  const isAside = redriveQueue({ state }) !== undefined;
+  const isAside = queueOf({ state }) !== undefined;
   return isAside ? formatRoute({ view: 'needs-you', query: { queue } }) : undefined;
 }
 

@@ -1,9 +1,8 @@
 import { useSignal } from '@preact/signals';
-import type { Delivery } from '../../../stage/history/history.ts';
+import { type Delivery, queueOf } from '../../../stage/history/history.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { api, errorText } from '../api.ts';
 import { type Command, resendCommand, resumeCommand } from '../command.ts';
-import { redriveQueue } from '../deliveries/outcomes.ts';
 import { curlCommand } from '../editor/curl-command.ts';
 import { Editor } from '../editor/editor.tsx';
 import { redriveCommand } from '../needs-you/redrive.ts';
@@ -178,7 +177,7 @@ const resumeOf = (event: string): FoundRecovery => ({
  */
 function redriveOf(delivery: Delivery): FoundRecovery | undefined {
   const { state, event, eventId } = delivery;
-  const queue = redriveQueue(delivery);
+  const queue = queueOf(delivery);
   if (queue === undefined || eventId === undefined) return undefined;
   const command = redriveCommand(queue, [eventId]);
   if (state === 'dead-letter') return { command, label: 'Redrive' };
