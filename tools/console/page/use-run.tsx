@@ -61,7 +61,7 @@ async function runAll(
     }
     const result = resultOf(commands, ended);
     if (onError !== undefined && ended.some(hasFailed)) onError(result.text);
-    else show(result, ended, dialog, onSent);
+    else show(result, ended, progress.stop(), { dialog, onSent });
   } catch (failure) {
     const some = ended.length === 0 ? '' : `${ended.length} of ${commands.length} done. `;
     (onError ?? toastError)(`${some}${errorText(failure)}`);
@@ -77,22 +77,19 @@ async function runAll(
 function show(
   result: Toast,
   ended: readonly CommandRun[],
-  dialog: Element | null,
-  onSent: RunOptions['onSent'],
+  replaced: number | undefined,
+  { dialog, onSent }: Pick<RunOptions, 'onSent'> & { dialog: Element | null },
 ): void {
   const [delivery, ...others] = ended.flatMap(({ deliveries }) => deliveries);
   // Opens the new delivery only if no other dialog was opened meanwhile: its input would be lost.
   const isFree = openDialog() === null || openDialog() === dialog;
-  if (delivery === undefined || others.length > 0) toast(result);
-  else if (onSent !== undefined && isFree) {
-    toast(result);
-    onSent(delivery);
-  } else {
-    toast({
-      ...result,
-      link: { text: 'Show it', to: formatRoute({ view: 'deliveries', path: [delivery] }) },
-    });
-  }
+  const opens = delivery !== undefined && others.length === 0 && onSent !== undefined && isFree;
+  const link =
+    delivery !== undefined && others.length === 0 && !opens
+      ? { text: 'Show it', to: formatRoute({ view: 'deliveries', path: [delivery] }) }
+      : undefined;
+  toast({ ...result, ...(link && { link }) }, replaced);
+  if (opens) onSent(delivery);
 }
 
 /** Milliseconds after which a toast says that commands are running. */
@@ -119,9 +116,16 @@ function followToast(count: number) {
       latest = { run, done };
       if (id !== undefined) show();
     },
-    close() {
+    /** @returns the id of the toast, for the result that replaces it */
+    stop() {
       clearTimeout(timer);
-      if (id !== undefined) closeToast(id);
+      const shown = id;
+      id = undefined;
+      return shown;
+    },
+    close() {
+      const shown = this.stop();
+      if (shown !== undefined) closeToast(shown);
     },
   };
 }

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.ts';
-import { answered } from '../console/support.ts';
 import { isLive, OpenConsole, shopUpdated } from './open-console.ts';
 
 /** Settings of consumers with which a failing delivery becomes a dead letter after two quick attempts. */
@@ -113,32 +112,6 @@ describe('the list', () => {
     await open.button(/^Resend/).click();
     await press('n');
     await open.row('shop-ticked').nth(3).waitFor();
-  });
-
-  test('of thousands draws only visible rows, also on a narrow page, and one key reaches the last', async () => {
-    const { page, feed } = open;
-    const many = 3_000;
-    for (let number = 0; number < many; number += 1) {
-      const body = Buffer.from(JSON.stringify(shopUpdated(`measured-${number}`)));
-      feed.onExchange(answered(`request-${number}`, body, new Date(Date.now() - many + number)));
-    }
-    await open.show('#/deliveries?search=shop:measured');
-    await open.row(`measured-${many - 1}`).waitFor();
-    expect(await open.rows.count()).toBeLessThan(200);
-    const list = page.getByRole('grid', { name: /^Deliveries/ });
-    // The count includes the heading row.
-    expect(await list.getAttribute('aria-rowcount')).toBe(String(many + 1));
-    await list.focus();
-    await press('End');
-    await open.row('measured-0').first().waitFor();
-    const selected = open.rows.and(page.locator('[aria-selected=true]'));
-    expect(await selected.getAttribute('aria-rowindex')).toBe(String(many + 1));
-    await press('Escape');
-    await page.setViewportSize({ width: 390, height: 844 });
-    await open.rows.first().waitFor();
-    expect(await open.rows.count()).toBeLessThan(200);
-    await page.setViewportSize({ width: 1440, height: 900 });
-    await clearFilters();
   });
 });
 

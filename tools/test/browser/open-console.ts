@@ -132,9 +132,9 @@ export class OpenConsole implements AsyncDisposable {
     if (wanted > 0) await this.rows.nth(wanted - 1).waitFor();
   }
 
-  /** Opens the output in the newest toast, and waits for a text. */
+  /** Opens the output of the toast that has a text. */
   async output(text: RegExp): Promise<void> {
-    const notice = this.page.locator('.notice').last();
+    const notice = this.page.locator('.notice').filter({ hasText: text }).last();
     await notice.getByText('Output').click();
     await notice.locator('pre').getByText(text).waitFor();
     await notice.getByRole('button', { name: 'Close this notice' }).click();

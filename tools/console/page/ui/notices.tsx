@@ -77,6 +77,7 @@ export const closeToast = (id: number) => {
 export function toast(shown: Toast, replaced?: number): number {
   if (replaced !== undefined) {
     toasts.value = toasts.value.map((other) => (other.id === replaced ? { ...shown, id: replaced } : other));
+    if (shown.level === 'info') closeLater(replaced);
     return replaced;
   }
   lastId += 1;
