@@ -48,7 +48,7 @@ describe('the list', () => {
     await page.locator('#search').fill('shop:OSAKA-1');
     await open.rowCount(1);
     await page.goBack();
-    expect(await page.locator('#search').inputValue()).toBe('');
+    await eventually(async () => (await page.locator('#search').inputValue()) === '' || undefined);
     await open.button(/^Rejected/).click();
     await open.row('Bad signature').first().waitFor();
     await open.row('shop-of-Osaka-1').waitFor({ state: 'hidden' });
@@ -219,12 +219,13 @@ test('the page says when the console is gone, and later shows every delivery onc
   await open.detail.getByText(/^Finished at/).waitFor();
   await press('e');
   await editor().fill(JSON.stringify(shopUpdated('shop-away-4')));
+  const renewed = page.waitForResponse('**/api/stack');
   await open.withoutConsole(async () => {
     await page.getByText('Not connected. This is the state at').waitFor();
     await post('shop-away-2', 'shop-away-3');
   });
+  await renewed;
   await isLive(page);
-  await page.waitForResponse('**/api/stack');
   // The new process has another cookie. The page gets it, and what was typed is not lost.
   await press('Control+Enter');
   await page.getByRole('dialog').waitFor({ state: 'hidden' });
