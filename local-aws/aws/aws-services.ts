@@ -76,7 +76,7 @@ export async function createAwsServices(options: AwsServicesOptions): Promise<Aw
   });
   const operations: Record<Exclude<Service, 'sns' | 's3'>, Operations> = {
     sqs: sqs.operations,
-    dynamodb,
+    dynamodb: dynamodb.operations,
     secretsmanager: secrets.operations,
     logs: logs.operations,
     firehose: firehose.operations,
@@ -116,6 +116,7 @@ export async function createAwsServices(options: AwsServicesOptions): Promise<Aw
     async close() {
       await firehose.close();
       await fauxqs.close();
+      await dynamodb.close();
     },
   };
 }

@@ -1,48 +1,8 @@
-import { createRequire } from 'node:module';
+import { Worker } from 'node:worker_threads';
 import { REGION } from '../../client-settings.ts';
 import { AwsError } from '../errors.ts';
-import { isJsonObject, type JsonObject, objectsOf, textOf } from '../json.ts';
-import { ACCOUNT_ID } from '../services.ts';
-
-/**
- * Runs one operation of DynamoDB. @throws AwsError with DynamoDB's error, or InternalServerError if dynalite itself
- * fails
- */
-export type Dynalite = (operation: string, parameters: JsonObject) => Promise<JsonObject>;
-
-/**
- * Types of dynalite's inner parts. Its only interface is an HTTP server, which ends the process on an internal
- * error, answers web pages of any origin, and keeps a whole pool of buffers for each item. So this file calls
- * the parts behind that server: the store, and the validation and action of each operation.
- */
-type Callback = (error: DynaliteError | undefined, result?: JsonObject) => void;
-type Action = (store: Store, parameters: JsonObject, callback: Callback) => void;
-interface DynaliteError extends Error {
-  statusCode?: number;
-  body?: JsonObject;
-}
-interface Store {
-  tableDb: { awsRegion: string; awsAccountId: string };
-  db: LevelDatabase;
-}
-interface Validation {
-  types: object;
-  custom?: object;
-}
-interface Validations {
-  checkTypes(parameters: JsonObject, types: object): JsonObject;
-  checkValidations(parameters: JsonObject, types: object, custom: object | undefined, store: Store): void;
-}
-type Listener = (...values: unknown[]) => void;
-type Keyed = (...valuesAndCallback: unknown[]) => unknown;
-interface LevelDatabase extends Record<'get' | 'put' | 'del' | 'batch', Keyed> {
-  createValueStream(options: object): { on(event: string, listener: Listener): unknown };
-}
-
-const require = createRequire(import.meta.url);
-storeText();
-const database: { create(options: object): Store } = require('dynalite/db');
-const validations: Validations = require('dynalite/validations');
+import { isJsonObject, type JsonObject, objectsOf, parseJsonObject, textOf } from '../json.ts';
+import type { DynaliteAnswer, DynaliteCall } from './dynalite-worker.ts';
 
 export const OPERATIONS =
   'BatchGetItem BatchWriteItem CreateTable DeleteItem DeleteTable DescribeTable GetItem ListTables ListTagsOfResource PutItem Query Scan TagResource UntagResource UpdateItem UpdateTable'.split(
@@ -50,61 +10,73 @@ export const OPERATIONS =
   );
 
 /**
- * Maximum milliseconds of an operation. After an internal error, dynalite never unlocks the item, and later
- * writes to it would wait forever.
+ * dynalite in a thread of its own, with its tables in memory. On an internal error it ends its thread, and would end
+ * this process.
  */
-const TIMEOUT_MS = 10_000;
+export class Dynalite {
+  readonly #calls = new Map<
+    number,
+    { resolve(answer: DynaliteAnswer): void; reject(error: unknown): void }
+  >();
+  #worker: Worker | undefined;
+  #failure: Error | undefined;
+  #count = 0;
 
-/**
- * Makes dynalite's database store strings instead of buffers. Node.js takes small buffers from 64 KiB pools,
- * so each stored item would keep a whole pool in memory.
- */
-function storeText(): void {
-  const memoryLevel: { MemoryLevel: new (options: object) => object } = createRequire(
-    require.resolve('dynalite/db'),
-  )('memory-level');
-  const { MemoryLevel } = memoryLevel;
-  memoryLevel.MemoryLevel = class extends MemoryLevel {
-    constructor(options: object) {
-      super({ ...options, storeEncoding: 'utf8' });
-    }
-  };
-}
+  /**
+   * Runs one operation of DynamoDB.
+   * @throws AwsError with DynamoDB's error, or InternalServerError if dynalite itself fails or has failed
+   */
+  async call(operation: string, parameters: JsonObject): Promise<JsonObject> {
+    const { status, body } = await this.#send(operation, JSON.stringify(parameters)).catch((error: Error) => {
+      const message = `dynalite has failed, and the tables are lost: ${error.message}`;
+      throw new AwsError('InternalServerError', message, { status: 500 });
+    });
+    const document = parseJsonObject(body) ?? {};
+    if (status === 200) return document;
+    const code = textOf(document, '__type')?.split('#').at(-1) ?? 'InternalServerError';
+    const message = textOf(document, 'message') ?? textOf(document, 'Message') ?? code;
+    throw new AwsError(code, message, { status });
+  }
 
-/** Opens an empty store in memory. */
-export function createDynalite(): Dynalite {
-  const store = database.create({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
-  Object.assign(store.tableDb, { awsRegion: REGION, awsAccountId: ACCOUNT_ID });
+  async close(): Promise<void> {
+    await this.#worker?.terminate();
+  }
 
-  /** Functions that reject the unfinished operations. */
-  const underWay = new Set<(error: unknown) => void>();
-  guardCallbacks(store.db, (error) => {
-    for (const reject of underWay) reject(error);
-  });
+  #send(operation: string, body: string): Promise<DynaliteAnswer> {
+    this.#worker ??= this.#start();
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    this.#count += 1;
+    const call: DynaliteCall = { id: this.#count, operation, body };
+    const answer = new Promise<DynaliteAnswer>((resolve, reject) => {
+      this.#calls.set(call.id, { resolve, reject });
+    });
+    this.#worker.postMessage(call);
+    return answer;
+  }
 
-  return async (operation, parameters) => {
-    const { promise, resolve, reject } = Promise.withResolvers<JsonObject>();
-    underWay.add(reject);
-    const timer = setTimeout(() => reject(new Error('dynalite did not answer')), TIMEOUT_MS);
-    try {
-      const checked = validate(store, operation, parameters);
-      actionOf(operation)(store, checked, (error, result) => (error ? reject(error) : resolve(result ?? {})));
-      return await promise;
-    } catch (error) {
-      throw asAwsError(operation, error);
-    } finally {
-      clearTimeout(timer);
-      underWay.delete(reject);
-    }
-  };
+  #start(): Worker {
+    // dynalite reads the region of its ARNs from its environment.
+    const worker = new Worker(new URL('dynalite-worker.ts', import.meta.url), {
+      env: { AWS_REGION: REGION },
+    });
+    worker.on('message', (answer: DynaliteAnswer) => {
+      this.#calls.get(answer.id)?.resolve(answer);
+      this.#calls.delete(answer.id);
+    });
+    worker.on('error', (error: Error) => {
+      this.#failure = error;
+      for (const { reject } of this.#calls.values()) reject(error);
+    });
+    return worker;
+  }
 }
 
 /** Creates a table, and answers when it is ACTIVE. dynalite activates it a moment after its own answer. */
 export async function createTable(dynalite: Dynalite, parameters: JsonObject): Promise<JsonObject> {
   const { TableName } = parameters;
-  await dynalite('CreateTable', parameters);
+  await dynalite.call('CreateTable', parameters);
   for (;;) {
-    const { Table } = await dynalite('DescribeTable', { TableName });
+    const { Table } = await dynalite.call('DescribeTable', { TableName });
     if (isJsonObject(Table) && Table.TableStatus === 'ACTIVE') return { TableDescription: Table };
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -120,67 +92,10 @@ export async function keyOf(
   table: JsonObject[string],
   item: JsonObject[string],
 ): Promise<JsonObject> {
-  const { Table } = await dynalite('DescribeTable', { TableName: table });
+  const { Table } = await dynalite.call('DescribeTable', { TableName: table });
   const names = objectsOf(isJsonObject(Table) ? Table : {}, 'KeySchema').map((key) =>
     String(key.AttributeName),
   );
   const attributes = isJsonObject(item) ? item : {};
   return Object.fromEntries(names.map((name) => [name, attributes[name]]));
-}
-
-function validate(store: Store, operation: string, parameters: JsonObject): JsonObject {
-  const { types, custom }: Validation = require(`dynalite/validations/${fileOf(operation)}`);
-  const checked = validations.checkTypes(parameters, types);
-  validations.checkValidations(checked, types, custom, store);
-  return checked;
-}
-
-function actionOf(operation: string): Action {
-  return require(`dynalite/actions/${fileOf(operation)}`);
-}
-
-function fileOf(operation: string): string {
-  return operation.charAt(0).toLowerCase() + operation.slice(1);
-}
-
-function asAwsError(operation: string, error: unknown): AwsError {
-  const { statusCode, body, message } = error as DynaliteError;
-  if (statusCode === undefined || body === undefined) {
-    return new AwsError('InternalServerError', `dynalite failed in ${operation}: ${message}`, {
-      status: 500,
-    });
-  }
-  const code = textOf(body, '__type')?.split('#').at(-1) ?? 'InternalServerError';
-  return new AwsError(code, textOf(body, 'message') ?? textOf(body, 'Message') ?? code, {
-    status: statusCode,
-  });
-}
-
-/**
- * Catches errors in callbacks of dynalite's database: these callbacks run after the call, where nothing else catches
- * their errors.
- */
-function guardCallbacks(db: LevelDatabase, onError: (error: unknown) => void): void {
-  const guarded =
-    (callback: Listener): Listener =>
-    (...values) => {
-      try {
-        callback(...values);
-      } catch (error) {
-        onError(error);
-      }
-    };
-  for (const method of ['get', 'put', 'del', 'batch'] as const) {
-    const original = db[method];
-    db[method] = (...values) =>
-      original(...values.map((value) => (typeof value === 'function' ? guarded(value as Listener) : value)));
-  }
-  const createValueStream = db.createValueStream;
-  db.createValueStream = (options) => {
-    const stream = createValueStream(options);
-    const on = stream.on.bind(stream);
-    stream.on = (event, listener) =>
-      on(event, event === 'data' || event === 'end' ? guarded(listener) : listener);
-    return stream;
-  };
 }

@@ -2,25 +2,25 @@ import type { ItemChange } from '../../observation.ts';
 import { AwsError } from '../errors.ts';
 import { isJsonObject, type JsonObject, textOf } from '../json.ts';
 import type { Operations } from '../services.ts';
-import { createDynalite, createTable, type Dynalite, keyOf, OPERATIONS } from './dynalite.ts';
+import { createTable, Dynalite, keyOf, OPERATIONS } from './dynalite.ts';
 import { ItemChanges } from './item-changes.ts';
 
 /**
- * DynamoDB: dynalite in this process and in memory, plus features that the project needs and dynalite lacks.
+ * DynamoDB: dynalite, plus features that it lacks.
  * @param onItemChange is called for each item that a write of a single item changed. Without it, writes are
  * faster
  */
 export function createDynamodb(
   onItemChange: ((change: ItemChange, accessKeyId: string) => void) | undefined,
-): Operations {
-  const dynalite = createDynalite();
+): { readonly operations: Operations; close(): Promise<void> } {
+  const dynalite = new Dynalite();
   const itemChanges = new ItemChanges(dynalite);
   /** The expiry attribute of each table with TTL. Items never expire here. */
   const expiryAttributes = new Map<string, string>();
 
   async function nameOfTable(parameters: JsonObject): Promise<string> {
     const name = textOf(parameters, 'TableName') ?? '';
-    await dynalite('DescribeTable', { TableName: name });
+    await dynalite.call('DescribeTable', { TableName: name });
     return name;
   }
 
@@ -30,9 +30,12 @@ export function createDynamodb(
     return itemChanges.observe(parameters, carryOut, (change) => onItemChange(change, accessKeyId));
   };
 
-  return {
+  const operations: Operations = {
     ...Object.fromEntries(
-      OPERATIONS.map((operation) => [operation, (parameters: JsonObject) => dynalite(operation, parameters)]),
+      OPERATIONS.map((operation) => [
+        operation,
+        (parameters: JsonObject) => dynalite.call(operation, parameters),
+      ]),
     ),
     PutItem: write('PutItem'),
     UpdateItem: write('UpdateItem'),
@@ -42,7 +45,7 @@ export function createDynamodb(
 
     DeleteTable(parameters) {
       expiryAttributes.delete(textOf(parameters, 'TableName') ?? '');
-      return dynalite('DeleteTable', parameters);
+      return dynalite.call('DeleteTable', parameters);
     },
 
     async UpdateTimeToLive(parameters) {
@@ -63,18 +66,20 @@ export function createDynamodb(
       return { TimeToLiveDescription: { TimeToLiveStatus, AttributeName } };
     },
   };
+  return { operations, close: () => dynalite.close() };
 }
 
 /** Writes one item, with `ReturnValuesOnConditionCheckFailure`, which dynalite lacks. */
 async function writeItem(dynalite: Dynalite, operation: string, parameters: JsonObject): Promise<JsonObject> {
-  if (parameters.ReturnValuesOnConditionCheckFailure !== 'ALL_OLD') return dynalite(operation, parameters);
+  if (parameters.ReturnValuesOnConditionCheckFailure !== 'ALL_OLD')
+    return dynalite.call(operation, parameters);
   const { TableName, Key, Item } = parameters;
   try {
-    return await dynalite(operation, parameters);
+    return await dynalite.call(operation, parameters);
   } catch (error) {
     if (!(error instanceof AwsError) || error.code !== 'ConditionalCheckFailedException') throw error;
     const key = Key ?? (await keyOf(dynalite, TableName, Item));
-    const found = await dynalite('GetItem', { TableName, Key: key, ConsistentRead: true });
+    const found = await dynalite.call('GetItem', { TableName, Key: key, ConsistentRead: true });
     throw new AwsError(error.code, error.message, { details: { Item: found.Item } });
   }
 }

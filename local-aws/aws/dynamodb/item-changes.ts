@@ -59,7 +59,7 @@ export class ItemChanges {
    */
   async #read(table: string, key: JsonObject): Promise<ObservedItem | undefined> {
     const parameters = { TableName: table, Key: key, ConsistentRead: true };
-    const { Item: item } = await this.#dynalite('GetItem', parameters).catch((): JsonObject => ({}));
+    const { Item: item } = await this.#dynalite.call('GetItem', parameters).catch((): JsonObject => ({}));
     return isJsonObject(item) ? itemOf(item) : undefined;
   }
 }
