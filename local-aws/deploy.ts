@@ -1,16 +1,8 @@
-import { CreateTableCommand, DynamoDBClient, UpdateTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
-import { CreateDeliveryStreamCommand, FirehoseClient } from '@aws-sdk/client-firehose';
-import {
-  CreateBucketCommand,
-  type LifecycleRule,
-  PutBucketLifecycleConfigurationCommand,
-  S3Client,
-} from '@aws-sdk/client-s3';
-import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { CreateTopicCommand, SNSClient, SubscribeCommand } from '@aws-sdk/client-sns';
-import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { AwsEndpoint } from './aws/endpoint.ts';
-import { accessKeyOf, clientSettings } from './client-settings.ts';
+import type { JsonObject } from './aws/json.ts';
+import { SERVICES } from './aws/services.ts';
+import { element } from './aws/xml.ts';
+import { accessKeyOf, REGION } from './client-settings.ts';
 import { type DeployedResource, type Resources, rolePolicies } from './template/resources.ts';
 
 /**
@@ -23,122 +15,137 @@ export async function deploy(
   aws: Pick<AwsEndpoint, 'url' | 'putAlarm' | 'addPrincipals' | 'addStack'>,
   secret: string,
 ): Promise<void> {
-  const settings = clientSettings(aws.url, 'operator');
-  const secrets = new SecretsManagerClient(settings);
-  const sqs = new SQSClient(settings);
-  const sns = new SNSClient(settings);
-  const dynamodb = new DynamoDBClient(settings);
-  const s3 = new S3Client({ ...settings, forcePathStyle: true });
-  const firehose = new FirehoseClient(settings);
-  try {
-    await Promise.all([
-      ...resources.ofType('AWS::SQS::Queue').map((queue) => createQueue(sqs, queue)),
-      ...resources
-        .ofType('AWS::SNS::Topic')
-        .map(({ name }) => sns.send(new CreateTopicCommand({ Name: name }))),
-      ...resources.ofType('AWS::S3::Bucket').map((bucket) => createBucket(s3, bucket)),
-      ...resources.ofType('AWS::DynamoDB::Table').map((table) => createTable(dynamodb, table)),
-      ...resources
-        .ofType('AWS::SecretsManager::Secret')
-        .map(async ({ logicalId, name, properties: { Description } }) => {
-          const command = new CreateSecretCommand({ Name: name, SecretString: secret, Description });
-          resources.setSecretArn(logicalId, (await secrets.send(command)).ARN ?? '');
-        }),
-    ]);
-    await Promise.all([
-      ...resources.ofType('AWS::SNS::Subscription').map((one) => subscribe(sns, one)),
-      ...resources
-        .ofType('AWS::KinesisFirehose::DeliveryStream')
-        .map((one) => createDeliveryStream(firehose, one)),
-    ]);
-    // The local stack has no metrics, so an alarm keeps the state that a command sets.
-    for (const { name, properties } of resources.ofType('AWS::CloudWatch::Alarm')) {
-      aws.putAlarm({ AlarmName: name, ...properties });
-    }
-    aws.addStack(resources.running());
-    aws.addPrincipals(
-      rolePolicies(resources).map(({ arn, logicalId, statements }) => ({
-        name: logicalId,
-        arn,
-        accessKeyId: accessKeyOf(arn),
-        statements,
-      })),
-    );
-  } finally {
-    for (const client of [secrets, sqs, sns, dynamodb, s3, firehose]) client.destroy();
+  const operator = operatorOf(aws.url);
+  await Promise.all([
+    ...resources.ofType('AWS::SQS::Queue').map((queue) => createQueue(operator, queue)),
+    ...resources
+      .ofType('AWS::SNS::Topic')
+      .map(({ name }) => operator.form('sns', { Action: 'CreateTopic', Name: name })),
+    ...resources.ofType('AWS::S3::Bucket').map((bucket) => createBucket(operator, bucket)),
+    ...resources.ofType('AWS::DynamoDB::Table').map((table) => createTable(operator, table)),
+    ...resources
+      .ofType('AWS::SecretsManager::Secret')
+      .map(async ({ logicalId, name, properties: { Description } }) => {
+        const input = { Name: name, SecretString: secret, Description };
+        const { ARN } = await operator.json('secretsmanager', 'CreateSecret', input);
+        resources.setSecretArn(logicalId, String(ARN));
+      }),
+  ]);
+  await Promise.all([
+    ...resources.ofType('AWS::SNS::Subscription').map((one) => subscribe(operator, one)),
+    ...resources
+      .ofType('AWS::KinesisFirehose::DeliveryStream')
+      .map(({ name, properties }) =>
+        operator.json('firehose', 'CreateDeliveryStream', { DeliveryStreamName: name, ...properties }),
+      ),
+  ]);
+  // The local stack has no metrics, so an alarm keeps the state that a command sets.
+  for (const { name, properties } of resources.ofType('AWS::CloudWatch::Alarm')) {
+    aws.putAlarm({ AlarmName: name, ...properties });
   }
+  aws.addStack(resources.running());
+  aws.addPrincipals(
+    rolePolicies(resources).map(({ arn, logicalId, statements }) => ({
+      name: logicalId,
+      arn,
+      accessKeyId: accessKeyOf(arn),
+      statements,
+    })),
+  );
+}
+
+type Operator = ReturnType<typeof operatorOf>;
+
+/** Calls the AWS endpoint with all permissions. Without AWS' clients, which take long to load. */
+function operatorOf(url: string) {
+  async function call(service: string, path: string, init: RequestInit): Promise<string> {
+    const authorization = `AWS4-HMAC-SHA256 Credential=operator/-/${REGION}/${service}/aws4_request`;
+    const answer = await fetch(`${url}${path}`, { ...init, headers: { authorization, ...init.headers } });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${service} ${path}: ${text}`);
+    return text;
+  }
+  return {
+    async json(
+      service: 'sqs' | 'dynamodb' | 'secretsmanager' | 'firehose',
+      operation: string,
+      input: object,
+    ): Promise<JsonObject> {
+      const headers = { 'x-amz-target': `${SERVICES[service].target}.${operation}` };
+      return JSON.parse(await call(service, '/', { method: 'POST', headers, body: JSON.stringify(input) }));
+    },
+    form: (service: 'sns', fields: Record<string, string>) =>
+      call(service, '/', { method: 'POST', body: new URLSearchParams(fields) }),
+    put: (path: string, body?: string) => call('s3', path, { method: 'PUT', body: body ?? null }),
+  };
 }
 
 async function createQueue(
-  client: SQSClient,
+  operator: Operator,
   { name, properties: { RedrivePolicy, ...plain } }: DeployedResource<'AWS::SQS::Queue'>,
 ): Promise<void> {
   const Attributes = {
     ...Object.fromEntries(Object.entries(plain).map(([attribute, value]) => [attribute, String(value)])),
     ...(RedrivePolicy && { RedrivePolicy: JSON.stringify(RedrivePolicy) }),
   };
-  await client.send(new CreateQueueCommand({ QueueName: name, Attributes }));
+  await operator.json('sqs', 'CreateQueue', { QueueName: name, Attributes });
 }
 
 /**
  * Subscribes queues only: other subscribers, such as email addresses, must not be notified by a local stack.
  */
 async function subscribe(
-  client: SNSClient,
+  operator: Operator,
   { properties }: DeployedResource<'AWS::SNS::Subscription'>,
 ): Promise<void> {
   const { Protocol, TopicArn, Endpoint, FilterPolicy, FilterPolicyScope, RawMessageDelivery } = properties;
   if (Protocol !== 'sqs') return;
-  await client.send(
-    new SubscribeCommand({
-      TopicArn,
-      Protocol,
-      Endpoint,
-      Attributes: {
-        ...(FilterPolicy && { FilterPolicy: JSON.stringify(FilterPolicy) }),
-        ...(FilterPolicyScope && { FilterPolicyScope }),
-        ...(RawMessageDelivery && { RawMessageDelivery: 'true' }),
-      },
-    }),
-  );
+  const attributes = Object.entries({
+    ...(FilterPolicy && { FilterPolicy: JSON.stringify(FilterPolicy) }),
+    ...(FilterPolicyScope && { FilterPolicyScope }),
+    ...(RawMessageDelivery && { RawMessageDelivery: 'true' }),
+  }).flatMap(([key, value], index) => [
+    [`Attributes.entry.${index + 1}.key`, key],
+    [`Attributes.entry.${index + 1}.value`, value],
+  ]);
+  const fields = { Action: 'Subscribe', TopicArn, Protocol, Endpoint };
+  await operator.form('sns', { ...fields, ...Object.fromEntries(attributes) });
 }
 
 /** Creates a bucket. Its lifecycle rules can be read, but no object expires while a local stack runs. */
 async function createBucket(
-  client: S3Client,
+  operator: Operator,
   { name, properties: { LifecycleConfiguration } }: DeployedResource<'AWS::S3::Bucket'>,
 ): Promise<void> {
-  await client.send(new CreateBucketCommand({ Bucket: name }));
+  await operator.put(`/${name}`);
   if (LifecycleConfiguration === undefined) return;
-  const Rules = LifecycleConfiguration.Rules.map(
-    ({ Id, Status, Prefix = '', ExpirationInDays, AbortIncompleteMultipartUpload }): LifecycleRule => ({
-      ID: Id,
-      Status,
-      Filter: { Prefix },
-      ...(ExpirationInDays !== undefined && { Expiration: { Days: ExpirationInDays } }),
-      AbortIncompleteMultipartUpload,
-    }),
+  const rules = LifecycleConfiguration.Rules.map(
+    ({ Id, Status, Prefix = '', ExpirationInDays: days, AbortIncompleteMultipartUpload: abort }) =>
+      [
+        '<Rule>',
+        Id === undefined ? '' : element('ID', Id),
+        `<Filter>${element('Prefix', Prefix)}</Filter>`,
+        element('Status', Status),
+        days === undefined ? '' : `<Expiration>${element('Days', String(days))}</Expiration>`,
+        abort === undefined
+          ? ''
+          : `<AbortIncompleteMultipartUpload>${element('DaysAfterInitiation', String(abort.DaysAfterInitiation))}</AbortIncompleteMultipartUpload>`,
+        '</Rule>',
+      ].join(''),
   );
-  await client.send(
-    new PutBucketLifecycleConfigurationCommand({ Bucket: name, LifecycleConfiguration: { Rules } }),
+  await operator.put(
+    `/${name}?lifecycle`,
+    `<LifecycleConfiguration>${rules.join('')}</LifecycleConfiguration>`,
   );
-}
-
-async function createDeliveryStream(
-  client: FirehoseClient,
-  { name, properties }: DeployedResource<'AWS::KinesisFirehose::DeliveryStream'>,
-): Promise<void> {
-  await client.send(new CreateDeliveryStreamCommand({ DeliveryStreamName: name, ...properties }));
 }
 
 async function createTable(
-  client: DynamoDBClient,
-  { name, properties }: DeployedResource<'AWS::DynamoDB::Table'>,
+  operator: Operator,
+  { name: TableName, properties }: DeployedResource<'AWS::DynamoDB::Table'>,
 ): Promise<void> {
   const { TimeToLiveSpecification, ...definition } = properties;
-  await client.send(
-    new CreateTableCommand({ TableName: name, BillingMode: 'PAY_PER_REQUEST', ...definition }),
-  );
+  const table = { TableName, BillingMode: 'PAY_PER_REQUEST', ...definition };
+  await operator.json('dynamodb', 'CreateTable', table);
   if (TimeToLiveSpecification?.Enabled !== true) return;
-  await client.send(new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification }));
+  await operator.json('dynamodb', 'UpdateTimeToLive', { TableName, TimeToLiveSpecification });
 }
