@@ -60,6 +60,8 @@ const PLAIN_TEXT = { 'content-type': 'text/plain' };
 const FOREIGN_HOST =
   'The AWS endpoint only answers the hosts localhost, *.localhost, host.docker.internal and IP addresses\n';
 
+const FOREIGN_PAGE = 'The AWS endpoint answers no page of another host\n';
+
 /** Milliseconds on close in which answers can still be sent, before connections are cut. */
 const CLOSE_GRACE_MS = 500;
 
@@ -122,6 +124,7 @@ export async function startAwsEndpoint({
   function otherThanAws(incoming: IncomingMessage): AwsResponse | undefined {
     const { url, headers } = incoming;
     if (!isOwnHost(headers.host)) return { status: 421, headers: PLAIN_TEXT, body: FOREIGN_HOST };
+    if (isForeignPage(headers.origin)) return { status: 403, headers: PLAIN_TEXT, body: FOREIGN_PAGE };
     if (url === '/health' && headers.authorization === undefined) {
       return { status: 200, headers: { 'content-type': 'application/json' }, body: '{"status":"ok"}' };
     }
@@ -165,6 +168,14 @@ export async function startAwsEndpoint({
       clearTimeout(cut);
     },
   };
+}
+
+/**
+ * A page of any host can post a form here. It cannot read the answer, but the call would be carried out.
+ * @param origin the header that browsers send with it
+ */
+function isForeignPage(origin: string | undefined): boolean {
+  return origin !== undefined && !(URL.canParse(origin) && isOwnHost(new URL(origin).host));
 }
 
 function tooLarge(http: AwsHttpRequest): AwsResponse {

@@ -184,22 +184,6 @@ function otherOperations(store: SecretStore): Operations {
       };
     },
 
-    ListSecretVersionIds(parameters) {
-      const secret = store.existing(parameters);
-      const shown = secret.versions.filter(
-        ({ stages }) => stages.length > 0 || parameters.IncludeDeprecated === true,
-      );
-      return {
-        ARN: secret.arn,
-        Name: secret.name,
-        Versions: shown.map(({ id, stages, createdDate }) => ({
-          VersionId: id,
-          VersionStages: stages,
-          CreatedDate: createdDate,
-        })),
-      };
-    },
-
     DeleteSecret(parameters) {
       const secret = store.existing(parameters);
       const now = epochSeconds();

@@ -232,6 +232,19 @@ describe('the host of a request', () => {
   );
 });
 
+test.each([
+  { origin: 'https://evil.example', status: 403 },
+  { origin: 'null', status: 403 },
+  { origin: 'http://localhost:3001', status: 200 },
+])('a form that a page of $origin posts is answered $status', async ({ origin, status }) => {
+  const headers = {
+    origin,
+    authorization: signedFor('sns'),
+    'content-type': 'application/x-www-form-urlencoded',
+  };
+  expect(await send(endpoint, { headers, body: 'Action=ListTopics' })).toMatchObject({ status });
+});
+
 describe('the port', () => {
   test('is free soon after close, even if a long poll and idle connections were open', async () => {
     const other = await startEndpoint();

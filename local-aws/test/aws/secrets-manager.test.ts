@@ -4,7 +4,6 @@ import {
   DescribeSecretCommand,
   GetSecretValueCommand,
   ListSecretsCommand,
-  ListSecretVersionIdsCommand,
   PutSecretValueCommand,
   UpdateSecretCommand,
   UpdateSecretVersionStageCommand,
@@ -116,16 +115,6 @@ describe('a rotation', () => {
     const { Name } = await secretWith();
     await secrets.send(new UpdateSecretCommand({ SecretId: Name, SecretString: 'second' }));
     expect((await get(Name, { VersionStage: 'AWSPREVIOUS' })).SecretString).toBe('first');
-  });
-
-  test('leaves versions without labels, which are listed only on request', async () => {
-    const { Name } = await secretWith();
-    await put(Name, 'second');
-    await put(Name, 'third');
-    const versions = async (rest: object = {}) =>
-      (await secrets.send(new ListSecretVersionIdsCommand({ SecretId: Name, ...rest }))).Versions;
-    expect(await versions()).toHaveLength(2);
-    expect(await versions({ IncludeDeprecated: true })).toHaveLength(3);
   });
 
   test('in two steps changes nothing until the label moves, from the version that has it', async () => {
