@@ -157,6 +157,7 @@ export class OpenConsole implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.context.browser()?.close();
     await this.#console[Symbol.asyncDispose]();
+    this.feed[Symbol.dispose]();
     await this.stack.close();
   }
 }
