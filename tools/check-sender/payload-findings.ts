@@ -31,9 +31,9 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 const SEND_UTC = 'Send the time of the change in UTC, such as 2026-01-31T09:00:00Z.';
 const ESCAPE_AS_JSON = 'Write the body with a library for JSON.';
 
-type JsonObject = Readonly<Record<string, unknown>>;
+type SentObject = Readonly<Record<string, unknown>>;
 
-const isObject = (value: unknown): value is JsonObject =>
+const isObject = (value: unknown): value is SentObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The kind of event in a body, if it is one of ours: no other text of a payload is ever shown. */
@@ -257,7 +257,7 @@ function skewFindings(timestamp: string, receivedAt: Date): Finding[] {
 }
 
 /** Values that were probably not meant, in ids and in any text. */
-function* valueFindings(payload: JsonObject): Generator<Finding> {
+function* valueFindings(payload: SentObject): Generator<Finding> {
   const data = isObject(payload.data) ? payload.data : {};
   const isId = (name: string) => name.endsWith('_id') && name in SYNONYMS;
   const [empty] =

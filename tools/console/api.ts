@@ -157,7 +157,7 @@ export interface ReceiverQueue extends QueueDepth {
  * at most 500 messages of a queue, and deletes none.
  */
 export interface WaitingMessages {
-  readonly messages: readonly WaitingMessage[];
+  readonly messages: readonly NeedsYouMessage[];
   /** Names of queues that have more messages than were read. */
   readonly limited: readonly string[];
   readonly problems: readonly string[];
@@ -167,7 +167,7 @@ export interface WaitingMessages {
  * A message. If the sender repeated its delivery, the message stands for all copies and is the newest copy. The
  * payload, as the partner sent it, is at `GET /api/needs-you/<queue>/<id>/body`.
  */
-export interface WaitingMessage {
+export interface NeedsYouMessage {
   readonly id: string;
   /** Name of the message's queue, as in `hookctl dlq`: an event, `quarantine` or `unrouted`. */
   readonly queue: string;

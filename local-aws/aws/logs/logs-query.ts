@@ -19,7 +19,7 @@ interface QueriedLine {
   readonly message: string;
 }
 
-interface Query {
+interface InsightsQuery {
   status: 'Running' | 'Complete' | 'Cancelled';
   readonly results: JsonObject[][];
   readonly statistics: JsonObject;
@@ -31,9 +31,9 @@ interface Query {
  * @param linesOf throws AwsError if the log group does not exist
  */
 export function createQueries(linesOf: (group: string) => readonly QueriedLine[]): Operations {
-  const queries = new Map<string, Query>();
+  const queries = new Map<string, InsightsQuery>();
 
-  function named(parameters: JsonObject): Query {
+  function named(parameters: JsonObject): InsightsQuery {
     const query = queries.get(textOf(parameters, 'queryId') ?? '');
     if (query === undefined) {
       throw new AwsError('ResourceNotFoundException', 'The specified query does not exist.');
@@ -91,9 +91,9 @@ export function createQueries(linesOf: (group: string) => readonly QueriedLine[]
 }
 
 /** Result of a query: the number of matching lines, and the rows. */
-type Selection = (lines: readonly QueriedLine[]) => { matched: number; rows: JsonObject[][] };
+type LineSelection = (lines: readonly QueriedLine[]) => { matched: number; rows: JsonObject[][] };
 
-function selectionOf(query: string): Selection {
+function selectionOf(query: string): LineSelection {
   const [, pattern = '', limit] = QUERY.exec(query) ?? [];
   if (limit !== undefined) {
     const expression = compile(pattern);

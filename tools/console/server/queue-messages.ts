@@ -14,7 +14,7 @@ import {
   UnreadablePayloadError,
 } from '../../stage/queues/received-message.ts';
 import type { Stage } from '../../stage/stage.ts';
-import type { WaitingMessage, WaitingMessages } from '../api.ts';
+import type { NeedsYouMessage, WaitingMessages } from '../api.ts';
 import { ApiProblem, forbidden, notFound } from './api-problem.ts';
 import type { ConsoleContext } from './console-context.ts';
 
@@ -34,7 +34,7 @@ export async function waitingMessages(reader: QueueReader): Promise<WaitingMessa
   const { stage } = reader.source;
   const problems = new PartialFailures(stage.local);
   const limited: string[] = [];
-  const messages: WaitingMessage[] = [];
+  const messages: NeedsYouMessage[] = [];
   for (const queue of waitingQueues(stage)) {
     if (reader.signal.aborted) break;
     const seen = await problems.unless(queue.title, messagesOf(reader, queue));
@@ -133,7 +133,7 @@ async function messagesOf(reader: QueueReader, queue: WaitingQueue) {
       shown: await describeMessage(reader.source.stage, queue, message),
     });
   });
-  const messages: WaitingMessage[] = groupCopies(listed).map(({ shown, copies, firstAt }) => ({
+  const messages: NeedsYouMessage[] = groupCopies(listed).map(({ shown, copies, firstAt }) => ({
     ...shown,
     copies,
     firstSentAt: firstAt,
@@ -141,7 +141,7 @@ async function messagesOf(reader: QueueReader, queue: WaitingQueue) {
   return { messages, limited };
 }
 
-type MessageOnQueue = Omit<WaitingMessage, 'copies' | 'firstSentAt'>;
+type MessageOnQueue = Omit<NeedsYouMessage, 'copies' | 'firstSentAt'>;
 
 /**
  * The event that the queue belongs to or that the receiver recognised. Undefined for a quarantined message, whose event

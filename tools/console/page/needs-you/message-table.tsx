@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import type { WaitingMessage } from '../../api.ts';
+import type { NeedsYouMessage } from '../../api.ts';
 import { api } from '../api.ts';
 import { formatRoute } from '../route.ts';
 import { Code } from '../text/code.tsx';
@@ -20,16 +20,16 @@ const ROWS = 50;
 
 interface MessageTableProps {
   label: string;
-  messages: readonly WaitingMessage[];
+  messages: readonly NeedsYouMessage[];
   /** The buttons at the end of a message's row. */
-  act: (message: WaitingMessage) => ComponentChildren;
+  act: (message: NeedsYouMessage) => ComponentChildren;
 }
 
 export function MessageTable({ label, messages, act }: MessageTableProps) {
   const open = useSignal<ReadonlySet<string>>(new Set());
   const count = useSignal(ROWS);
   const shown = messages.slice(0, count.value);
-  const columns: TableColumn<WaitingMessage>[] = [
+  const columns: TableColumn<NeedsYouMessage>[] = [
     {
       name: 'payload',
       heading: 'Payload',
@@ -98,7 +98,7 @@ function Preview({ text }: { text: string | undefined }) {
  * Link to the list of deliveries. The search also finds repeated deliveries, and those of a stage that are
  * older than the list.
  */
-function eventLink({ id, eventId, requestId }: WaitingMessage) {
+function eventLink({ id, eventId, requestId }: NeedsYouMessage) {
   if (eventId === undefined) return <code title={id}>{shortId(id)}</code>;
   const path = requestId === undefined ? [] : [requestId];
   return (
@@ -108,7 +108,7 @@ function eventLink({ id, eventId, requestId }: WaitingMessage) {
   );
 }
 
-function OpenMessage({ message: { queue, id, eventId, copies, firstSentAt } }: { message: WaitingMessage }) {
+function OpenMessage({ message: { queue, id, eventId, copies, firstSentAt } }: { message: NeedsYouMessage }) {
   const { value, ...state } = useLoad(`${queue}/${id}`, (signal) => api.messageBody(queue, id, signal));
   return (
     <div class="stack">

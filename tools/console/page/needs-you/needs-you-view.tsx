@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { counted } from '../../../terminal/text.ts';
-import type { WaitingMessage } from '../../api.ts';
+import type { NeedsYouMessage } from '../../api.ts';
 import { api } from '../api.ts';
 import { navigate, route } from '../route.ts';
 import { changes, stack } from '../store.ts';
@@ -39,8 +39,8 @@ export function NeedsYouView() {
   const { queue = '', shop = '' } = route.value.query;
   const ofShop = all.filter(({ shopId = '' }) => shopId.includes(shop));
   const messages = ofShop.filter((message) => queue === '' || message.queue === queue);
-  const discarded = useSignal<readonly WaitingMessage[]>([]);
-  const discard = (chosen: readonly WaitingMessage[]) => {
+  const discarded = useSignal<readonly NeedsYouMessage[]>([]);
+  const discard = (chosen: readonly NeedsYouMessage[]) => {
     discarded.value = chosen;
   };
   const queues = [
@@ -113,10 +113,10 @@ export function NeedsYouView() {
 }
 
 interface GroupsProps {
-  messages: readonly WaitingMessage[];
+  messages: readonly NeedsYouMessage[];
   state: Omit<ReturnType<typeof useRun>, 'start'>;
   start: ReturnType<typeof useRun>['start'];
-  discard: (messages: readonly WaitingMessage[]) => void;
+  discard: (messages: readonly NeedsYouMessage[]) => void;
 }
 
 const idOf = ({ queue, reason }: MessageGroup) => `${queue} ${reason}`;
@@ -128,7 +128,7 @@ function Groups({ messages, state, start, discard }: GroupsProps) {
   /** Groups that the user has opened or closed by hand. */
   const turned = useSignal<ReadonlySet<string>>(new Set());
   const isOpen = (group: MessageGroup) => turned.value.has(idOf(group)) !== areOpen.value;
-  const actions = (own: readonly WaitingMessage[], name: string, kind: 'normal' | 'quiet' = 'normal') => (
+  const actions = (own: readonly NeedsYouMessage[], name: string, kind: 'normal' | 'quiet' = 'normal') => (
     <div class="row end">
       <Button {...state} kind={kind} label={`Redrive ${name}`} onClick={() => start(redriveMessages(own))}>
         Redrive

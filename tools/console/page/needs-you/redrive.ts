@@ -1,5 +1,5 @@
 import { counted } from '../../../terminal/text.ts';
-import type { WaitingMessage } from '../../api.ts';
+import type { NeedsYouMessage } from '../../api.ts';
 import type { Command } from '../command.ts';
 
 /**
@@ -43,11 +43,11 @@ export interface MessageGroup {
   readonly firstAt: string;
   readonly lastAt: string;
   /** The messages, newest first. */
-  readonly messages: readonly WaitingMessage[];
+  readonly messages: readonly NeedsYouMessage[];
 }
 
 /** Groups messages by queue and reason, the largest group first. */
-export function groupsOf(messages: readonly WaitingMessage[]): MessageGroup[] {
+export function groupsOf(messages: readonly NeedsYouMessage[]): MessageGroup[] {
   return [...Map.groupBy(messages, ({ queue, reason }) => `${queue}\n${reason}`).values()]
     .flatMap((own) => {
       const sorted = own.toSorted((one, other) => (one.sentAt < other.sentAt ? 1 : -1));
@@ -61,15 +61,15 @@ export function groupsOf(messages: readonly WaitingMessage[]): MessageGroup[] {
 }
 
 /** Number of messages, each copy counted. */
-export const countOf = (messages: readonly WaitingMessage[]): number =>
+export const countOf = (messages: readonly NeedsYouMessage[]): number =>
   messages.reduce((sum, { copies }) => sum + copies, 0);
 
-const byQueue = (messages: readonly WaitingMessage[]) => [
+const byQueue = (messages: readonly NeedsYouMessage[]) => [
   ...Map.groupBy(messages, ({ queue }) => queue).entries(),
 ];
 
 /** Commands that redrive only these messages, one per queue. */
-export const redriveMessages = (messages: readonly WaitingMessage[]): Command[] =>
+export const redriveMessages = (messages: readonly NeedsYouMessage[]): Command[] =>
   byQueue(messages).map(([queue, own]) =>
     redriveCommand(
       queue,
@@ -79,11 +79,11 @@ export const redriveMessages = (messages: readonly WaitingMessage[]): Command[] 
   );
 
 /** Commands that redrive everything on the messages' queues, one per queue. */
-export const redriveQueues = (messages: readonly WaitingMessage[]): Command[] =>
+export const redriveQueues = (messages: readonly NeedsYouMessage[]): Command[] =>
   byQueue(messages).map(([queue]) => redriveCommand(queue));
 
 /** Commands that delete these messages for good, one per queue. */
-export const discardMessages = (messages: readonly WaitingMessage[], reason: string): Command[] =>
+export const discardMessages = (messages: readonly NeedsYouMessage[], reason: string): Command[] =>
   byQueue(messages).map(([queue, own]) => {
     const what = messagesText(queue, countOf(own));
     return {

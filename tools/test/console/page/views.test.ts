@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { WaitingMessage } from '../../../console/api.ts';
+import type { NeedsYouMessage } from '../../../console/api.ts';
 import { expectation, parseMilliseconds, parseShare } from '../../../console/page/faults/fault-text.ts';
 import {
   discardMessages,
@@ -129,7 +129,7 @@ test.each([
 describe('messages that need somebody', () => {
   const day = (number: number) => `2026-01-0${number}T00:00:00.000Z`;
 
-  const waiting = (id: string, queue: string, more: Partial<WaitingMessage> = {}): WaitingMessage => ({
+  const waiting = (id: string, queue: string, more: Partial<NeedsYouMessage> = {}): NeedsYouMessage => ({
     id,
     queue,
     reason: 'no id',
