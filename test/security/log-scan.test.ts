@@ -478,7 +478,7 @@ describe('what others match in the logs', () => {
     { kind: 'link of an alarm', patterns: links },
     { kind: 'document', patterns: documented },
   ])('is in a line that the functions wrote: each filter pattern of a $kind', ({ patterns }) => {
-    expect(patterns.length).toBeGreaterThan(eventNames.length);
+    expect(patterns).not.toEqual([]);
     // Lambda itself writes these lines, and the local stack writes others.
     const ours = new Set(patterns.filter((pattern) => pattern !== INVOCATION_FAILED));
     // The alternatives of each pattern, because an alternative that finds nothing would hide behind the others.
