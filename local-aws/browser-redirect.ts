@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** @returns the address of a page about the stack; undefined if there is none */
+/** @returns the address of a page about the stack; undefined without such a page */
 export type BrowserUrl = () => string | undefined;
 
 /**

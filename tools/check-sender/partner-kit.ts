@@ -59,7 +59,7 @@ function forKit(file: string, text: string): string {
   return PATHS.reduce((all, [path, inKit]) => all.replaceAll(path, inKit), text);
 }
 
-/** The command `check-sender` as one file, with the licences of what it contains. */
+/** The command `check-sender` as one file, with the licences of its packages. */
 function checkerText(): string {
   const { outputFiles, metafile } = buildSync({
     stdin: { contents: CHECKER, resolveDir: '.', sourcefile: 'check-sender.ts' },

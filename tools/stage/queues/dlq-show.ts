@@ -40,7 +40,7 @@ export async function dlqShow(
 ): Promise<void> {
   const { stack, printLine } = operation;
   const state = await queueState(stack.sqs, queue.url);
-  /** The first messages, of which alone the payload is read, by the key of their copies. */
+  /** The first messages, by the key of their copies. Only their payloads are read. */
   const payloads = new Map<string, object>();
   const describe = async (message: ReceivedMessage) => {
     const key = copyKey(queue, message);

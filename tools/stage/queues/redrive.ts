@@ -91,8 +91,8 @@ const failed = (error: Error): RedriveOutcome =>
 const MAX_KEYS = 1_000;
 
 /**
- * Deletes large payloads of which the receiver or this redrive has stored a copy under another key. A payload stays if
- * a message that refers to it stays.
+ * Deletes large payloads that the receiver or this redrive has copied to another key. A payload stays if a message that
+ * refers to it stays.
  * @returns lines about payloads that were not deleted
  */
 async function deleteReplaced(

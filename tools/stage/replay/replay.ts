@@ -73,7 +73,7 @@ async function run(
   try {
     finished = await sendWindow(operation, sender, planned, writtenAt);
   } catch (error) {
-    throw withAdvice(error, `${manyMessages(sender.total)} were sent. Run it again with: ${command}`);
+    throw withAdvice(error, `Sent until then: ${manyMessages(sender.total)}. Run it again with: ${command}`);
   }
   const { filter, name } = request;
   const { sent, skipped, refused, damaged } = sender;

@@ -33,7 +33,7 @@ type Command = (operation: Operation, queue: WaitingQueue) => Promise<unknown>;
 /**
  * A command of one of the operators: each call takes a random time, and half of the commands are killed after a random
  * number of calls. A killed command makes no further call.
- * @returns when it has ended, and the visibility timeout of what it held, too
+ * @returns when it has ended, and the messages that it received are visible again
  */
 async function carriedOut(queue: string, run: Command): Promise<void> {
   const held: string[] = [];

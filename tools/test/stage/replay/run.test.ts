@@ -345,7 +345,7 @@ describe('a message that SQS rejects', () => {
     const why = { SenderFault: true, Code: 'KmsDisabled', Message: 'The key is disabled' };
     const stack = refusing((entries) => entries.slice(1), why);
     expect(await refusalOf(replayer.replay({ name: 'disabled' }, { stack }))).toMatch(
-      /^SQS does not accept event [0-9a-f]{64} and 1 more: KmsDisabled: The key is disabled\. 1 message were sent\. Run it again with: npx hookctl replay /,
+      /^SQS does not accept event [0-9a-f]{64} and 1 more: KmsDisabled: The key is disabled\. Sent until then: 1 message\. Run it again with: npx hookctl replay /,
     );
     expect(await shops()).toEqual(['shop-0']);
     expect(await replayer.replay({ name: 'disabled' })).toMatchObject({ done: true });
@@ -359,7 +359,7 @@ describe('a message that SQS rejects', () => {
     });
     const stack = replayer.operator.stack.with({ sqs });
     expect(await refusalOf(replayer.replay({ name: 'denied' }, { stack }))).toMatch(
-      /^AccessDenied: not authorized\. 0 messages were sent\. Run it again with: npx hookctl replay --since \S+Z --until \S+Z --mode fill --name denied --rate 10000 --yes --outputs /,
+      /^AccessDenied: not authorized\. Sent until then: 0 messages\. Run it again with: npx hookctl replay --since \S+Z --until \S+Z --mode fill --name denied --rate 10000 --yes --outputs /,
     );
   });
 });
