@@ -69,6 +69,7 @@ export function deliveryOf(
     eventId,
     event,
     shopId,
+    claimed: exchange?.claimed,
     receivedAt,
     state: isSkipped ? 'skipped' : state,
     reason: isSkipped ? 'already-processed' : reason,

@@ -15,6 +15,8 @@ export interface ExchangeFact extends FactBase {
   readonly kind: 'exchange';
   readonly requestId: string;
   readonly shopId?: string | undefined;
+  /** Whether event and shop are only claimed: the receiver did not verify the signature. */
+  readonly claimed?: true | undefined;
   readonly status: number;
   /** Whether the receiver answered. If not, API Gateway did. */
   readonly byReceiver: boolean;

@@ -204,6 +204,8 @@ export interface Delivery {
   readonly eventId?: string | undefined;
   readonly event?: string | undefined;
   readonly shopId?: string | undefined;
+  /** Whether event and shop are only claimed: the signature was not verified. */
+  readonly claimed?: true | undefined;
   /** ISO 8601. */
   readonly receivedAt: string;
   readonly state: DeliveryState;

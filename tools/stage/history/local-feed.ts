@@ -149,13 +149,14 @@ export function exchangeFact(exchange: Exchange): ExchangeFact | undefined {
   if ((method === 'GET' || method === 'HEAD') && path !== WEBHOOK_PATH) return undefined;
   const parsed = jsonOf(exchange.responseBody.toString());
   const answer = isObject(parsed) ? parsed : undefined;
-  const isRead = body !== undefined && (status === 200 || status === 400);
+  const isVerified = status === 200 || status === 400;
   return {
     kind: 'exchange',
     at: receivedAt.getTime(),
     requestId,
     eventId: textOf(answer?.eventId),
-    ...(isRead && eventAndShop(body)),
+    ...(body !== undefined && eventAndShop(body)),
+    ...(!isVerified && { claimed: true }),
     status,
     // API Gateway's own answers contain only a message.
     byReceiver: status === 200 || typeof answer?.type === 'string',

@@ -294,6 +294,12 @@ describe('a request', () => {
     expect(exchangeFact({ ...exchange, body: Buffer.from(body) })).toMatchObject({ event, shopId });
   });
 
+  test('that was refused has event and shop as the sender claims', () => {
+    const body = Buffer.from('{"event":"e","data":{"shop_id":"shop-1"}}');
+    store.add(...[exchangeFact({ ...exchange, status: 401, body }) ?? []].flat());
+    expect(store.get('request-1')).toMatchObject({ event: 'e', shopId: 'shop-1', claimed: true });
+  });
+
   test('of a browser that opens the address is not a delivery', () => {
     expect(exchangeFact({ ...exchange, method: 'GET', path: '/' })).toBeUndefined();
   });
