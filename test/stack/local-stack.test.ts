@@ -1,32 +1,20 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { DynamoDBClient, GetItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Exchange, ItemChange, LocalStack } from 'local-aws';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { LocalStack } from 'local-aws';
+import { Resources, readCloudAssembly } from 'local-aws/template';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
-import { eventually } from '../support/eventually.ts';
-import { Partner } from '../support/partner.ts';
+import { testAssembly } from '../support/test-assembly.ts';
 import { startTestStack } from '../support/test-stack.ts';
 
 let stack: LocalStack;
-const observed = { exchanges: [] as Exchange[], changes: [] as ItemChange[] };
-
 beforeAll(async () => {
-  stack = await startTestStack({
-    warmUp: true,
-    observer: {
-      onExchange: (exchange) => observed.exchanges.push(exchange),
-      onItemChange: (change) => observed.changes.push(change),
-      onNotification: () => {},
-    },
-  });
+  stack = await startTestStack();
 });
-
 afterAll(() => stack.close());
 
 /** The definition of a function of the running stack. */
@@ -36,13 +24,9 @@ function definitionOf(service: string) {
   return found.definition;
 }
 
-/** AWS clients with the access key of a function or, by default, of an operator. */
-function clientsOf(service?: string) {
-  const settings = {
-    ...stack.operator,
-    ...(service !== undefined && { credentials: definitionOf(service).credentials }),
-    maxAttempts: 1,
-  };
+/** AWS clients with the access key of a function. */
+function clientsOf(service: string) {
+  const settings = { ...stack.operator, credentials: definitionOf(service).credentials, maxAttempts: 1 };
   return {
     sqs: new SQSClient(settings),
     sns: new SNSClient(settings),
@@ -53,177 +37,78 @@ function clientsOf(service?: string) {
 }
 
 type Clients = ReturnType<typeof clientsOf>;
+const outputs = () => stack.outputs;
 
 const readSecret = ({ secrets }: Clients) =>
-  secrets.send(new GetSecretValueCommand({ SecretId: stack.outputs.WebhookSecretArn }));
-const putGirl = ({ dynamodb }: Clients, girlId: string) =>
-  dynamodb.send(new PutItemCommand({ TableName: stack.outputs.CastTable, Item: { girl_id: { S: girlId } } }));
-const putCast = (clients: Clients) => putGirl(clients, 'girl-of-a-test');
+  secrets.send(new GetSecretValueCommand({ SecretId: outputs().WebhookSecretArn }));
+const putCast = ({ dynamodb }: Clients) =>
+  dynamodb.send(new PutItemCommand({ TableName: outputs().CastTable, Item: { girl_id: { S: 'girl-1' } } }));
 const getShop = ({ dynamodb }: Clients) =>
   dynamodb.send(
-    new GetItemCommand({ TableName: stack.outputs.ShopCacheTable, Key: { shop_id: { S: 'shop-1' } } }),
+    new GetItemCommand({ TableName: outputs().ShopCacheTable, Key: { shop_id: { S: 'shop-1' } } }),
   );
 const scan = (table: string) => (clients: Clients) =>
-  clients.dynamodb.send(new ScanCommand({ TableName: stack.outputs[table] }));
+  clients.dynamodb.send(new ScanCommand({ TableName: outputs()[table] }));
 const send = (queue: string) => (clients: Clients) =>
-  clients.sqs.send(new SendMessageCommand({ QueueUrl: stack.outputs[queue], MessageBody: 'of a test' }));
+  clients.sqs.send(new SendMessageCommand({ QueueUrl: outputs()[queue], MessageBody: 'of a test' }));
 const receive = (queue: string) => (clients: Clients) =>
-  clients.sqs.send(new ReceiveMessageCommand({ QueueUrl: stack.outputs[queue] }));
+  clients.sqs.send(new ReceiveMessageCommand({ QueueUrl: outputs()[queue] }));
 const publish = (topic: string) => (clients: Clients) =>
-  clients.sns.send(new PublishCommand({ TopicArn: stack.outputs[topic], Message: 'of a test' }));
-
-const payloadOf = (event: string) => ({
-  Bucket: definitionOf('receiver').environment.PAYLOAD_BUCKET,
-  Key: `${event}/of-a-test`,
-});
+  clients.sns.send(new PublishCommand({ TopicArn: outputs()[topic], Message: 'of a test' }));
+const payloadOf = (event: string) => ({ Bucket: outputs().PayloadBucket, Key: `${event}/of-a-test` });
 const putPayload = (event: string) => (clients: Clients) =>
   clients.s3.send(new PutObjectCommand({ ...payloadOf(event), Body: 'of a test' }));
 const getPayload = (event: string) => (clients: Clients) =>
   clients.s3.send(new GetObjectCommand(payloadOf(event)));
 
-describe('a function', () => {
-  test.each([
-    { service: 'receiver', to: 'read the secret', act: readSecret },
-    { service: 'receiver', to: 'send to the unrouted queue', act: send('UnroutedQueueUrl') },
-    { service: 'receiver', to: 'store a large payload', act: putPayload('shop.updated') },
-    { service: 'girl-created', to: 'write to the cast table', act: putCast },
-    {
-      service: 'girl-created',
-      to: 'send to its dead-letter queue',
-      act: send('GirlCreatedDeadLetterQueueUrl'),
-    },
-    { service: 'review-posted', to: 'publish to the review topic', act: publish('ReviewTopicArn') },
-  ])('$service may do what its role allows: $to', async ({ service, act }) => {
-    await expect(act(clientsOf(service))).resolves.toMatchObject({ $metadata: { httpStatusCode: 200 } });
-  });
+type Call = (clients: Clients) => Promise<unknown>;
 
-  const consumerRefusals = [
-    { to: 'read the secret', act: readSecret },
-    { to: 'write to the cast table', act: putCast },
-    { to: 'read its own table', act: getShop },
-    { to: 'send to its own queue', act: send('ShopUpdatedQueueUrl') },
-    { to: 'send to the unrouted queue', act: send('UnroutedQueueUrl') },
-    {
-      to: 'send to the dead-letter queue of another event',
-      act: send('UserUpdatedDeadLetterQueueUrl'),
-    },
-    { to: 'receive from the queue of another event', act: receive('UserUpdatedQueueUrl') },
-    { to: 'read the payload of another event', act: getPayload('user.updated') },
-    { to: 'store a payload', act: putPayload('shop.updated') },
-    { to: 'publish to the chat topic', act: publish('ChatTopicArn') },
-  ];
-  const receiverRefusals = [
-    { to: 'receive from a queue that it sends to', act: receive('ShopUpdatedQueueUrl') },
-    { to: 'read a payload', act: getPayload('shop.updated') },
-    { to: 'send to a dead-letter queue', act: send('ShopUpdatedDeadLetterQueueUrl') },
-    { to: 'read the shop cache table', act: scan('ShopCacheTable') },
-    { to: 'read the cast table', act: scan('CastTable') },
-    { to: 'read the contact_partner table', act: scan('ContactPartnerTable') },
-  ];
+test.each<[string, string, Call]>([
+  ['receiver', 'read the secret', readSecret],
+  ['receiver', 'send to the unrouted queue', send('UnroutedQueueUrl')],
+  ['receiver', 'store a large payload', putPayload('shop.updated')],
+  ['girl-created', 'write to the cast table', putCast],
+  ['girl-created', 'send to its dead-letter queue', send('GirlCreatedDeadLetterQueueUrl')],
+  ['review-posted', 'publish to the review topic', publish('ReviewTopicArn')],
+])('%s may %s', async (service, _, call) => {
+  await expect(call(clientsOf(service))).resolves.toMatchObject({ $metadata: { httpStatusCode: 200 } });
+});
 
-  test.each([
-    ...consumerRefusals.map((refusal) => ({ ...refusal, service: 'shop-updated' })),
-    { service: 'girl-created', to: 'receive from girl.deleted', act: receive('GirlDeletedQueueUrl') },
-    { service: 'review-posted', to: 'publish to the chat topic', act: publish('ChatTopicArn') },
-    ...receiverRefusals.map((refusal) => ({ ...refusal, service: 'receiver' })),
-  ])('$service may not do what its role does not allow: $to', async ({ service, act }) => {
-    await expect(act(clientsOf(service))).rejects.toMatchObject({
-      name: expect.stringMatching(/^(AccessDenied(Exception)?|AuthorizationErrorException)$/),
-    });
-  });
-
-  test('has its name on the command line, and its own access key and environment', () => {
-    const functions = [...stack.functions.values()];
-    expect([...stack.functions.keys()].sort()).toEqual(
-      ['receiver', 'smoke-test', ...eventNames.map(kebabCase)].sort(),
-    );
-    const keys = functions.map(({ definition }) => definition.credentials.accessKeyId);
-    expect(new Set(keys).size).toBe(functions.length);
-    const { environment } = definitionOf('shop-updated');
-    expect(environment.SHOP_CACHE_TABLE).toBe(stack.outputs.ShopCacheTable);
-    for (const foreign of ['WEBHOOK_SECRET_ARN', 'CAST_TABLE', 'REVIEW_TOPIC_ARN']) {
-      expect(environment).not.toHaveProperty(foreign);
-    }
-    expect(process.env).not.toHaveProperty('SHOP_CACHE_TABLE');
+test.each<[string, string, Call]>([
+  ['receiver', 'receive from a queue that it sends to', receive('ShopUpdatedQueueUrl')],
+  ['receiver', 'read a payload', getPayload('shop.updated')],
+  ['receiver', 'send to a dead-letter queue', send('ShopUpdatedDeadLetterQueueUrl')],
+  ['receiver', 'read a table', scan('ContactPartnerTable')],
+  ['shop-updated', 'read the secret', readSecret],
+  ['shop-updated', 'write to the cast table', putCast],
+  ['shop-updated', 'read its own table', getShop],
+  ['shop-updated', 'send to its own queue', send('ShopUpdatedQueueUrl')],
+  ['shop-updated', 'send to the unrouted queue', send('UnroutedQueueUrl')],
+  ['shop-updated', "send to another event's dead-letter queue", send('UserUpdatedDeadLetterQueueUrl')],
+  ['shop-updated', 'receive from the queue of another event', receive('UserUpdatedQueueUrl')],
+  ['shop-updated', 'read the payload of another event', getPayload('user.updated')],
+  ['shop-updated', 'store a payload', putPayload('shop.updated')],
+  ['review-posted', 'publish to the chat topic', publish('ChatTopicArn')],
+])('%s may not %s', async (service, _, call) => {
+  await expect(call(clientsOf(service))).rejects.toMatchObject({
+    name: expect.stringMatching(/^(AccessDenied(Exception)?|AuthorizationErrorException)$/),
   });
 });
 
-describe('a receiver that is killed', () => {
-  const review = { event: 'review.posted', data: { review_id: 'r1' }, timestamp: '2026-01-31T09:00:00Z' };
-  const post = () => new Partner(stack.outputs.WebhookUrl).post(review);
-  const receiver = () => stack.functions.get('receiver')?.function;
-
-  test('while it is idle answers the next delivery as usual', async () => {
-    await receiver()?.kill();
-    expect(receiver()?.environments).toBe(0);
-    expect((await post()).status).toBe(200);
-  });
-
-  test('in the middle of a delivery answers it with 500, and the next one as usual', async () => {
-    stack.faults.inject({ service: 'sqs', operation: 'SendMessage', kind: 'slow', milliseconds: 1_000 });
-    const killed = receiver()?.killDuringNext(200);
-    expect((await post()).status).toBe(500);
-    expect(await killed).toBe(true);
-    stack.faults.clear();
-    expect((await post()).status).toBe(200);
-  });
+test('each function has its name on the command line, its own access key, and only its own environment', () => {
+  const functions = [...stack.functions.values()];
+  expect([...stack.functions.keys()].sort()).toEqual(
+    ['receiver', 'smoke-test', ...eventNames.map(kebabCase)].sort(),
+  );
+  const keys = functions.map(({ definition }) => definition.credentials.accessKeyId);
+  expect(new Set(keys).size).toBe(functions.length);
+  const { environment } = definitionOf('shop-updated');
+  expect(environment.SHOP_CACHE_TABLE).toBe(stack.outputs.ShopCacheTable);
+  expect(Object.keys(environment)).not.toEqual(expect.arrayContaining(['WEBHOOK_SECRET_ARN']));
+  expect(process.env).not.toHaveProperty('SHOP_CACHE_TABLE');
 });
 
-describe('an observer', () => {
-  test('gets a delivery and the item that it changed, but no changes by an operator', async () => {
-    const shop = { shop_id: 'shop-observed' };
-    await putGirl(clientsOf(), 'girl-of-an-operator');
-    const delivery = { event: 'shop.updated', data: shop, timestamp: '2026-01-31T09:00:00Z' };
-    await new Partner(stack.outputs.WebhookUrl).post(delivery);
-    expect(observed.exchanges.at(-1)).toMatchObject({
-      path: new URL(stack.outputs.WebhookUrl ?? '').pathname,
-      body: Buffer.from(JSON.stringify(delivery)),
-      status: 200,
-    });
-    const change = await eventually(async () =>
-      observed.changes.find(({ key }) => key.shop_id?.S === 'shop-observed'),
-    );
-    expect(change).toMatchObject({
-      table: stack.outputs.ShopCacheTable,
-      before: undefined,
-      after: { shop_id: { S: 'shop-observed' } },
-    });
-    expect(observed.changes.filter(({ key }) => key.girl_id?.S === 'girl-of-an-operator')).toEqual([]);
-  });
-});
-
-describe('the resources that a stack uses', () => {
-  /** Number of execution environments that exist, busy or idle. */
-  const environments = () =>
-    [...stack.functions.values()].reduce((sum, item) => sum + item.function.environments, 0);
-
-  test('are bounded: a burst starts few environments after the first of each function', async () => {
-    const before = environments();
-    const partner = new Partner(stack.outputs.WebhookUrl);
-    const delivery = (index: number) => ({
-      event: eventNames[index % eventNames.length],
-      data: { shop_id: `shop-${index}`, girl_id: `girl-${index}`, user_id: `user-${index}` },
-      timestamp: '2026-01-31T09:00:00Z',
-    });
-    const answers = await Promise.all(
-      Array.from({ length: 120 }, (_, index) => partner.post(delivery(index))),
-    );
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(environments() - before).toBeLessThanOrEqual(1);
-  });
-});
-
-test('a port in use leaves nothing of the stack running', async () => {
-  const listening = async () => {
-    const server = createServer();
-    await once(server.listen({ port: 0, host: '127.0.0.1' }), 'listening');
-    return { server, port: (server.address() as AddressInfo).port };
-  };
-  const taken = await listening();
-  const spare = await listening();
-  await once(spare.server.close(), 'close');
-  const starting = startTestStack({ port: taken.port, awsPort: spare.port });
-  await expect(starting).rejects.toMatchObject({ code: 'EADDRINUSE', port: taken.port });
-  await expect(fetch(`http://localhost:${spare.port}`)).rejects.toThrow('fetch failed');
-  await once(taken.server.close(), 'close');
+test('the local stack knows every resource of the template', () => {
+  const place = { awsUrl: 'http://aws', apiUrl: 'http://api' };
+  expect(new Resources(readCloudAssembly(testAssembly()), place).unknownTypes()).toEqual([]);
 });

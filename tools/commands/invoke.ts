@@ -6,6 +6,7 @@ import { DUPLICATE, RETRY_NOT_DELAYED, STALE } from '../../lambda/log-messages.t
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import { FUNCTIONS_FILE, NOT_RUNNING } from '../stage/local-folder.ts';
 import { LogFormat } from '../start/log-format.ts';
+import { sampleInvocation } from '../start/sample-invocation.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError, UsageError } from '../terminal/command-error.ts';
 import { readJson } from '../terminal/files.ts';
@@ -27,11 +28,11 @@ export const command = hookctlCommand(
 Examples:
   npx hookctl invoke shop.updated
   npx hookctl invoke receiver shop.updated
-  npx hookctl invoke receiver events/rest-api/shop-updated.json`,
+  npx hookctl invoke receiver my-event.json`,
   )
   .action(async (name, event) => {
     const definition = definitionOf(name);
-    const payload = readJson(eventFile(name, event));
+    const payload = eventFor(name, event);
     let outcome: string | undefined;
     const handler = new LocalFunction(definition, (line) => {
       outcome = skippedAs(line) ?? outcome;
@@ -60,7 +61,7 @@ function definitionOf(name: string): FunctionDefinition {
 }
 
 /** @throws CommandError if the user named neither an event nor a file */
-function eventFile(name: string, event: string | undefined): string {
+function eventFor(name: string, event: string | undefined): unknown {
   const consumer = eventNames.find((known) => name === known || name === kebabCase(known));
   if (event === undefined && consumer === undefined) {
     throw new UsageError(`Which event for ${name}? A file, or one of: ${eventNames.join(', ')}`);
@@ -70,9 +71,9 @@ function eventFile(name: string, event: string | undefined): string {
     const meant = didYouMean(sample, eventNames);
     if (meant !== '' && !existsSync(typedPath(sample)))
       throw new UsageError(`No file or event ${sample}.${meant}`);
-    return typedPath(sample);
+    return readJson(typedPath(sample));
   }
-  return `events/${name === 'receiver' ? 'api-gateway' : 'sqs'}/${kebabCase(sample)}.json`;
+  return sampleInvocation(sample, name === 'receiver');
 }
 
 /** Reasons why a consumer skips an event, by its log message. */

@@ -6,16 +6,14 @@ import { configurationDocument } from './configuration-document.ts';
 import type { DerivedFile } from './derived-file.ts';
 import { eventIndex } from './event-index.ts';
 import { eventsTable, partnerEventsTable } from './events-table.ts';
-import { lambdaEvents } from './lambda-events.ts';
 import { limitsTable } from './limits-table.ts';
-import { logicalIds, statefulResources } from './logical-ids.ts';
 import { permissionsDocument } from './permissions-document.ts';
+import { statefulResources } from './stateful-resources.ts';
 
 const COMMANDS_DOCUMENT = 'docs/commands.md';
 
 /** Functions that make the files which depend on the stack, by path. */
 const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
-  'test/lib/snapshots/logical-ids.txt': (all) => logicalIds(all),
   'test/lib/snapshots/stateful.txt': (all) => statefulResources([all.prod, all['every-setting']]),
   'docs/permissions.md': (all) => permissionsDocument(all.prod, all['every-setting'], all.encrypted),
   'docs/configuration.md': configurationDocument,
@@ -33,7 +31,7 @@ const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
 export function derivedFiles(assemblies: Assemblies, commands: string): DerivedFile[] {
   const ofStack = Object.entries(OF_STACK).map(([file, make]) => ({ file, text: make(assemblies) }));
   const ofCommands = { file: COMMANDS_DOCUMENT, text: commands };
-  return [eventIndex(), ...lambdaEvents(), ...apiFiles(), ofCommands, ...ofStack];
+  return [eventIndex(), ...apiFiles(), ofCommands, ...ofStack];
 }
 
 const filled = (file: string, texts: Readonly<Record<string, string>>) =>

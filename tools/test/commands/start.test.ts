@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { readCloudAssembly } from 'local-aws/template';
 import { stageOverrides } from '../../../bin/synthesise.ts';
 import { LOCAL_SECRET } from '../../../events/signing.ts';
+import { sqsEvent } from '../../../events/sqs-event.ts';
 import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
 import type { EffectName } from '../../../lambda/events/definition.ts';
 import { eventually } from '../../../test/support/eventually.ts';
@@ -162,16 +163,13 @@ test('send --wait prints the effect of each event, and so does trace', async () 
 });
 
 describe('invoke', () => {
-  test.each([['events/api-gateway/shop-updated.json'], ['user.updated']])(
-    'gives the receiver %s, signed with the local secret',
-    async (event) => {
-      const { code, stdout } = await project.type(['invoke', 'receiver', event]);
-      expect({ code, result: JSON.parse(stdout) }).toEqual({
-        code: 0,
-        result: expect.objectContaining({ statusCode: 200 }),
-      });
-    },
-  );
+  test('gives the receiver a sample, signed with the local secret', async () => {
+    const { code, stdout } = await project.type(['invoke', 'receiver', 'user.updated']);
+    expect({ code, result: JSON.parse(stdout) }).toEqual({
+      code: 0,
+      result: expect.objectContaining({ statusCode: 200 }),
+    });
+  });
 
   test('uses the sample of a consumer by default', async () => {
     const { code, stdout } = await project.type(['invoke', 'girl.created']);
@@ -180,9 +178,14 @@ describe('invoke', () => {
 
   test('shows the error of a handler, and nothing else', async () => {
     const file = project.path('no-event.json');
-    const { Records } = JSON.parse(readFileSync('events/sqs/girl-created.json', 'utf8'));
+    const { Records } = sqsEvent({
+      event: 'girl.created',
+      name: 'girl-created',
+      payload: { timestamp: '2026-01-31T09:00:00Z' },
+    });
     // The key of another event's payload, which the consumer may not read. So the attempt fails and is retried.
-    Records[0].messageAttributes.payloadKey = { dataType: 'String', stringValue: 'another.event/none' };
+    const payloadKey = { dataType: 'String', stringValue: 'another.event/none' } as const;
+    Object.assign(Records[0]?.messageAttributes ?? {}, { payloadKey });
     await writeFile(file, JSON.stringify({ Records }));
     const { stdout, stderr } = await project.type(['invoke', 'girl.created', file]);
     expect(JSON.parse(stdout).batchItemFailures).toHaveLength(1);

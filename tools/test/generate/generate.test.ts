@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { cp, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { stageAssembly, stageTemplate } from '../../../test/lib/stage-assembly.ts';
+import { stageAssembly } from '../../../test/lib/stage-assembly.ts';
 import { documentOfCommands } from '../../commands/generate.ts';
 import { assembliesIn, derivedFrom } from '../../generate/assemblies.ts';
 import { isUpToDate } from '../../generate/derived-file.ts';
@@ -29,18 +28,6 @@ test('a document must have a place for a generated part', () => {
   expect(() => fillSection('<!-- alarms -->\n<!-- /alarms -->', 'limits', '')).toThrow(
     'The document has no <!-- limits -->',
   );
-});
-
-test('the list of logical ids names each type once per id, without what changes with the code', async () => {
-  const lines = readFileSync('test/lib/snapshots/logical-ids.txt', 'utf8').trim().split('\n');
-  const ids = lines.map((line) => line.split(' ')[1]);
-  expect(new Set(ids).size).toBe(ids.length);
-  expect(ids.filter((id) => /[0-9a-f]{32}/.test(String(id)))).toEqual([
-    expect.stringContaining('Deployment'),
-  ]);
-  const { resources } = await stageTemplate('prod');
-  const ofProd = lines.filter((line) => !line.startsWith('Output ') && /^[^(]*$|[( ]prod\b/.test(line));
-  expect(ofProd).toHaveLength(resources.length);
 });
 
 describe('the index of events', () => {

@@ -1,29 +1,4 @@
 import { SynthesisedTemplate } from 'local-aws/template';
-import { type Assemblies, derivedFrom } from './assemblies.ts';
-
-/** The part of a version's logical id that changes with the function's code. */
-const CODE_HASH = /(?<=CurrentVersion[0-9A-F]{8})[0-9a-f]{32}$/;
-
-/**
- * A line for each resource with its type, and for each output. If not every stage has the resource, the line ends with
- * the stages that do. An unexpected line is a resource that CloudFormation would create, replace or delete.
- */
-export function logicalIds(assemblies: Assemblies): string {
-  const stagesOf = new Map<string, string[]>();
-  for (const stage of derivedFrom) {
-    const { resources, outputs } = new SynthesisedTemplate(assemblies[stage]);
-    for (const line of [
-      ...resources.map(({ type, logicalId }) => `${type} ${logicalId.replace(CODE_HASH, 'HASH')}`),
-      ...Object.keys(outputs).map((name) => `Output ${name}`),
-    ]) {
-      stagesOf.set(line, [...(stagesOf.get(line) ?? []), stage]);
-    }
-  }
-  const lines = Array.from(stagesOf, ([line, stages]) =>
-    stages.length === derivedFrom.length ? line : `${line} (${stages.join(', ')})`,
-  );
-  return `${lines.sort().join('\n')}\n`;
-}
 
 /**
  * Resources with data that cannot be recreated, or with an address that others know. For each, the properties whose
@@ -51,16 +26,18 @@ const REPLACED_BY: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * A line for each resource that must not be replaced, with the values that would replace it if changed. If a line
- * changes, data is lost or an address breaks.
+ * A line for each resource that must not be replaced, with the values that would replace it if changed, and for each
+ * output. If a line changes, data is lost, or an address or a script breaks.
  * @throws Error if no assembly has a resource of one of the types
  */
 export function statefulResources(assemblies: readonly string[]): string {
+  const templates = assemblies.map((assembly) => new SynthesisedTemplate(assembly));
   const resources = new Map(
-    assemblies.flatMap((assembly) =>
-      new SynthesisedTemplate(assembly).resources.map((resource) => [resource.logicalId, resource] as const),
+    templates.flatMap((template) =>
+      template.resources.map((resource) => [resource.logicalId, resource] as const),
     ),
   );
+  const outputs = new Set(templates.flatMap((template) => Object.keys(template.outputs)));
   const lines = Object.entries(REPLACED_BY).flatMap(([type, names]) => {
     const found = [...resources.values()].filter((resource) => resource.type === type);
     if (found.length === 0) throw new Error(`No template has a resource of the type ${type}`);
@@ -71,5 +48,5 @@ export function statefulResources(assemblies: readonly string[]): string {
       return [type, logicalId, ...fixed].join(' ');
     });
   });
-  return `${lines.sort().join('\n')}\n`;
+  return `${[...lines, ...[...outputs].map((name) => `Output ${name}`)].sort().join('\n')}\n`;
 }
