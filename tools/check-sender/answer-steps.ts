@@ -7,23 +7,19 @@ export interface AnswerStep {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly delayMilliseconds?: number;
-  /** Where the connection is closed: `before` the first byte of the answer, or `within` its body. */
-  readonly cut?: 'before' | 'within';
+  /** Whether the connection is closed without an answer. */
+  readonly isCut?: boolean;
 }
 
 /** Steps by their names. A name with a time, such as `slow`, may be given another: `slow=35s`. */
-const STEPS: Readonly<Record<string, (milliseconds?: number) => AnswerStep>> = {
+const STEPS: Readonly<Record<string, (seconds?: number) => AnswerStep>> = {
   ...Object.fromEntries([401, 429, 500, 502, 503, 504].map((status) => [status, () => ({ status })])),
   ok: () => ({}),
   redirect: () => ({ status: 302, headers: { location: `${WEBHOOK_PATH}/redirected` } }),
-  cut: () => ({ cut: 'before' }),
-  'cut-late': () => ({ cut: 'within' }),
-  slow: (delayMilliseconds = 35_000) => ({ delayMilliseconds }),
+  cut: () => ({ isCut: true }),
+  slow: (seconds = 35) => ({ delayMilliseconds: seconds * 1_000 }),
   // A REST API sends this header with its own 500, in whole seconds (RFC 9110, section 10.2.3).
-  'retry-after': (milliseconds = 20_000) => ({
-    status: 500,
-    headers: { 'retry-after': String(Math.ceil(milliseconds / 1_000)) },
-  }),
+  'retry-after': (seconds = 20) => ({ status: 500, headers: { 'retry-after': String(Math.ceil(seconds)) } }),
 };
 
 /**
@@ -32,14 +28,10 @@ const STEPS: Readonly<Record<string, (milliseconds?: number) => AnswerStep>> = {
  */
 export function parseSteps(text: string): readonly AnswerStep[] {
   return text.split(',').map((word) => {
-    const [, name = word, amount, unit] =
-      /^(slow|retry-after)=(\d{1,4}(?:\.\d{1,3})?)(ms|s)$/.exec(word) ?? [];
-    if (!Object.hasOwn(STEPS, name)) {
-      throw new InvalidArgumentError(
-        `Each step is one of ${Object.keys(STEPS).join(', ')}. Some take a time: slow=35s, retry-after=20s. Join steps with commas.`,
-      );
-    }
-    const milliseconds = amount === undefined ? undefined : Number(amount) * (unit === 's' ? 1_000 : 1);
-    return STEPS[name]?.(milliseconds) ?? {};
+    const [, name = word, seconds] = /^(slow|retry-after)=(\d{1,4}(?:\.\d{1,3})?)s$/.exec(word) ?? [];
+    if (Object.hasOwn(STEPS, name)) return STEPS[name]?.(seconds ? Number(seconds) : undefined) ?? {};
+    throw new InvalidArgumentError(
+      `Each step is one of ${Object.keys(STEPS).join(', ')}. Some take a time: slow=35s, retry-after=20s. Join steps with commas.`,
+    );
   });
 }

@@ -10,24 +10,17 @@ import {
   listen,
   requestOf,
 } from 'local-aws/gateway';
-import type { EventName } from '../../lambda/events/catalogue.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import { sha256Hex } from '../../lambda/hash.ts';
 import { GATEWAY_TIMEOUT_SECONDS } from '../../lambda/limits.ts';
-import { PARKED } from '../../lambda/log-messages.ts';
+import { ACCEPTED, PARKED, REJECTED } from '../../lambda/log-messages.ts';
 import { createReceiver, type DeliveryOutcome } from '../../lambda/receiver/receive.ts';
 import type { AnswerStep } from './answer-steps.ts';
-import {
-  patienceFinding,
-  type RequestEnding,
-  repeatFindings,
-  SentDeliveries,
-  type SentDelivery,
-} from './deliveries.ts';
+import { patienceFinding, type RequestEnding, repeatFindings, SentDeliveries } from './deliveries.ts';
 import { explainSignature } from './explain-signature.ts';
 import { type Finding, type Grade, wrong } from './finding.ts';
 import { connectionFinding, httpFindings } from './http-findings.ts';
-import { knownEvent, payloadFindings } from './payload-findings.ts';
+import { payloadFindings } from './payload-findings.ts';
 
 /** Milliseconds after which an HTTP API answers 503 if a function has not answered. */
 const GATEWAY_TIMEOUT = GATEWAY_TIMEOUT_SECONDS * 1_000;
@@ -35,8 +28,6 @@ const GATEWAY_TIMEOUT = GATEWAY_TIMEOUT_SECONDS * 1_000;
 const TIMEOUT_CHECK_INTERVAL = 500;
 /** Milliseconds for which an idle connection stays open: longer than most senders wait before a repeat. */
 const KEEP_ALIVE = 65_000;
-/** Maximum open connections, because a process may open only a few thousand files. */
-const MAX_CONNECTIONS = 2_000;
 
 const GRADES: readonly Grade[] = ['wrong', 'risky', 'fine'];
 
@@ -45,18 +36,18 @@ export interface Verdict {
   readonly request: number;
   readonly at: Date;
   /** HTTP status of the service's own answer. */
-  readonly status: number | undefined;
+  readonly status?: number;
   /** `status` in the body of an answer 200. */
-  readonly word: 'queued' | 'parked' | undefined;
-  readonly event: EventName | undefined;
-  readonly eventId: string | undefined;
+  readonly word?: 'queued' | 'parked';
+  readonly event?: string;
+  readonly eventId?: string;
   /** Bytes of the body that arrived. */
   readonly bytes: number;
   /** How the request ended. Differs from `status` if another answer was simulated. */
   readonly ending: RequestEnding;
   /** Number of the delivery, and of the request within it. */
-  readonly delivery: number | undefined;
-  readonly attempt: number | undefined;
+  readonly delivery?: number;
+  readonly attempt?: number;
   /** The worst first. */
   readonly findings: readonly Finding[];
 }
@@ -83,7 +74,7 @@ interface CurrentRequest {
 /** A server that answers each request as the service does, or as a simulated step says, and reports a verdict. */
 export class Checker {
   readonly #options: CheckerOptions;
-  readonly #deliveries = new SentDeliveries();
+  readonly deliveries = new SentDeliveries();
   readonly #current = new WeakMap<Duplex, CurrentRequest>();
   readonly #closing = new AbortController();
   #servers: readonly Server[] = [];
@@ -101,10 +92,6 @@ export class Checker {
     this.#options = options;
   }
 
-  deliveries(): readonly SentDelivery[] {
-    return this.#deliveries.all();
-  }
-
   async close(): Promise<void> {
     this.#closing.abort();
     const closed = this.#servers.map((server) => once(server.close(), 'close'));
@@ -114,7 +101,6 @@ export class Checker {
 
   async #listen(): Promise<void> {
     const { port, host, requestTimeout = GATEWAY_TIMEOUT } = this.#options;
-    const serve = (message: IncomingMessage, response: ServerResponse) => void this.#serve(message, response);
     const settings = {
       requestTimeout,
       headersTimeout: requestTimeout,
@@ -122,18 +108,16 @@ export class Checker {
       keepAliveTimeout: KEEP_ALIVE,
       requireHostHeader: false,
     };
-    const listening = await listen(settings, serve, { port, host });
-    this.port = listening.port;
-    this.#servers = listening.servers;
+    const serve = (message: IncomingMessage, response: ServerResponse) => void this.#serve(message, response);
+    ({ port: this.port, servers: this.#servers } = await listen(settings, serve, { port, host }));
     for (const server of this.#servers) {
-      server.maxConnections = MAX_CONNECTIONS;
-      server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
+      server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
         const current = this.#current.get(socket);
         if (socket.writable && error.code !== 'ECONNRESET')
           socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
         socket.destroy();
         const isIdle = error.code === 'ECONNRESET' && (current === undefined || current.isRead);
-        if (!isIdle && !this.#closing.signal.aborted) this.#reportBroken(error, current);
+        if (!isIdle) this.#reportBroken(error, current);
       });
     }
   }
@@ -143,28 +127,18 @@ export class Checker {
     const current = { bytes: 0, isRead: false };
     this.#current.set(message.socket, current);
     const request = requestOf(message, this.port);
-    const body = await bodyOf(message, current).catch(() => undefined);
-    if (current.isRead)
-      return await this.#judge(request, body, { message, response, start, bytes: current.bytes });
-    response.destroy();
-    // If the sender disconnected, there may be no `clientError`.
-    if (!this.#closing.signal.aborted) this.#reportBroken(new Error('closed'), current);
-  }
-
-  async #judge(
-    request: HttpRequest,
-    body: Buffer | undefined,
-    {
-      message,
-      response,
-      start,
-      bytes,
-    }: { message: IncomingMessage; response: ServerResponse; start: number; bytes: number },
-  ): Promise<void> {
+    let body: Buffer | undefined;
+    try {
+      body = await bodyOf(message, current);
+    } catch (error) {
+      response.destroy();
+      // If the sender disconnected, there may be no `clientError`.
+      if (!current.isRead) this.#reportBroken(error as Error, current);
+      return;
+    }
     const { secret, steps = [] } = this.#options;
     const own = await serviceAnswer(request, body, secret);
-    const { status } = own.response;
-    const recorded = own.outcome && body && this.#deliveries.record({ ...request, body }, start);
+    const recorded = own.outcome && body && this.deliveries.record({ ...request, body }, start);
     const repeats = recorded ? [...repeatFindings(recorded.delivery, recorded.attempt)] : [];
     const attempt = recorded?.delivery.attempts.length;
     const step = steps[Math.min(attempt ?? 0, steps.length) - 1] ?? {};
@@ -173,16 +147,15 @@ export class Checker {
     const at = performance.now();
     const retryAfterSeconds = Number(answer.headers['retry-after'] ?? 0);
     if (recorded) recorded.attempt.end = { how: ending, at, retryAfterSeconds };
-    const hasGivenUp = ending === 'no answer' && step.cut === undefined && !this.#closing.signal.aborted;
+    const hasGivenUp = ending === 'no answer' && !step.isCut && !this.#closing.signal.aborted;
     this.#report({
       at: request.receivedAt,
-      status,
-      ...(status === 200 && body && { word: wordOf(own), event: knownEvent(body) }),
-      eventId: body && sha256Hex(body),
-      bytes,
+      status: own.response.status,
+      ...wordOf(own.outcome),
+      ...(body && { eventId: sha256Hex(body) }),
+      bytes: current.bytes,
       ending,
-      delivery: recorded?.delivery.number,
-      attempt,
+      ...(recorded && attempt && { delivery: recorded.delivery.number, attempt }),
       findings: [
         ...(await findingsOf(request, body, secret)),
         ...repeats,
@@ -208,28 +181,17 @@ export class Checker {
 
   /** Reports an incomplete request, or bytes that are not a request. */
   #reportBroken(error: Error, current: CurrentRequest | undefined): void {
-    const isBody = current !== undefined && !current.isRead;
-    if (isBody) current.isRead = true;
-    this.#report({
-      at: new Date(),
-      bytes: isBody ? current.bytes : 0,
-      ending: 'no answer',
-      findings: [connectionFinding(error, isBody ? current.bytes : undefined)],
-    });
+    if (this.#closing.signal.aborted) return;
+    const bytes = current === undefined || current.isRead ? undefined : current.bytes;
+    if (current) current.isRead = true;
+    const findings = [connectionFinding(error, bytes)];
+    this.#report({ at: new Date(), bytes: bytes ?? 0, ending: 'no answer', findings });
   }
 
-  #report(verdict: Partial<Verdict> & Pick<Verdict, 'at' | 'bytes' | 'ending' | 'findings'>): void {
+  #report({ findings, ...verdict }: Omit<Verdict, 'request'>): void {
     this.#count += 1;
-    const { findings } = verdict;
-    const none = { status: undefined, word: undefined, event: undefined, eventId: undefined };
-    this.#options.onVerdict({
-      ...none,
-      delivery: undefined,
-      attempt: undefined,
-      ...verdict,
-      request: this.#count,
-      findings: GRADES.flatMap((grade) => findings.filter((one) => one.grade === grade)),
-    });
+    const sorted = GRADES.flatMap((grade) => findings.filter((one) => one.grade === grade));
+    this.#options.onVerdict({ request: this.#count, ...verdict, findings: sorted });
   }
 }
 
@@ -249,20 +211,16 @@ async function bodyOf(message: IncomingMessage, current: CurrentRequest): Promis
   return current.bytes > BODY_LIMIT_BYTES ? undefined : Buffer.concat(chunks);
 }
 
-interface ServiceAnswer {
-  readonly response: HttpResponse;
-  /** What the receiver did. Undefined if API Gateway answered itself. */
-  readonly outcome: DeliveryOutcome | undefined;
+function wordOf(outcome: DeliveryOutcome | undefined): Pick<Verdict, 'word' | 'event'> {
+  if (outcome?.outcome === ACCEPTED) return { word: 'queued', event: outcome.event };
+  return outcome?.outcome === PARKED ? { word: 'parked' } : {};
 }
 
-const wordOf = ({ outcome }: ServiceAnswer) => (outcome?.outcome === PARKED ? 'parked' : 'queued');
-
-/** The answer of the service: receiver and HTTP API, with queues that accept everything and store nothing. */
-async function serviceAnswer(
-  request: HttpRequest,
-  body: Buffer | undefined,
-  secret: string,
-): Promise<ServiceAnswer> {
+/**
+ * The answer of the service: receiver and HTTP API, with queues that accept everything and store nothing.
+ * @returns also what the receiver did; undefined if API Gateway answered itself
+ */
+async function serviceAnswer(request: HttpRequest, body: Buffer | undefined, secret: string) {
   let outcome: DeliveryOutcome | undefined;
   const receiver = createReceiver({
     secrets: { matchesAny: async (test) => test([secret]) },
@@ -273,16 +231,14 @@ async function serviceAnswer(
     },
     reportError: async () => {},
   });
-  const api = httpApi({
-    apiId: 'checker',
-    routes: [
-      {
-        routeKey: `POST ${WEBHOOK_PATH}`,
-        invoke: async (event) => ({ ok: true, payload: await receiver(event) }),
-      },
-    ],
-  });
-  const { response } = await api.answer(request, async () => body);
+  const route = {
+    routeKey: `POST ${WEBHOOK_PATH}`,
+    invoke: async (event: Parameters<typeof receiver>[0]) => ({
+      ok: true as const,
+      payload: await receiver(event),
+    }),
+  };
+  const { response } = await httpApi({ apiId: 'checker', routes: [route] }).answer(request, async () => body);
   return { response, outcome };
 }
 
@@ -290,36 +246,26 @@ async function serviceAnswer(
  * All findings about a request. If the address is wrong, the rest is checked all the same, so that one verdict names
  * all mistakes.
  */
-export async function findingsOf(
+async function findingsOf(
   request: HttpRequest,
   body: Buffer | undefined,
   secret: string,
 ): Promise<Finding[]> {
   const ofHttp = [...httpFindings(request, body ?? Buffer.alloc(0), secret)];
-  const { response, outcome } = await serviceAnswer(
-    { ...request, method: 'POST', path: WEBHOOK_PATH },
-    body,
-    secret,
-  );
+  const addressed = { ...request, method: 'POST', path: WEBHOOK_PATH };
+  const { response, outcome } = await serviceAnswer(addressed, body, secret);
   if (body === undefined || response.status === 413) {
-    return [
-      ...ofHttp,
-      wrong(
-        'body-too-large',
-        'The body is too large. The service accepts 6 MB, or 4.5 MB behind a REST API.',
-        'Send less data per event.',
-      ),
-    ];
+    const what = 'The body is too large. The service accepts 6 MB, or 4.5 MB behind a REST API.';
+    return [...ofHttp, wrong('body-too-large', what, 'Send less data per event.')];
   }
-  if (outcome?.outcome !== 'Rejected') return [...ofHttp, ...payloadFindings(body, request.receivedAt)];
+  const ofPayload = payloadFindings(body, request.receivedAt);
+  if (outcome?.outcome !== REJECTED) return [...ofHttp, ...ofPayload];
   const causes = explainSignature({ ...request, body }, [secret]);
   // An HTTP API passes bodies to the receiver as text, so other bytes than UTF-8 are lost (decision D2).
-  const all =
-    causes.length > 0
-      ? causes
-      : [wrong('body-not-utf-8', 'The body is not UTF-8.', 'Encode the JSON as UTF-8, uncompressed.')];
-  const next = payloadFindings(body, request.receivedAt).filter(({ grade }) => grade === 'wrong');
-  return [...ofHttp, ...all, ...next.map((finding) => ({ ...finding, isNext: true }))];
+  if (causes.length === 0)
+    causes.push(wrong('body-not-utf-8', 'The body is not UTF-8.', 'Encode the JSON as UTF-8, uncompressed.'));
+  const next = ofPayload.filter(({ grade }) => grade === 'wrong');
+  return [...ofHttp, ...causes, ...next.map((finding) => ({ ...finding, isNext: true }))];
 }
 
 const failure = (status: number, headers: Readonly<Record<string, string>> = {}): HttpResponse => ({
@@ -333,14 +279,12 @@ async function send(
   { socket }: IncomingMessage,
   response: ServerResponse,
   { status, headers, body }: HttpResponse,
-  { cut }: AnswerStep,
+  { isCut }: AnswerStep,
 ): Promise<RequestEnding> {
   if (response.destroyed || socket.destroyed) return 'no answer';
   const closed = once(response, 'close');
-  if (cut === 'before') socket.destroy();
-  else response.writeHead(status, { ...headers, 'content-length': body.length });
-  if (cut === 'within') response.write(body.subarray(0, Math.ceil(body.length / 2)), () => socket.destroy());
-  if (cut === undefined) response.end(body);
+  if (isCut) socket.destroy();
+  else response.writeHead(status, { ...headers, 'content-length': body.length }).end(body);
   await closed;
-  return cut === undefined && response.writableFinished ? status : 'no answer';
+  return !isCut && response.writableFinished ? status : 'no answer';
 }

@@ -8,17 +8,18 @@ import { canonicalText } from './json-writers.ts';
 /** Maximum number of deliveries to remember, as hashes only. The oldest is dropped first. */
 const MAX_DELIVERIES = 10_000;
 
-/** Seconds from a failure to the first repeat, and the random share of a wait. Source: docs/partner.md. */
-export const FIRST_WAIT_SECONDS = 10;
-const JITTER = 0.25;
+/** Milliseconds from a failure to the first repeat in production, with its random share. Source: docs/partner.md. */
+const FIRST_WAIT = 7_500;
 /** Seconds that a sender must wait for an answer: longer than the gateway. Source: docs/partner.md. */
 export const ANSWER_WAIT_SECONDS = 35;
 /** Milliseconds below which two waits in a row are a storm. Source: docs/partner.md. */
-const STORM_MILLISECONDS = 500;
+const STORM = 500;
+/** Milliseconds of the longest wait, with its random share: from here on, waits need not grow. Source: docs/partner.md. */
+const LONGEST_WAIT = 45 * 60_000;
 /** Milliseconds by which the clocks of sender and checker may disagree about a wait. */
 const CLOCK_ERROR = 100;
 
-const WAIT_LONGER = `Wait ${FIRST_WAIT_SECONDS} s before the first repeat, and longer each time. A test may use shorter waits, from 0.5 s on.`;
+const WAIT_LONGER = 'In production, wait 10 s before the first repeat, and then twice as long each time.';
 
 /** How a request ended: the status of the answer, or that the sender got none. */
 export type RequestEnding = number | 'no answer';
@@ -66,16 +67,15 @@ export class SentDeliveries {
   /** Records a request that has no answer yet. */
   record({ headers, body }: SignedRequest, at: number): { delivery: SentDelivery; attempt: Attempt } {
     const bodyHash = sha256Hex(body);
-    const canonical = canonicalText(body.toString());
-    const keys = [bodyHash, ...(canonical === undefined ? [] : [sha256Hex(canonical)])];
+    const keys = [bodyHash, sha256Hex(canonicalText(body.toString()) ?? body)];
     let delivery = this.#all.findLast((known) => known.keys.some((key) => keys.includes(key)));
     if (delivery === undefined) {
       this.#count += 1;
       delivery = new SentDelivery(this.#count, keys);
       this.#all = [...this.#all.slice(1 - MAX_DELIVERIES), delivery];
     }
-    const signature = valuesOf(headers, 'x-webhook-signature').join();
-    const attempt: Attempt = { at, bodyHash, signature: sha256Hex(signature), end: undefined };
+    const signature = sha256Hex(valuesOf(headers, 'x-webhook-signature').join());
+    const attempt: Attempt = { at, bodyHash, signature, end: undefined };
     delivery.attempts.push(attempt);
     return { delivery, attempt };
   }
@@ -92,73 +92,52 @@ export function* repeatFindings(
 ): Generator<Finding> {
   const index = attempts.indexOf(attempt);
   const before = attempts[index - 1];
+  if (before === undefined) return;
+  const isSameBody = before.bodyHash === attempt.bodyHash;
   // The same bytes with another signature are a correction, not a repeat.
-  if (
-    before === undefined ||
-    (before.bodyHash === attempt.bodyHash && before.signature !== attempt.signature)
-  )
-    return;
+  if (isSameBody && before.signature !== attempt.signature) return;
   const wait = waits[index - 1] ?? 0;
-  const how = before.end?.how;
-  yield note(
-    'repeat',
-    `Repeat ${index} of delivery ${number}, ${seconds(wait)} after ${how ?? 'no answer yet'}.`,
-  );
-  if (how === undefined) {
-    yield risky(
-      'repeat-while-under-way',
-      'It was sent before the previous request had an answer.',
-      `Wait ${ANSWER_WAIT_SECONDS} s for the answer.`,
-    );
+  const { how = 'no answer yet', retryAfterSeconds = 0 } = before.end ?? {};
+  const isShort = index === 1 && wait < FIRST_WAIT;
+  const what = `Repeat ${index} of delivery ${number}, ${seconds(wait)} after ${how}.`;
+  yield note('repeat', isShort ? `${what} ${WAIT_LONGER}` : what);
+  if (before.end === undefined) {
+    const remedy = `Wait ${ANSWER_WAIT_SECONDS} s for the answer.`;
+    yield risky('repeat-while-under-way', 'It was sent before the previous request had an answer.', remedy);
     return;
   }
-  if (!mustRepeat(how)) {
-    yield risky(
-      'repeat-after-final',
-      `The previous request got ${how}. This is final, but it was repeated.`,
-      'Stop after 200 and 400: the event is stored.',
-    );
+  if (!mustRepeat(before.end.how)) {
+    const what = `The previous request got ${how}. This is final, but it was repeated.`;
+    yield risky('repeat-after-final', what, 'Stop after 200 and 400: the event is stored.');
     return;
   }
-  if (before.bodyHash !== attempt.bodyHash) {
-    yield wrong(
-      'repeat-changed',
-      'This repeats a delivery with other bytes, so it counts as another event.',
-      'Store the body, and repeat the same bytes.',
-    );
+  if (!isSameBody) {
+    const what = 'This repeats a delivery with other bytes, so it counts as another event.';
+    yield wrong('repeat-changed', what, 'Store the body, and repeat the same bytes.');
   }
-  const asked = (before.end?.retryAfterSeconds ?? 0) * 1_000;
+  const asked = retryAfterSeconds * 1_000;
   if (wait < asked - CLOCK_ERROR) {
-    yield wrong(
-      'retry-after-ignored',
-      `The wait was ${seconds(wait)}, but Retry-After asked for ${seconds(asked)}.`,
-      'Wait at least as long as Retry-After says.',
-    );
+    const what = `The wait was ${seconds(wait)}, but Retry-After asked for ${seconds(asked)}.`;
+    yield wrong('retry-after-ignored', what, 'Wait at least as long as Retry-After says.');
   }
-  const longest = Math.max(0, ...waits.slice(0, index - 1));
+  // After Retry-After, a wait may be longer than the next one.
+  const earlier = waits.slice(0, index - 1).filter((_, nth) => !attempts[nth]?.end?.retryAfterSeconds);
+  const longest = Math.max(0, ...earlier);
   // A single quick repeat may come from an HTTP client whose connection was cut.
-  if (Math.max(wait, waits[index - 2] ?? Number.POSITIVE_INFINITY) < STORM_MILLISECONDS)
+  if (Math.max(wait, waits[index - 2] ?? Number.POSITIVE_INFINITY) < STORM)
     yield wrong('repeat-storm', `It was repeated after ${seconds(wait)}.`, WAIT_LONGER);
-  else if (index === 1 && wait < FIRST_WAIT_SECONDS * 1_000 * (1 - JITTER)) {
-    yield risky('repeat-early', `The first repeat came after ${seconds(wait)}.`, WAIT_LONGER);
-  } else if (wait < longest * (1 - JITTER) ** 2) {
-    yield risky(
-      'repeat-sooner',
-      `The wait was ${seconds(wait)}, but an earlier one was ${seconds(longest)}.`,
-      WAIT_LONGER,
-    );
+  else if (wait < Math.min(longest, LONGEST_WAIT)) {
+    const what = `The wait was ${seconds(wait)}, but an earlier one was ${seconds(longest)}. Waits must grow.`;
+    yield risky('repeat-sooner', what, WAIT_LONGER);
   }
 }
 
 /** A finding for a sender that closed the connection before the answer. */
 export function patienceFinding(milliseconds: number): Finding {
-  if (milliseconds >= GATEWAY_TIMEOUT_SECONDS * 1_000)
-    return note('gave-up', `The sender gave up after ${seconds(milliseconds)}.`);
-  return risky(
-    'gave-up-early',
-    `The sender gave up after ${seconds(milliseconds)}, before it got an answer.`,
-    `Wait ${ANSWER_WAIT_SECONDS} s. The service may have stored the event, and a repeat would be a duplicate.`,
-  );
+  const what = `The sender gave up after ${seconds(milliseconds)}, before it got an answer.`;
+  if (milliseconds >= GATEWAY_TIMEOUT_SECONDS * 1_000) return note('gave-up', what);
+  const remedy = `Wait ${ANSWER_WAIT_SECONDS} s. The service may have stored the event, and a repeat would be a duplicate.`;
+  return risky('gave-up-early', what, remedy);
 }
 
 /** A duration such as `0.4 s` or `12 s`. */

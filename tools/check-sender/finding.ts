@@ -16,16 +16,8 @@ export interface Finding {
   readonly isNext?: boolean;
 }
 
-export const wrong = (kind: string, what: string, remedy: string): Finding => ({
-  grade: 'wrong',
-  kind,
-  what,
-  remedy,
-});
+type MakeFinding = (kind: string, what: string, remedy: string) => Finding;
 
-export const risky = (kind: string, what: string, remedy: string): Finding => ({
-  ...wrong(kind, what, remedy),
-  grade: 'risky',
-});
-
+export const wrong: MakeFinding = (kind, what, remedy) => ({ grade: 'wrong', kind, what, remedy });
+export const risky: MakeFinding = (kind, what, remedy) => ({ grade: 'risky', kind, what, remedy });
 export const note = (kind: string, what: string): Finding => ({ grade: 'fine', kind, what });

@@ -8,61 +8,46 @@ class Digits {
 }
 
 interface JsonForm {
-  readonly comma: string;
-  readonly colon: string;
+  readonly comma?: string;
+  readonly colon?: string;
   /** Indentation per level, with each value on its own line. @default everything on one line */
   readonly indent?: string;
-  readonly quote: (text: string) => string;
-  /** @default the digits as sent */
-  readonly number?: (digits: string) => string;
-  readonly literals?: Readonly<Record<string, string>>;
+  readonly quote?: (text: string) => string;
+  /** Whether `1.0` is written as `1`. */
+  readonly parsesNumbers?: boolean;
   readonly isSorted?: boolean;
 }
 
-const unicodeEscape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+const escaped = (text: string, characters: RegExp) =>
+  JSON.stringify(text).replaceAll(
+    characters,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+const ascii = (text: string) => escaped(text, /[\u0080-\uFFFF]/g);
+const html = (text: string) => escaped(text, /[<>&\u2028\u2029]/g);
+const php = (text: string) => ascii(text).replaceAll('/', '\\/');
 
-const quote = (text: string) => JSON.stringify(text);
-const quoteAscii = (text: string) => quote(text).replaceAll(/[\u0080-\uFFFF]/g, unicodeEscape);
-const quoteForHtml = (text: string) => quote(text).replaceAll(/[<>&\u2028\u2029]/g, unicodeEscape);
-const quoteForPhp = (text: string) => quoteAscii(text).replaceAll('/', '\\/');
-/** Python's `repr`: single quotation marks, unless only double ones avoid an escape. */
-const quoteForPython = (text: string) =>
-  text.includes("'") && !text.includes('"') ? `"${text}"` : `'${text.replaceAll("'", "\\'")}'`;
+const SPACED = { comma: ', ', colon: ': ' };
 
-const COMPACT = { comma: ',', colon: ':', quote } as const;
-const SPACED = { comma: ', ', colon: ': ', quote: quoteAscii } as const;
-const SORTED_COMPACT: JsonForm = { ...COMPACT, isSorted: true };
-const asNumber = (digits: string) => String(Number(digits));
-
-/** How libraries write JSON, by their names for people. Another form for the same library follows it. */
+/** How libraries write JSON, by their names for people. */
 const WRITERS: readonly (readonly [writer: string, form: JsonForm])[] = [
-  ["JavaScript's JSON.stringify", { ...COMPACT, number: asNumber }],
-  ['a compact writer, such as Jackson or Gson', COMPACT],
-  ["Python's json.dumps", SPACED],
-  ["Python's json.dumps without ASCII escapes", { ...SPACED, quote }],
-  ["Python's json.dumps with sorted keys", { ...SPACED, isSorted: true }],
-  ["Python's json.dumps with compact separators", { ...COMPACT, quote: quoteAscii }],
-  ["PHP's json_encode", { ...COMPACT, quote: quoteForPhp }],
-  ["PHP's json_encode", { ...COMPACT, quote: quoteForPhp, number: asNumber }],
-  ["Go's json.Marshal", { ...COMPACT, quote: quoteForHtml }],
-  ["Go's json.Marshal of a map", { ...SORTED_COMPACT, quote: quoteForHtml }],
-  ['a writer that sorts keys', SORTED_COMPACT],
-  ...['  ', '    ', '\t'].flatMap((indent): [string, JsonForm][] => {
-    const width = indent === '\t' ? 'tabs' : `${indent.length} spaces`;
-    const pretty = { ...COMPACT, colon: ': ', indent };
-    return [
-      [`a writer that indents by ${width}`, pretty],
-      [`a writer that indents by ${width}`, { ...pretty, number: asNumber }],
-      [`a writer that indents by ${width}`, { ...pretty, quote: quoteAscii }],
-    ];
-  }),
+  ["JavaScript's JSON.stringify", { parsesNumbers: true }],
+  ['a compact writer, such as Jackson or Gson', {}],
+  ["Python's json.dumps", { ...SPACED, quote: ascii }],
+  ["Python's json.dumps without ASCII escapes", SPACED],
+  ["Python's json.dumps with sorted keys", { ...SPACED, quote: ascii, isSorted: true }],
+  ["Python's json.dumps with compact separators", { quote: ascii }],
+  ["PHP's json_encode", { quote: php }],
+  ["PHP's json_encode", { quote: php, parsesNumbers: true }],
+  ["Go's json.Marshal", { quote: html }],
+  ["Go's json.Marshal of a map", { quote: html, isSorted: true }],
+  ['a writer that sorts keys', { isSorted: true }],
+  ...['  ', '    ', '\t'].flatMap((indent): [string, JsonForm][] => [
+    ['a writer that indents', { colon: ': ', indent }],
+    ['a writer that indents', { colon: ': ', indent, parsesNumbers: true }],
+    ['a writer that indents', { colon: ': ', indent, quote: ascii }],
+  ]),
 ];
-
-const PYTHON_TEXT: JsonForm = {
-  ...SPACED,
-  quote: quoteForPython,
-  literals: { true: 'True', false: 'False', null: 'None' },
-};
 
 /** @returns undefined if the text is not JSON */
 function parsed(text: string): unknown {
@@ -76,49 +61,44 @@ function parsed(text: string): unknown {
 }
 
 function write(value: unknown, form: JsonForm, level = 0): string {
-  if (value instanceof Digits) return form.number?.(value.text) ?? value.text;
-  if (typeof value === 'string') return form.quote(value);
-  if (typeof value !== 'object' || value === null) return form.literals?.[String(value)] ?? String(value);
-  const parts = Array.isArray(value)
-    ? value.map((one) => write(one, form, level + 1))
-    : keysOf(value, form).map((key) => {
-        return form.quote(key) + form.colon + write(Reflect.get(value, key), form, level + 1);
-      });
+  const { comma = ',', colon = ':', indent, quote = JSON.stringify, parsesNumbers, isSorted } = form;
+  if (value instanceof Digits) return parsesNumbers ? String(Number(value.text)) : value.text;
+  if (typeof value === 'string') return quote(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  const keys = isSorted ? Object.keys(value).sort() : Object.keys(value);
+  const parts = keys.map((key) => {
+    const name = Array.isArray(value) ? '' : quote(key) + colon;
+    return name + write(Reflect.get(value, key), form, level + 1);
+  });
   const [open, close] = Array.isArray(value) ? '[]' : '{}';
-  if (form.indent === undefined || parts.length === 0) return `${open}${parts.join(form.comma)}${close}`;
-  const lineBreak = `\n${form.indent.repeat(level)}`;
-  const inner = lineBreak + form.indent;
-  return `${open}${inner}${parts.join(`,${inner}`)}${lineBreak}${close}`;
+  if (indent === undefined || parts.length === 0) return `${open}${parts.join(comma)}${close}`;
+  const lineBreak = `\n${indent.repeat(level)}`;
+  return `${open}${lineBreak}${indent}${parts.join(`,${lineBreak}${indent}`)}${lineBreak}${close}`;
 }
 
-const keysOf = (value: object, { isSorted }: JsonForm) =>
-  isSorted ? Object.keys(value).sort() : Object.keys(value);
-
-/** The same JSON as other libraries write it, each with the name of its writer. */
-export function* reserialised(text: string): Generator<readonly [writer: string, text: string]> {
-  const value = parsed(text);
+/**
+ * The same JSON as other libraries write it, each with the name of its writer.
+ * @param key writes only the value at this key
+ */
+export function* reserialised(
+  text: string,
+  key?: string,
+): Generator<readonly [writer: string, text: string]> {
+  const whole = parsed(text);
+  const value = key === undefined ? whole : jsonMember(whole, key);
   if (value === undefined) return;
   for (const [writer, form] of WRITERS) {
-    yield [writer, write(value, form)];
-    if (form.indent !== undefined) yield [writer, `${write(value, form)}\n`];
+    const written = write(value, form);
+    yield [writer, written];
+    if (form.indent !== undefined) yield [writer, `${written}\n`];
   }
 }
 
-/** The notation of Python's `str()` for the value of a JSON text. */
-export function pythonText(text: string): string | undefined {
-  const value = parsed(text);
-  return value === undefined ? undefined : write(value, PYTHON_TEXT);
-}
-
-/** The value at a top-level key, as a compact writer writes it. */
-export function memberText(text: string, key: string): string | undefined {
-  const value = parsed(text);
-  if (typeof value !== 'object' || value === null || !(key in value)) return undefined;
-  return write(Reflect.get(value, key), COMPACT);
-}
+const jsonMember = (value: unknown, key: string) =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
 
 /** A text that is equal for equal JSON, however it is written. Undefined if the text is not JSON. */
 export function canonicalText(text: string): string | undefined {
   const value = parsed(text);
-  return value === undefined ? undefined : write(value, { ...SORTED_COMPACT, number: asNumber });
+  return value === undefined ? undefined : write(value, { isSorted: true, parsesNumbers: true });
 }

@@ -6,65 +6,60 @@ import type { Verdict } from './checker.ts';
 import { type SentDelivery, seconds } from './deliveries.ts';
 import type { Finding, Grade } from './finding.ts';
 
-/** Maximum number of findings shown per request, of requests named, and of deliveries listed. `--json` has all. */
+/** Maximum number of deliveries listed in the summary. `--json` has all. */
 const MAX_SHOWN = 5;
 /** Number of characters before the text of a finding: ` wrong `. */
 const INDENT = 9;
 
-type TextStyle = Parameters<typeof styleText>[0];
-
-const GRADES: Readonly<Record<Grade, { readonly word: string; readonly style: TextStyle }>> = {
-  wrong: { word: 'wrong', style: 'red' },
-  risky: { word: 'risky', style: 'yellow' },
-  fine: { word: 'note', style: 'dim' },
-};
+const STYLES = { wrong: 'red', risky: 'yellow', fine: 'dim' } as const;
 
 /** Whether nothing in the request is wrong. Something may be risky. */
 export const isRight = ({ findings }: Pick<Verdict, 'findings'>) =>
   findings.every(({ grade }) => grade !== 'wrong');
 
+const mark = (isGood: boolean) => styleText(isGood ? 'green' : 'red', isGood ? '✓' : '✗');
+
 /** A verdict for people: the result in one line, and its findings below. */
 export function verdictText(verdict: Verdict, width: number): string[] {
   const { request, at, status, word = '', event = '', eventId, bytes, ending, findings } = verdict;
   const isSimulated = status !== undefined && ending !== status;
+  const result = status === undefined ? 'no request' : `${ending} ${isSimulated ? 'simulated' : word}`;
   const parts = [
     event,
     counted(bytes, 'byte'),
     eventId === undefined ? '' : `event ${eventId.slice(0, SHORT_ID_LENGTH)}`,
-    isSimulated ? `the service would answer ${status} ${word}`.trimEnd() : '',
+    isSimulated ? `the service would answer ${status} ${word}` : '',
   ];
-  const more = findings.length - MAX_SHOWN;
-  const [mark, style]: [string, TextStyle] =
-    status !== undefined && isRight(verdict) ? ['✓', 'green'] : ['✗', 'red'];
   return [
     [
-      styleText(style, mark),
-      styleText(
-        'bold',
-        status === undefined ? 'no request' : `${ending} ${isSimulated ? 'simulated' : word}`.trimEnd(),
-      ),
+      mark(status !== undefined && isRight(verdict)),
+      styleText('bold', result.trimEnd()),
       styleText('dim', `#${request}  ${at.toISOString().slice(11, 19)}`),
       parts.filter((part) => part !== '').join(' · '),
     ].join('  '),
-    ...findings.slice(0, MAX_SHOWN).flatMap((finding) => findingText(finding, width)),
-    ...(more > 0 ? [`${' '.repeat(INDENT)}and ${more} more: --json shows all`] : []),
+    ...findings.flatMap((finding) => findingText(finding, width)),
   ];
 }
 
-function findingText({ grade, what, remedy, isNext = false }: Finding, width: number): string[] {
-  const { word, style } = GRADES[grade];
+function findingText(finding: Pick<Finding, 'grade' | 'what' | 'remedy' | 'isNext'>, width: number) {
+  const { grade, what, remedy, isNext = false } = finding;
   const indented = (text: string) =>
     lines(text, Math.max(20, width - INDENT)).map((line) => `${' '.repeat(INDENT)}${line}`);
   const [first = '', ...others] = indented(isNext ? `After you fix the signature: ${what}` : what);
+  const word = (grade === 'fine' ? 'note' : grade).padEnd(INDENT - 2);
   return [
-    `  ${styleText(style, word.padEnd(INDENT - 2))}${first.trimStart()}`,
+    `  ${styleText(STYLES[grade], word)}${first.trimStart()}`,
     ...others,
     ...(remedy === undefined ? [] : indented(`→ ${remedy}`)),
   ];
 }
 
-/** A mistake, how often it was made, and the first requests with it. */
-type MistakeCount = Pick<Finding, 'grade' | 'kind' | 'what'> & { count: number; readonly requests: number[] };
+interface MistakeCount {
+  readonly grade: Grade;
+  readonly kind: string;
+  readonly what: string;
+  count: number;
+}
 
 /** Counts verdicts as they arrive, without storing them. */
 export class Tally {
@@ -76,19 +71,17 @@ export class Tally {
   add(verdict: Verdict): void {
     this.requests += 1;
     if (isRight(verdict)) this.#right += 1;
-    const status = verdict.status ?? 'none';
+    const status = verdict.status ?? 'no request';
     this.#statuses[status] = (this.#statuses[status] ?? 0) + 1;
     for (const { grade, kind, what } of verdict.findings) {
       if (grade === 'fine') continue;
-      const mistake = this.#mistakes.get(kind) ?? { grade, kind, what, count: 0, requests: [] };
+      const mistake = this.#mistakes.get(kind) ?? { grade, kind, what, count: 0 };
       mistake.count += 1;
-      if (mistake.requests.length < MAX_SHOWN) mistake.requests.push(verdict.request);
       this.#mistakes.set(kind, mistake);
     }
   }
 
-  /** @param isCut whether `--requests` or `--timeout` ended the run, so that repeats may still come */
-  summary(deliveries: readonly SentDelivery[], isCut = false) {
+  summary(deliveries: readonly SentDelivery[]) {
     const repeated = deliveries.filter(({ attempts }) => attempts.length > 1);
     return {
       requests: this.requests,
@@ -108,7 +101,6 @@ export class Tally {
       })),
       /** Number of deliveries that should have been repeated and were not. */
       unrepeated: deliveries.filter(({ wantsRepeat }) => wantsRepeat).length,
-      isCut,
     };
   }
 }
@@ -123,29 +115,24 @@ export const isRightInAll = ({ requests, right, unrepeated }: CheckSummary) =>
 export const hasNoWarning = ({ mistakes }: CheckSummary) => mistakes.every(({ grade }) => grade !== 'risky');
 
 export function summaryText(summary: CheckSummary, width: number): string[] {
-  const { requests, right, mistakes, repeats, unrepeated, isCut } = summary;
+  const { requests, right, mistakes, repeats, unrepeated } = summary;
   if (requests === 0) return ['No request arrived.'];
-  const statuses = Object.entries(summary.statuses).map(
-    ([status, count]) => `${status === 'none' ? 'no request' : status} ×${count.toLocaleString('en')}`,
-  );
-  const [mark, style] = isRightInAll(summary) ? (['✓', 'green'] as const) : (['✗', 'red'] as const);
-  const late = isCut ? 'had not been sent again when the run ended' : 'was never sent again';
+  const statuses = Object.entries(summary.statuses).map(([status, count]) => `${status} ×${count}`);
+  const more = repeats.length - MAX_SHOWN;
   return [
-    `${styleText(style, `${mark} ${right} of ${counted(requests, 'request')} right.`)}  ${statuses.join(' · ')}`,
-    ...mistakes.flatMap(({ grade, kind, what, count, requests: named }) => {
-      const numbers = named.map((number) => `#${number}`).join(', ');
-      const times = `${counted(count, 'request')}: ${numbers}${count > named.length ? ', …' : ''}`;
-      return findingText({ grade, kind, what: `${what} (${times})` }, width);
-    }),
+    `${mark(isRightInAll(summary))} ${right} of ${counted(requests, 'request')} right.  ${statuses.join(' · ')}`,
+    ...mistakes.flatMap(({ grade, what, count }) =>
+      findingText({ grade, what: `${what} (${counted(count, 'request')})` }, width),
+    ),
     ...repeats.slice(0, MAX_SHOWN).flatMap(({ delivery, endings, waits }) => {
       const answers = endings.map((ending) => ending ?? 'no answer yet').join(', ');
       return lines(`Delivery ${delivery}: answers ${answers}; waits ${waits.map(seconds).join(', ')}`, width);
     }),
-    ...(repeats.length > MAX_SHOWN ? [`and ${repeats.length - MAX_SHOWN} more: --json shows all`] : []),
-    ...(unrepeated === 0
-      ? []
-      : [
-          `${unrepeated === 1 ? '1 delivery' : `${unrepeated.toLocaleString('en')} deliveries`} should have been repeated, but ${late}.`,
-        ]),
+    ...(more > 0 ? [`and ${more} more: --json shows all`] : []),
+    ...(unrepeated > 0
+      ? [
+          `Not repeated until the end: ${unrepeated === 1 ? '1 failed delivery' : `${unrepeated} failed deliveries`}.`,
+        ]
+      : []),
   ];
 }

@@ -45,7 +45,7 @@ export const command = hookctlCommand(
   )
   .option(
     '--play <steps>',
-    'answers to the attempts of each delivery; the last one repeats: ok, 401, 429, 500, 502, 503, 504, retry-after=20s, redirect, slow=35s, cut (no answer), cut-late (half an answer)',
+    'answers to the attempts of each delivery; the last one repeats: ok, 401, 429, 500, 502, 503, 504, retry-after=20s, redirect, slow=35s, cut (no answer)',
     parseSteps,
   )
   .option('--requests <n>', 'stop after this many requests (default: Ctrl-C)', wholeNumber(1))
@@ -63,22 +63,22 @@ Examples:
   ${typed} --play slow=35s          # how long does it wait for an answer?
   ${typed} --requests 1 --timeout 60 --strict  # for CI
 
-Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It stores nothing.`;
+It stores nothing. Send to:
+  http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}`;
   })
-  .action(async ({ port, host, secret, play, requests, timeout, strict = false, json }) => {
+  .action(async ({ port, host, secret, play = [], requests, timeout, strict = false, json }) => {
     if (secret === undefined) {
       usage('Set the secret that signs deliveries: --secret, or the variable WEBHOOK_SECRET');
     }
     process.stdout.on('error', endWithReader);
-    const interrupted = interruption();
     const tally = new Tally();
     const done = new AbortController();
-    interrupted.addEventListener('abort', () => done.abort());
+    interruption().addEventListener('abort', () => done.abort());
     const checker = await Checker.start({
       secret,
       port,
       host,
-      steps: play ?? [],
+      steps: play,
       onVerdict: (verdict) => {
         if (tally.requests === requests) return;
         tally.add(verdict);
@@ -93,7 +93,7 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It stores nothing.`;
     if (timeout !== undefined) setTimeout(() => done.abort(), timeout * 1_000).unref();
     if (!done.signal.aborted) await once(done.signal, 'abort');
     const isComplete = requests === undefined || tally.requests === requests;
-    const summary = tally.summary(checker.deliveries(), !interrupted.aborted);
+    const summary = tally.summary(checker.deliveries.all());
     await checker.close();
     console.log(json ? JSON.stringify({ summary }) : ['', ...summaryText(summary, screenWidth())].join('\n'));
     if (!isComplete) console.error(`Only ${tally.requests} of ${counted(requests, 'request')} arrived.`);
@@ -108,9 +108,9 @@ const NOT_REPLACED =
   'The secret looks like a variable that was not replaced, such as $WEBHOOK_SECRET. Check the quotation marks.';
 
 function welcome(port: number, host = 'localhost', secret: string): string {
-  const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}${WEBHOOK_PATH}`;
   return [
-    `Send to ${address}. Ctrl-C ends it. The real service only accepts https://.`,
+    'Ctrl-C ends the check. The real service accepts only https. Send to:',
+    `  http://${host.includes(':') ? `[${host}]` : host}:${port}${WEBHOOK_PATH}`,
     ...(secret === secret.trim() ? [] : [PASTED]),
     ...(PLACEHOLDER.test(secret) ? [NOT_REPLACED] : []),
     ...(host === 'localhost' ? [] : ['Anyone who reaches this address can send to it. Nothing is stored.']),

@@ -106,16 +106,8 @@ describe('the likely mistake is named', () => {
         ),
       },
     ],
-    [
-      'signed-python',
-      {
-        signature: sign(
-          "{'timestamp': '2026-01-31T09:00:00Z', 'event': 'shop.updated', 'data': {'shop_id': 'shop/1', 'name': 'Café <A&B> 😀 e\u0301', 'rating': 1.0}}",
-        ),
-      },
-    ],
-    ['newline-not-signed', { signature: sign(BODY.trimEnd()) }],
-    ['newline-signed', { signature: sign(`${BODY}\n`) }],
+    ['line-feed', { signature: sign(BODY.trimEnd()) }],
+    ['line-feed', { signature: sign(`${BODY}\n`) }],
     ['trimmed', { body: ` ${BODY} `, signature: sign(BODY.trim()) }],
     ['line-breaks', { body: BODY.replaceAll('\n', '\r\n'), signature: hex }],
     ['byte-order-mark', { signature: sign(`\uFEFF${BODY}`) }],
@@ -140,8 +132,8 @@ describe('the likely mistake is named', () => {
     ['key-white-space', { signature: sign(BODY, ` ${SECRET}`) }],
     ['key-trimmed', { signature: sign(BODY, SECRET), secrets: [`${SECRET}\n`] }],
     ['key-quoted', { signature: sign(BODY, `"${SECRET}"`) }],
-    ['key-hex-decoded', { signature: sign(BODY, Buffer.from('ab12ab12', 'hex')), secrets: ['ab12ab12'] }],
-    ['key-base64-decoded', { signature: sign(BODY, Buffer.from(SECRET, 'base64')) }],
+    ['key-decoded', { signature: sign(BODY, Buffer.from('ab12ab12', 'hex')), secrets: ['ab12ab12'] }],
+    ['key-decoded', { signature: sign(BODY, Buffer.from(SECRET, 'base64')) }],
     ['key-previous', { signature: sign(BODY, 'old one'), secrets: [SECRET, 'old one'] }],
     ['key-missing', { signature: sign(BODY, '') }],
     ['key-name', { signature: sign(BODY, '$WEBHOOK_SECRET') }],
@@ -158,7 +150,7 @@ describe('the likely mistake is named', () => {
     ['signature-cut', { signature: hex.slice(0, 40) }],
     ['signature-malformed', { signature: 'not a signature' }],
     ['signature-no-value', { signature: '[object Object]' }],
-    ['signature-empty', { signature: '' }],
+    ['signature-no-value', { signature: '' }],
     ['signature-other', { signature: sign(BODY, 'another') }],
     ['secret-sent', { signature: SECRET }],
     [
@@ -191,5 +183,5 @@ describe('the likely mistake is named', () => {
 test('a large body is explained without all its forms', () => {
   const body = JSON.stringify({ data: { text: 'é/<'.repeat(1_000_000) } });
   expect(kinds({ body, signature: sign(body, 'another') })).toBe('signature-other');
-  expect(kinds({ body, signature: sign(`${body}\n`) })).toBe('newline-signed');
+  expect(kinds({ body, signature: sign(`${body}\n`) })).toBe('line-feed');
 });

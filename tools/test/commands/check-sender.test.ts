@@ -54,7 +54,7 @@ describe('the exit code of check-sender', () => {
       args: ['--requests', '2', '--play', '500,ok'],
       bodies: [one, other],
       code: 1,
-      says: '2 deliveries should have been repeated',
+      says: '2 failed deliveries',
     },
     {
       what: 'is 0 after repeats',
