@@ -8,7 +8,7 @@ import {
   untilOption,
 } from '../stage/archive/record-filter.ts';
 import { outputsOption, reporting, runOperation, stageOption } from '../stage/operation.ts';
-import { shopOption } from '../stage/payload-filter.ts';
+import { searchOption, shopOption } from '../stage/payload-filter.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { jsonOption, wholeNumber } from '../terminal/options.ts';
 
@@ -24,6 +24,7 @@ export const command = hookctlCommand(
   .addOption(sinceOption())
   .addOption(untilOption())
   .addOption(shopOption())
+  .addOption(searchOption())
   .addOption(idOption())
   .addOption(outcomeOption())
   .addOption(

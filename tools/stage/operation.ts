@@ -1,7 +1,5 @@
 import { Option } from '@commander-js/extra-typings';
-import type { Block } from '../terminal/block.ts';
 import { CommandError, UsageError } from '../terminal/command-error.ts';
-import { blockLines } from '../terminal/layout.ts';
 import { lateProgress, type ProgressDisplay } from '../terminal/progress.ts';
 import { typedPath } from '../terminal/project-folder.ts';
 import { INTERRUPTED, interruption, screenWidth } from '../terminal/terminal.ts';
@@ -37,10 +35,6 @@ export interface RecordedDelivery {
   readonly request: RepeatableRequest;
   /** The bytes of the request's body. Undefined if they are not stored. */
   readonly body: Uint8Array | undefined;
-}
-
-export function printBlocks({ printLine, width }: Operation, blocks: readonly Block[]): void {
-  for (const block of blocks) for (const line of blockLines(block, width)) printLine(line);
 }
 
 /**

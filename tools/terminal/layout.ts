@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import stringWidth from 'string-width';
 import { getBorderCharacters, table as layOut } from 'table';
-import type { Block, Column } from './block.ts';
+import type { Column } from './block.ts';
 
 /** Spaces between two columns, and before the name of a field. */
 const GAP = 2;
@@ -99,21 +99,4 @@ export function lines(text: string, width: number): string[] {
     }
   }
   return [...all, line ?? ''];
-}
-
-/**
- * A block of output as lines of a terminal.
- * @param width characters of a line; Infinity if the output is not a terminal
- */
-export function blockLines(block: Block, width: number): string[] {
-  switch (block.kind) {
-    case 'fields':
-      return fieldLines(block.fields, width);
-    case 'table':
-      return table(block.columns, block.rows, width);
-    case 'command':
-      return lines(`${block.text}: ${block.command}`, width);
-    default:
-      return lines(block.text, width);
-  }
 }

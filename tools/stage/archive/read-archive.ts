@@ -1,6 +1,7 @@
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
 import type { ProgressDisplay } from '../../terminal/progress.ts';
+import { printable } from '../../terminal/text.ts';
 import type { Stage } from '../stage.ts';
 import { ArchiveObject, type DamagedObjectError } from './archive-object.ts';
 
@@ -200,10 +201,10 @@ export function partition(event: string, time: number): string {
   return `event=${event}/date=${date}/hour=${clock.slice(0, 2)}`;
 }
 
-export function describeDamage(damaged: readonly Pick<DamagedObjectError, 'message'>[]): string[] {
+export function describeDamage(damaged: readonly DamagedObjectError[]): string[] {
   if (damaged.length === 0) return [];
   return [
     `${damaged.length === 1 ? '1 object is' : `${damaged.length} objects are`} damaged; what cannot be read was skipped:`,
-    ...damaged.map(({ message }) => `  ${message}`),
+    ...damaged.map(({ message }) => `  ${printable(message)}`),
   ];
 }

@@ -6,17 +6,17 @@ import { CommandError, UsageError } from '../../terminal/command-error.ts';
 import { eachOf, time } from '../../terminal/options.ts';
 import { SHORT_ID_LENGTH } from '../../terminal/terminal.ts';
 import { printable } from '../../terminal/text.ts';
-import { isOfShop } from '../payload-filter.ts';
+import { isOfShop, matchesPayload, type PayloadFilter } from '../payload-filter.ts';
+import { storedPayload } from '../queues/received-message.ts';
+import type { Stage } from '../stage.ts';
 
 /** Selects records. An absent property matches all. */
-export interface RecordFilter {
+export interface RecordFilter extends PayloadFilter {
   readonly events?: readonly EventName[] | undefined;
   /** Settled at this time or later. */
   readonly since?: Date | undefined;
   /** Settled before this time. */
   readonly until?: Date | undefined;
-  /** The shop's id as the partner writes it. */
-  readonly shop?: string | undefined;
   /** Event ids or request ids, or the beginnings of such ids. A record matches if one of them does. */
   readonly ids?: readonly string[] | undefined;
   readonly outcomes?: readonly SettledOutcome[] | undefined;
@@ -30,6 +30,7 @@ export function requireWindow({ since, until }: RecordFilter): void {
   );
 }
 
+/** Whether a record matches, apart from the text of its payload: see {@link containsSearched}. */
 export function matches(filter: RecordFilter, record: ArchiveRecord): boolean {
   const { events, since, until, shop, ids, outcomes } = filter;
   const settledAt = Date.parse(record.settledAt);
@@ -41,6 +42,18 @@ export function matches(filter: RecordFilter, record: ArchiveRecord): boolean {
     (outcomes === undefined || outcomes.includes(record.outcome)) &&
     (ids === undefined || ids.some((id) => idThatBegins(record, id) !== undefined))
   );
+}
+
+/** Whether a record's payload has the text that a filter searches. A large one is read from the payload bucket. */
+export async function containsSearched(
+  stage: Stage,
+  { search }: PayloadFilter,
+  { body, payloadKey }: ArchiveRecord,
+): Promise<boolean> {
+  if (search === undefined) return true;
+  const stored = payloadKey === undefined ? undefined : await storedPayload(stage, payloadKey);
+  const payload = body === undefined ? stored : Buffer.from(body);
+  return payload !== undefined && matchesPayload({ search }, payload);
 }
 
 /** Ids by which a person names a record or a message. */

@@ -26,6 +26,9 @@ export async function archiveDelay(stack: Stage, events: readonly EventName[]): 
   return (ARCHIVE_BUFFER_SECONDS + Math.max(...timeouts) + WRITE_MARGIN) * 1000;
 }
 
+/** Age of the oldest record that a stream has not written yet. */
+const FRESHNESS = { Namespace: 'AWS/Firehose', MetricName: 'DeliveryToS3.DataFreshness' };
+
 /**
  * Checks whether Firehose still has records of a window. If S3 rejects them, Firehose retries for a day.
  * @param until end of the window
@@ -38,7 +41,14 @@ export async function notYetArchived(
 ): Promise<string | undefined> {
   if (stack.local) return undefined;
   try {
-    const ages = await Promise.all(events.map((event) => oldestUnarchived(stack, event)));
+    const ages = await Promise.all(
+      events.map(async (event) => {
+        const dimension = { Name: 'DeliveryStreamName', Value: stack.event(event).archiveStream };
+        // Without a value, nothing was sent.
+        const [{ maximum: seconds } = { maximum: 0 }] = await recentMaxima(stack, FRESHNESS, dimension);
+        return seconds;
+      }),
+    );
     const oldest = new Date(Date.now() - Math.max(...ages) * 1000);
     if (oldest >= until) return undefined;
     return `Firehose still has records since ${oldest.toISOString()}. Replay again later under another name.`;
@@ -47,12 +57,4 @@ export async function notYetArchived(
     if (!(error instanceof Error) || !error.name.startsWith('AccessDenied')) throw error;
     return 'It is unknown whether Firehose still has records: permission denied for cloudwatch:GetMetricStatistics.';
   }
-}
-
-/** Age in seconds of the oldest record that an event's stream has not written yet. 0 if CloudWatch has no value. */
-async function oldestUnarchived(stack: Stage, event: EventName): Promise<number> {
-  const metric = { Namespace: 'AWS/Firehose', MetricName: 'DeliveryToS3.DataFreshness' };
-  const dimension = { Name: 'DeliveryStreamName', Value: stack.event(event).archiveStream };
-  const [newest] = await recentMaxima(stack, metric, dimension);
-  return newest?.maximum ?? 0;
 }

@@ -29,13 +29,11 @@ const MAX_WAIT = 5 * 60_000;
 const SHORTEST_INTERVAL = 100;
 const POLL_INTERVAL = 1_000;
 
-const LIMITS = { waiting: MAX_WAITING, inFlight: MAX_IN_FLIGHT, wait: MAX_WAIT };
-
 /** Tracks the messages on an event's queue, so that a replay is never faster than the consumer. */
 export class Backlog {
   readonly event: EventName;
   readonly #stack: Stage;
-  readonly #limits: typeof LIMITS;
+  readonly #maxWait: number;
   #polledAt = Number.NEGATIVE_INFINITY;
   /** SQS's count, plus the messages sent since the last poll. */
   #waiting = 0;
@@ -43,10 +41,10 @@ export class Backlog {
   /** Since when too many messages are in flight. */
   #failingSince: number | undefined;
 
-  constructor(stack: Stage, event: EventName, limits: Partial<typeof LIMITS> = {}) {
+  constructor(stack: Stage, event: EventName, maxWait = MAX_WAIT) {
     this.#stack = stack;
     this.event = event;
-    this.#limits = { ...LIMITS, ...limits };
+    this.#maxWait = maxWait;
   }
 
   /**
@@ -55,21 +53,18 @@ export class Backlog {
    * @throws AbortError if the signal ends the wait, CommandError if too many messages stay in flight
    */
   async waitForCapacity(count: number, signal: AbortSignal, onWait: (reason: string) => void): Promise<void> {
-    const isFull = () => this.#failingSince !== undefined || this.#waiting + count > this.#limits.waiting;
-    if (this.#age >= POLL_INTERVAL) await this.#poll();
+    const isFull = () => this.#failingSince !== undefined || this.#waiting + count > MAX_WAITING;
+    const age = () => performance.now() - this.#polledAt;
+    if (age() >= POLL_INTERVAL) await this.#poll();
     while (isFull()) {
       // The consumer may have processed the messages sent since the last poll.
-      await sleep(Math.max(0, SHORTEST_INTERVAL - this.#age), undefined, { signal });
+      await sleep(Math.max(0, SHORTEST_INTERVAL - age()), undefined, { signal });
       await this.#poll();
       if (!isFull()) break;
       onWait(this.#reason());
       await sleep(POLL_INTERVAL, undefined, { signal });
     }
     this.#waiting += count;
-  }
-
-  get #age(): number {
-    return performance.now() - this.#polledAt;
   }
 
   /**
@@ -82,8 +77,7 @@ export class Backlog {
     }
     const fullFor = performance.now() - this.#failingSince;
     const inFlight = this.#inFlight.toLocaleString('en');
-    if (fullFor < this.#limits.wait)
-      return `${inFlight} of ${this.event} are in flight because attempts fail`;
+    if (fullFor < this.#maxWait) return `${inFlight} of ${this.event} are in flight because attempts fail`;
     throw new CommandError(
       `${inFlight} messages of ${this.event} have been in flight for ${duration(fullFor)}, so its consumer fails. Find the reason in its log and fix it`,
     );
@@ -91,11 +85,10 @@ export class Backlog {
 
   async #poll(): Promise<void> {
     const { visible, inFlight } = await queueState(this.#stack.sqs, this.#stack.event(this.event).queueUrl);
-    const { inFlight: most } = this.#limits;
     this.#waiting = visible;
     this.#inFlight = inFlight;
     this.#polledAt = performance.now();
-    if (inFlight > most) this.#failingSince ??= this.#polledAt;
-    if (inFlight <= most * LOW) this.#failingSince = undefined;
+    if (inFlight > MAX_IN_FLIGHT) this.#failingSince ??= this.#polledAt;
+    if (inFlight <= MAX_IN_FLIGHT * LOW) this.#failingSince = undefined;
   }
 }

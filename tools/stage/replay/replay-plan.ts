@@ -6,18 +6,19 @@ import { UsageError } from '../../terminal/command-error.ts';
 import { isOfAcceptance } from '../archive/acceptance-records.ts';
 import type { ArchiveObject } from '../archive/archive-object.ts';
 import { readArchive } from '../archive/read-archive.ts';
-import { IdCandidates, matches, type RecordFilter, requireWindow } from '../archive/record-filter.ts';
+import { containsSearched, IdCandidates, matches, type RecordFilter, requireWindow } from '../archive/record-filter.ts';
 import type { Operation } from '../operation.ts';
+import type { PayloadFilter } from '../payload-filter.ts';
+import type { Stage } from '../stage.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 
-export interface ReplayOptions {
+export interface ReplayOptions extends PayloadFilter {
   /** @default every event */
   readonly events: readonly EventName[];
   readonly since?: Date | undefined;
   /** @default now */
   readonly until?: Date | undefined;
-  readonly shop?: string | undefined;
   readonly ids?: readonly string[] | undefined;
   readonly outcomes?: readonly SettledOutcome[] | undefined;
   /** @default fill */
@@ -55,7 +56,8 @@ export const noneUnsent = (): Record<Unsent, number> => ({
 
 /** @throws UsageError if the options are not possible for a replay */
 export function newRequest(options: ReplayOptions, now: Date): ReplayRequest {
-  const { events, since, until = now, shop, ids, outcomes, mode = 'fill', notify = false, name } = options;
+  const { events, since, until = now, shop, search, ids, outcomes } = options;
+  const { mode = 'fill', notify = false, name } = options;
   if (since === undefined) throw new UsageError('Give a start, such as --since 3d');
   for (const [option, time] of Object.entries({ since, until })) {
     if (time > now) throw new UsageError(`--${option} is in the future: ${time.toISOString()}`);
@@ -74,12 +76,12 @@ export function newRequest(options: ReplayOptions, now: Date): ReplayRequest {
     );
   }
   const all = [...new Set(events.length === 0 ? eventNames : events)];
-  const filter = { events: all, since, until, shop, ids, outcomes };
+  const filter = { events: all, since, until, shop, search, ids, outcomes };
   return { name: name ?? `${mode}-${compact(now)}`, mode, notify, filter };
 }
 
 /** `20261121-093000`. */
-const compact = (time: Date) => time.toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-');
+const compact = (time: Date) => time.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
 
 /**
  * The words after `hookctl` that run a request, also again after an interruption. Times and name are fixed, so the
@@ -87,12 +89,13 @@ const compact = (time: Date) => time.toISOString().slice(0, 19).replace(/[-:]/g,
  * @param rate messages a second
  */
 export function replayWords({ name, mode, notify, filter }: ReplayRequest, rate: number): string[] {
-  const { events, since, until, shop, ids = [], outcomes = [] } = filter;
+  const { events, since, until, shop, search, ids = [], outcomes = [] } = filter;
   return [
     'replay',
     ...(events.length === eventNames.length ? [] : events),
     ...['--since', since.toISOString(), '--until', until.toISOString()],
     ...(shop === undefined ? [] : ['--shop', shop]),
+    ...(search === undefined ? [] : ['--search', search]),
     ...ids.flatMap((id) => ['--id', id]),
     ...outcomes.flatMap((outcome) => ['--outcome', outcome]),
     ...['--mode', mode],
@@ -116,7 +119,7 @@ export async function makePlan({ stack, signal, progress }: Operation, request: 
   const candidates = new IdCandidates(request.filter.ids);
   const objects = readArchive(stack, { ...request.filter, signal, progress, doing: 'Planning' });
   for await (const object of objects) {
-    for await (const { record, unsent } of replayRecords(object, request)) {
+    for await (const { record, unsent } of replayRecords(stack, object, request)) {
       candidates.add(record);
       if (unsent !== undefined) {
         skipped[unsent] += 1;
@@ -138,11 +141,13 @@ export async function makePlan({ stack, signal, progress }: Operation, request: 
  * replay itself has sent.
  */
 export async function* replayRecords(
+  stack: Stage,
   object: ArchiveObject,
   request: ReplayRequest,
 ): AsyncGenerator<{ record: ArchiveRecord; unsent: Unsent | undefined }> {
   for await (const { record } of object.records()) {
     if (!matches(request.filter, record) || record.replay?.name === request.name) continue;
+    if (!(await containsSearched(stack, request.filter, record))) continue;
     yield { record, unsent: unsentOf(record, request) };
   }
 }

@@ -1,6 +1,7 @@
-import { HeadObjectCommand } from '@aws-sdk/client-s3';
+import { HeadObjectCommand, NotFound } from '@aws-sdk/client-s3';
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
+import type { DamagedObjectError } from '../archive/archive-object.ts';
 import { listArchive, readObjects, type StoredObject } from '../archive/read-archive.ts';
 import type { Stage } from '../stage.ts';
 import { Backlog } from './backlog.ts';
@@ -12,21 +13,15 @@ import { TokenBucket } from './token-bucket.ts';
 const GROUP_MESSAGES = 250;
 const GROUP_BYTES = 16 * BATCH_BYTES;
 
-/** A message that SQS will never accept. */
-export interface RefusedMessage {
-  readonly event: EventName;
-  readonly eventId: string;
-  readonly why: string;
-}
-
 /** Sends the records of a replay's window, and counts what it has sent and skipped. */
 export class ReplaySender {
   /** Number of messages sent, by event. */
   readonly sent: Partial<Record<EventName, number>> = {};
   readonly skipped: Record<Unsent, number> = noneUnsent();
-  readonly refused: RefusedMessage[] = [];
-  /** One description for each archive object that could not be read to its end. */
-  readonly damaged: string[] = [];
+  /** Messages that SQS will never accept. */
+  readonly refused: { readonly event: EventName; readonly eventId: string; readonly why: string }[] = [];
+  /** Archive objects that could not be read to their end. */
+  readonly damaged: DamagedObjectError[] = [];
   /** Why it waits at the moment; undefined while it sends. */
   waitReason: string | undefined;
   readonly #stack: Stage;
@@ -80,15 +75,16 @@ export class ReplaySender {
     // One object at a time: a replay may wait for hours, and somebody may change objects that were downloaded ahead.
     const options = { parallel: 1, signal };
     for await (const object of readObjects(this.#stack, () => this.#unread(event), options)) {
-      for await (const { record, unsent } of replayRecords(object, this.#request)) {
-        const reason = unsent ?? (await payloadGone(this.#stack, record));
+      for await (const { record, unsent } of replayRecords(this.#stack, object, this.#request)) {
+        const isGone = unsent === undefined && (await isPayloadGone(this.#stack, record));
+        const reason = isGone ? 'payloadGone' : unsent;
         if (reason === undefined) yield replayMessage(record, this.#request);
         else this.skipped[reason] += 1;
       }
       // The signal may have stopped the reading of this object.
       if (signal.aborted) return;
       this.#done.add(object.key);
-      if (object.damage !== undefined) this.damaged.push(object.damage.message);
+      if (object.damage !== undefined) this.damaged.push(object.damage);
     }
   }
 
@@ -107,32 +103,26 @@ export class ReplaySender {
     const { event } = backlog;
     const { queueUrl } = this.#stack.event(event);
     const sending = await Promise.allSettled(
-      batchesOf(group).map(async (batch) => {
-        for await (const { eventId, why } of sendBatch(this.#stack.sqs, queueUrl, batch, signal)) {
+      batchesOf(group).map((batch) =>
+        sendBatch(this.#stack.sqs, queueUrl, batch, signal, ({ eventId }, why) => {
           if (why === undefined) this.sent[event] = (this.sent[event] ?? 0) + 1;
           else this.refused.push({ event, eventId, why });
-        }
-      }),
+        }),
+      ),
     );
     const failed = sending.find((result) => result.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
   }
 }
 
-/**
- * Checks that the payload of a record still exists. Otherwise the consumer would find that out only after three hours
- * of attempts.
- */
-async function payloadGone(
-  { s3, payloadBucket }: Stage,
-  { body, payloadKey }: ArchiveRecord,
-): Promise<'payloadGone' | undefined> {
-  if (payloadKey === undefined) return body === undefined ? 'payloadGone' : undefined;
+/** Whether the payload of a record no longer exists. Its consumer would find that out only after hours of attempts. */
+async function isPayloadGone({ s3, payloadBucket }: Stage, { body, payloadKey }: ArchiveRecord): Promise<boolean> {
+  if (payloadKey === undefined) return body === undefined;
   try {
     await s3.send(new HeadObjectCommand({ Bucket: payloadBucket, Key: payloadKey }));
-    return undefined;
+    return false;
   } catch (error) {
-    if (error instanceof Error && error.name === 'NotFound') return 'payloadGone';
+    if (error instanceof NotFound) return true;
     throw error;
   }
 }

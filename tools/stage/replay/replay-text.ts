@@ -3,12 +3,11 @@ import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
 import { catalogue, isNotification } from '../../../lambda/events/catalogue.ts';
 import { REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/limits.ts';
 import type { ReplayMode } from '../../../lambda/queue/replay.ts';
-import type { Block } from '../../terminal/block.ts';
-import { definedFields } from '../../terminal/layout.ts';
+import { fieldLines, table } from '../../terminal/layout.ts';
 import { counted, duration, manyMessages, printable } from '../../terminal/text.ts';
 import { describeDamage } from '../archive/read-archive.ts';
+import type { Operation } from '../operation.ts';
 import { hoursOfTries } from '../queues/retries.ts';
-import type { Stage } from '../stage.ts';
 import type { ReplayPlan, ReplayRequest, Unsent } from './replay-plan.ts';
 import type { ReplaySender } from './replay-sender.ts';
 
@@ -17,48 +16,34 @@ const MODES: Readonly<Record<ReplayMode, string>> = {
   repair: 'repair: rewrites items from their newest events',
 };
 
-const NOTIFIED_AGAIN = 'People are notified again, once per replay name.';
-
-const text = (line: string): Block => ({ kind: 'text', text: line });
-
-const heading = (line: string): Block => ({ kind: 'heading', text: line });
-
-const fields = (all: Parameters<typeof definedFields>[0]): Block => ({
-  kind: 'fields',
-  fields: definedFields(all),
-});
-
-const GAP = text('');
-
 /**
- * The plan of a replay, as text.
+ * The lines of a replay's plan.
  * @param rate messages a second
  * @param writtenAt when the last record of the window is in the archive, in epoch milliseconds
  * @param expired text to print if the window begins before the archive
  */
 export function describePlan(
-  { title }: Stage,
+  { stack, width }: Operation,
   request: ReplayRequest,
   { messages, counts, skipped, damaged }: ReplayPlan,
   { rate, writtenAt, expired }: { rate: number; writtenAt: number; expired: string | undefined },
-): Block[] {
+): string[] {
   const { name, mode, filter } = request;
   const only = [
     filter.shop && `shop ${printable(filter.shop)}`,
+    filter.search && `payloads with ${printable(filter.search)}`,
     filter.ids && `ids ${filter.ids.map(printable).join(', ')}`,
     filter.outcomes && `outcome ${filter.outcomes.join(' or ')}`,
   ].filter(Boolean);
   const dead = sum(counts.values().map((outcomes) => outcomes.get('DeadLettered') ?? 0));
-  const all: Parameters<typeof fields>[0] = [
+  const late = `until ${toTheSecond(writtenAt)} for records that Firehose has not written yet`;
+  const hours = Math.max(...filter.events.map(hoursOfTries));
+  const fields: Parameters<typeof fieldLines>[0] = [
     ['mode', MODES[mode]],
     ['people', describePeople(request, counts)],
     ['messages', count(messages)],
     ['time', describeTime(messages, rate)],
-    [
-      'wait',
-      writtenAt > Date.now() &&
-        `until ${toTheSecond(writtenAt)} for records that Firehose has not written yet`,
-    ],
+    ['wait', writtenAt > Date.now() && late],
     ['only', only.join('; ') || undefined],
     ['skipped', describeUnsent(skipped) || undefined],
     // A replayed dead letter is on two queues, but is processed only once.
@@ -69,122 +54,89 @@ export function describePlan(
       '--until',
       mode === 'repair' &&
         writtenAt < Date.now() &&
-        `wrong writes may be settled up to ${Math.max(...filter.events.map(hoursOfTries))} hours after the fix: a window that ends earlier misses them`,
+        `wrong writes may be settled up to ${hours} hours after the fix: a window that ends earlier misses them`,
     ],
   ];
   return [
-    heading(`Replay ${name} in ${title}`),
-    GAP,
-    fields(all),
-    GAP,
-    countTable(counts),
-    ...(damaged.length === 0 ? [] : [GAP, ...describeDamage(damaged).map(text)]),
+    `Replay ${name} in ${stack.title}`,
+    '',
+    ...fieldLines(fields, width),
+    '',
+    ...countTable(counts, width),
+    ...(damaged.length === 0 ? [] : ['', ...describeDamage(damaged)]),
   ];
 }
 
 /** Says who is notified, and at most how often. */
 function describePeople({ notify }: ReplayRequest, counts: ReplayPlan['counts']): string {
-  const topics = [...counts].filter(([event]) => isNotification(event));
+  const topics = [...counts]
+    .filter(([event]) => isNotification(event))
+    .map(([event, of]) => ({ topic: catalogue[event].effect, total: sum(of.values()) }));
   if (topics.length === 0) return 'nobody: these events send no notifications';
-  const total = sum(topics.map(([, of]) => sum(of.values())));
-  const each = topics
-    .map(([event, of]) => `${catalogue[event].effect} ${count(sum(of.values()))}`)
-    .join(', ');
-  return `at most ${counted(total, 'notification')} (${each}). ${notify ? NOTIFIED_AGAIN : 'Nobody is notified twice about an event.'}`;
+  const each = topics.map(({ topic, total }) => `${topic} ${count(total)}`).join(', ');
+  const again = notify
+    ? 'People are notified again, once per replay name.'
+    : 'Nobody is notified twice about an event.';
+  return `at most ${counted(sum(topics.map(({ total }) => total)), 'notification')} (${each}). ${again}`;
 }
 
-function countTable(counts: ReplayPlan['counts']): Block {
+function countTable(counts: ReplayPlan['counts'], width: number): string[] {
   const outcomes = settledOutcomes.filter((outcome) => [...counts.values()].some((of) => of.has(outcome)));
-  return {
-    kind: 'table',
-    columns: [
-      { heading: 'EVENT' },
-      { heading: 'MESSAGES', align: 'right' },
-      ...outcomes.map((outcome) => ({ heading: headingOf(outcome), align: 'right' as const })),
-    ],
-    rows: [...counts]
-      .sort(([one], [other]) => one.localeCompare(other))
-      .map(([event, of]) => [
-        event,
-        count(sum(of.values())),
-        ...outcomes.map((outcome) => count(of.get(outcome) ?? 0)),
-      ]),
-  };
+  const columns = ['MESSAGES', ...outcomes.map(headingOf)].map((heading) => right(heading));
+  const rows = [...counts]
+    .sort(([one], [other]) => one.localeCompare(other))
+    .map(([event, of]) => [event, sum(of.values()), ...outcomes.map((outcome) => of.get(outcome) ?? 0)])
+    .map(([event, ...numbers]) => [String(event), ...numbers.map((number) => count(Number(number)))]);
+  return table([{ heading: 'EVENT' }, ...columns], rows, width);
 }
 
 /** `12 from replays, 3 forgotten`. */
-export function describeUnsent({
-  ofReplays,
-  ofAcceptance,
-  forgotten,
-  tooOld,
-  payloadGone,
-}: Record<Unsent, number>): string {
-  const reasons: readonly (readonly [number, string])[] = [
-    [ofReplays, 'from replays'],
-    [ofAcceptance, 'from acceptance runs (to include them, name them by --shop or --id)'],
-    [forgotten, 'forgotten'],
-    [tooOld, `received more than ${REPLAYABLE_RECEIPT_DAYS} days ago`],
-    [payloadGone, 'without a payload'],
-  ];
-  return reasons
-    .filter(([records]) => records > 0)
-    .map(([records, reason]) => `${count(records)} ${reason}`)
+export function describeUnsent(skipped: Readonly<Record<Unsent, number>>): string {
+  const reasons: Readonly<Record<Unsent, string>> = {
+    ofReplays: 'from replays',
+    ofAcceptance: 'from acceptance runs (to include them, name them by --shop or --id)',
+    forgotten: 'forgotten',
+    tooOld: `received more than ${REPLAYABLE_RECEIPT_DAYS} days ago`,
+    payloadGone: 'without a payload',
+  };
+  return Object.entries(reasons)
+    .filter(([reason]) => skipped[reason as Unsent] > 0)
+    .map(([reason, text]) => `${count(skipped[reason as Unsent])} ${text}`)
     .join(', ');
 }
 
 /** Maximum number of rejected messages that are listed. */
 const REFUSALS_NAMED = 20;
 
-interface ReplayEnd {
-  readonly finished: boolean;
-  /** Messages in the plan. */
-  readonly planned: number;
-  /** Milliseconds. */
-  readonly took: number;
-  /** The command that sends everything again. */
-  readonly command: string;
-  /** A text if Firehose still has records of the window. */
-  readonly unarchived: string | undefined;
-}
-
-/** What a replay has sent and skipped, and where to look next. */
+/**
+ * What a replay has sent and skipped, and where to look next.
+ * @param took milliseconds
+ * @param unarchived a text if Firehose still has records of the window
+ */
 export function describeEnd(
-  stack: Stage,
+  { stack, width }: Operation,
   name: string,
   { total, sent, skipped, refused, damaged }: ReplaySender,
-  { finished, planned, took, command, unarchived }: ReplayEnd,
-): Block[] {
-  if (!finished) {
-    return [
-      GAP,
-      text(`Interrupted: ${count(total)} of ${manyMessages(planned)} are sent.`),
-      text(`Run it again with: ${command}`),
-    ];
-  }
+  { took, unarchived }: { took: number; unarchived: string | undefined },
+): string[] {
+  const rows = Object.entries(sent).map(([event, messages]) => [event, count(messages)]);
   const unsent = describeUnsent(skipped);
   return [
-    GAP,
-    text(`Replay ${name} is finished: sent ${manyMessages(total)} in ${duration(Math.max(1_000, took))}.`),
-    GAP,
-    {
-      kind: 'table',
-      columns: [{ heading: 'EVENT' }, { heading: 'SENT', align: 'right' }],
-      rows: Object.entries(sent).map(([event, messages]) => [event, count(messages)]),
-    },
-    ...(unsent === '' ? [] : [GAP, text(`Skipped: ${unsent}.`)]),
-    ...(refused.length === 0 ? [] : [GAP, text(`SQS rejects ${manyMessages(refused.length)}:`)]),
+    '',
+    `Replay ${name} is finished: sent ${manyMessages(total)} in ${duration(Math.max(1_000, took))}.`,
+    '',
+    ...table([{ heading: 'EVENT' }, right('SENT')], rows, width),
+    ...(unsent === '' ? [] : ['', `Skipped: ${unsent}.`]),
+    ...(refused.length === 0 ? [] : ['', `SQS rejects ${manyMessages(refused.length)}:`]),
     ...refused
       .slice(0, REFUSALS_NAMED)
-      .map(({ event, eventId, why }) => text(`  ${event} ${eventId}: ${printable(why)}`)),
-    ...(refused.length > REFUSALS_NAMED ? [text('  …')] : []),
-    ...(damaged.length === 0
-      ? []
-      : [GAP, ...describeDamage(damaged.map((fault) => ({ message: printable(fault) }))).map(text)]),
-    GAP,
-    text(`To follow one message:  ${stack.command('<event id>', 'trace')}`),
-    text(`To see what failed:     ${stack.command('list')}`),
-    ...(unarchived === undefined ? [] : [GAP, text(unarchived)]),
+      .map(({ event, eventId, why }) => `  ${event} ${eventId}: ${printable(why)}`),
+    ...(refused.length > REFUSALS_NAMED ? ['  …'] : []),
+    ...(damaged.length === 0 ? [] : ['', ...describeDamage(damaged)]),
+    '',
+    `To follow one message:  ${stack.command('<event id>', 'trace')}`,
+    `To see what failed:     ${stack.command('list')}`,
+    ...(unarchived === undefined ? [] : ['', unarchived]),
   ];
 }
 
@@ -198,6 +150,8 @@ function describeTime(messages: number, rate: number): string {
 const sum = (numbers: Iterable<number>) => [...numbers].reduce((total, number) => total + number, 0);
 
 const count = (value: number) => value.toLocaleString('en');
+
+const right = (heading: string) => ({ heading, align: 'right' as const });
 
 const toTheSecond = (time: number) => `${new Date(time + 999).toISOString().slice(0, 19)}Z`;
 

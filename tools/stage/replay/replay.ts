@@ -3,7 +3,7 @@ import { CommandError } from '../../terminal/command-error.ts';
 import { confirm, requireTerminal } from '../../terminal/terminal.ts';
 import { duration, manyMessages, printable, shellWord } from '../../terminal/text.ts';
 import { expiredPart } from '../archive/retention.ts';
-import { type Operation, printBlocks } from '../operation.ts';
+import { forPeople, type Operation } from '../operation.ts';
 import { archiveDelay, notYetArchived } from './archive-lag.ts';
 import {
   makePlan,
@@ -40,12 +40,10 @@ export async function replay(operation: Operation, options: ReplayOptions): Prom
   }
   const writtenAt = until.getTime() + delay;
   if (plan.messages === 0) throw nothingToReplay(stack.title, plan, writtenAt > Date.now() ? delay : 0);
-  printBlocks(operation, describePlan(stack, request, plan, { rate, writtenAt, expired }));
+  for (const line of describePlan(operation, request, plan, { rate, writtenAt, expired })) printLine(line);
   const command = commandOf(operation, request, rate);
-  printBlocks(operation, [
-    { kind: 'text', text: '' },
-    { kind: 'command', text: 'To run this plan, also after an interruption', command },
-  ]);
+  printLine('');
+  printLine(`To run this plan, also after an interruption: ${command}`);
   if (dryRun) {
     operation.report?.({ stack: stack.title, ...request, ...planReport(plan), expired, command });
     return plan.damaged.length === 0;
@@ -65,25 +63,28 @@ async function run(
   operation: Operation,
   begun: { request: ReplayRequest; rate: number; planned: number; writtenAt: number; command: string },
 ): Promise<boolean> {
-  const { stack, signal } = operation;
+  const { stack, signal, printLine } = operation;
   const { request, rate, planned, writtenAt, command } = begun;
+  const { filter, name } = request;
   const sender = new ReplaySender(stack, request, rate);
   const began = performance.now();
-  let finished: boolean;
-  try {
-    finished = await sendWindow(operation, sender, planned, writtenAt);
-  } catch (error) {
-    throw withAdvice(error, `Sent until then: ${manyMessages(sender.total)}. Run it again with: ${command}`);
-  }
-  const { filter, name } = request;
+  const again = `Run it again with: ${command}`;
+  const finished = await sendWindow(operation, sender, planned, writtenAt).catch((error: unknown) => {
+    const shown = forPeople(error, stack.local);
+    if (!(shown instanceof CommandError)) throw error;
+    throw new CommandError(`${shown.message}. Sent until then: ${manyMessages(sender.total)}. ${again}`);
+  });
   const { sent, skipped, refused, damaged } = sender;
   const unarchived = finished ? await notYetArchived(stack, filter.events, filter.until) : undefined;
   const took = performance.now() - began;
-  printBlocks(operation, describeEnd(stack, name, sender, { finished, planned, took, command, unarchived }));
-  operation.report?.({ stack: stack.title, name, finished, sent, skipped, refused, damaged, unarchived });
-  return (
-    finished && unarchived === undefined && damaged.length === 0 && refused.length === 0 && !signal.aborted
-  );
+  const lines = finished
+    ? describeEnd(operation, name, sender, { took, unarchived })
+    : ['', `Interrupted: ${sender.total.toLocaleString('en')} of ${manyMessages(planned)} are sent.`, again];
+  for (const line of lines) printLine(line);
+  const result = { finished, sent, skipped, refused, damaged: damageReport(damaged), unarchived };
+  operation.report?.({ stack: stack.title, name, ...result });
+  const isWhole = damaged.length + refused.length === 0 && unarchived === undefined;
+  return finished && isWhole && !signal.aborted;
 }
 
 /**
@@ -126,12 +127,13 @@ async function sendWindow(
 /** A plan as data, for `--json`. */
 const planReport = ({ messages, counts, skipped, damaged }: ReplayPlan) => ({
   messages,
-  events: Object.fromEntries(
-    [...counts].map(([event, outcomes]) => [event, Object.fromEntries(outcomes)] as const),
-  ),
+  events: Object.fromEntries([...counts].map(([event, of]) => [event, Object.fromEntries(of)] as const)),
   skipped,
-  damaged: damaged.map(({ key, line, message }) => ({ key, line, message })),
+  damaged: damageReport(damaged),
 });
+
+const damageReport = (damaged: ReplayPlan['damaged']) =>
+  damaged.map(({ key, line, message }) => ({ key, line, message }));
 
 /** The command that runs exactly what the plan shows. */
 function commandOf({ stack }: Operation, request: ReplayRequest, rate: number): string {
@@ -150,14 +152,6 @@ function nothingToReplay(title: string, { skipped, damaged }: ReplayPlan, delay:
       delay === 0 ? '' : `. The newest records arrive up to ${duration(delay)} late`,
     ].join(''),
   );
-}
-
-/** Adds how to go on to an error that stops a replay half-way. */
-function withAdvice(error: unknown, advice: string): unknown {
-  if (!(error instanceof Error)) return error;
-  if (error instanceof CommandError) return new CommandError(`${error.message}. ${advice}`);
-  const isOfAws = '$metadata' in error || 'code' in error;
-  return isOfAws ? new CommandError(`${error.name}: ${error.message.split('\n')[0]}. ${advice}`) : error;
 }
 
 const seconds = (milliseconds: number) => Math.round(milliseconds / 1000);

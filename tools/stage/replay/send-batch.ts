@@ -81,45 +81,39 @@ export function batchesOf(messages: readonly ReplayMessage[]): ReplayMessage[][]
 
 /**
  * Sends a batch to its queue. Retries failures that may be temporary.
- * @returns each message that is settled; `why`: why SQS will never accept it, undefined if it was sent
+ * @param onSettled called with each message that was sent; `why`: why SQS will never accept it, undefined if it was sent
  * @throws CommandError if SQS does not accept the rest, AbortError if the signal ended the wait for another attempt
  */
-export async function* sendBatch(
+export async function sendBatch(
   sqs: Stage['sqs'],
   queueUrl: string,
   batch: readonly ReplayMessage[],
   signal: AbortSignal,
-): AsyncGenerator<{ readonly eventId: string; readonly why: string | undefined }> {
+  onSettled: (message: ReplayMessage, why: string | undefined) => void,
+): Promise<void> {
   let left = batch;
   for (let attempt = 1; ; attempt += 1) {
     const failures = new Map((await call(sqs, queueUrl, left)).map((failure) => [failure.Id, failure]));
-    const answers = left.map((message, index) => ({ message, failure: failures.get(String(index)) }));
-    const temporary = answers.flatMap(({ message, failure }) =>
-      failure === undefined || isFinal(failure) ? [] : [{ message, failure }],
-    );
-    for (const { message, failure } of answers) {
-      const { eventId } = message;
-      if (failure === undefined) yield { eventId, why: undefined };
-      else if (isFinal(failure)) yield { eventId, why: `${failure.Code}: ${failure.Message ?? ''}` };
+    const failed: { message: ReplayMessage; failure: BatchResultErrorEntry }[] = [];
+    for (const [index, message] of left.entries()) {
+      const failure = failures.get(String(index));
+      if (failure === undefined) onSettled(message, undefined);
+      else if (isFinal(failure)) onSettled(message, describe(failure));
+      else failed.push({ message, failure });
     }
-    if (temporary.length === 0) return;
-    refuse(temporary, attempt);
-    left = temporary.map(({ message }) => message);
+    const [first] = failed;
+    if (first === undefined) return;
+    const { message, failure } = failed.find((one) => isOurFault(one.failure)) ?? first;
+    if (attempt === ATTEMPTS || isOurFault(failure)) {
+      const others = failed.length > 1 ? ` and ${failed.length - 1} more` : '';
+      throw new CommandError(`SQS does not accept event ${message.eventId}${others}: ${describe(failure)}`);
+    }
+    left = failed.map((one) => one.message);
     await sleep(FIRST_WAIT * 2 ** (attempt - 1), undefined, { signal });
   }
 }
 
-/** @throws CommandError if another attempt cannot help, or none is left */
-function refuse(
-  failed: readonly { readonly message: ReplayMessage; readonly failure: BatchResultErrorEntry }[],
-  attempt: number,
-): void {
-  const first = failed.find(({ failure }) => isOurFault(failure)) ?? failed[0];
-  if (first === undefined || (attempt < ATTEMPTS && !isOurFault(first.failure))) return;
-  const others = failed.length > 1 ? ` and ${failed.length - 1} more` : '';
-  const { Code, Message } = first.failure;
-  throw new CommandError(`SQS does not accept event ${first.message.eventId}${others}: ${Code}: ${Message}`);
-}
+const describe = ({ Code, Message = '' }: BatchResultErrorEntry) => `${Code}: ${Message}`;
 
 /** Whether SQS will never accept this message. */
 const isFinal = ({ Code, Message = '' }: BatchResultErrorEntry) => Code === UNFIT || TOO_LARGE.test(Message);
@@ -148,6 +142,5 @@ async function call(
 }
 
 /** SQS reports throttling as the sender's fault, too, but throttling passes. */
-function isSendersFault(error: Error & { $fault?: string; $retryable?: unknown }): boolean {
-  return error.$fault === 'client' && error.$retryable === undefined && !/Thrott/.test(error.name);
-}
+const isSendersFault = (error: Error & { $fault?: string; $retryable?: unknown }) =>
+  error.$fault === 'client' && error.$retryable === undefined && !/Thrott/.test(error.name);

@@ -13,6 +13,7 @@ import { startTestAws, type TestAws } from '../../../../test/support/test-aws.ts
 import type { Operation } from '../../../stage/operation.ts';
 import { type WaitingQueue, waitingQueue } from '../../../stage/queues/queue.ts';
 import { findStackOfFile, type Stage } from '../../../stage/stage.ts';
+import { CommandError } from '../../../terminal/command-error.ts';
 
 /** Starts AWS without consumers, and an operator, for the tests of a file or block. */
 export function startedOperator(): { readonly aws: TestAws; readonly operator: Operator } {
@@ -120,7 +121,7 @@ export class Operator {
 /** The message of the CommandError with which a command ends. */
 export async function refusalOf(running: Promise<unknown>): Promise<string> {
   const error: unknown = await running.catch((reason: unknown) => reason);
-  expect(error).toMatchObject({ name: 'CommandError' });
+  expect(error).toBeInstanceOf(CommandError);
   return (error as Error).message;
 }
 
