@@ -6,7 +6,13 @@ import { UsageError } from '../../terminal/command-error.ts';
 import { isOfAcceptance } from '../archive/acceptance-records.ts';
 import type { ArchiveObject } from '../archive/archive-object.ts';
 import { readArchive } from '../archive/read-archive.ts';
-import { containsSearched, IdCandidates, matches, type RecordFilter, requireWindow } from '../archive/record-filter.ts';
+import {
+  containsSearched,
+  IdCandidates,
+  matches,
+  type RecordFilter,
+  requireWindow,
+} from '../archive/record-filter.ts';
 import type { Operation } from '../operation.ts';
 import type { PayloadFilter } from '../payload-filter.ts';
 import type { Stage } from '../stage.ts';

@@ -116,7 +116,10 @@ export class ReplaySender {
 }
 
 /** Whether the payload of a record no longer exists. Its consumer would find that out only after hours of attempts. */
-async function isPayloadGone({ s3, payloadBucket }: Stage, { body, payloadKey }: ArchiveRecord): Promise<boolean> {
+async function isPayloadGone(
+  { s3, payloadBucket }: Stage,
+  { body, payloadKey }: ArchiveRecord,
+): Promise<boolean> {
   if (payloadKey === undefined) return body === undefined;
   try {
     await s3.send(new HeadObjectCommand({ Bucket: payloadBucket, Key: payloadKey }));

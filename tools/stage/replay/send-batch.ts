@@ -101,12 +101,12 @@ export async function sendBatch(
       else if (isFinal(failure)) onSettled(message, describe(failure));
       else failed.push({ message, failure });
     }
-    const [first] = failed;
-    if (first === undefined) return;
-    const { message, failure } = failed.find((one) => isOurFault(one.failure)) ?? first;
-    if (attempt === ATTEMPTS || isOurFault(failure)) {
+    if (failed.length === 0) return;
+    const final = failed.find(({ failure }) => attempt === ATTEMPTS || isOurFault(failure));
+    if (final !== undefined) {
       const others = failed.length > 1 ? ` and ${failed.length - 1} more` : '';
-      throw new CommandError(`SQS does not accept event ${message.eventId}${others}: ${describe(failure)}`);
+      const { eventId } = final.message;
+      throw new CommandError(`SQS does not accept event ${eventId}${others}: ${describe(final.failure)}`);
     }
     left = failed.map((one) => one.message);
     await sleep(FIRST_WAIT * 2 ** (attempt - 1), undefined, { signal });
