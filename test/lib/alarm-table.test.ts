@@ -1,11 +1,11 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { stages } from '../../bin/stages.ts';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { type AlarmName, alarmTable } from '../../lib/alarms/alarm-table.ts';
 import { parseConfig, type StageConfig } from '../../lib/config.ts';
 import { type DataPoint, fires } from '../support/alarm-evaluation.ts';
-import { resourcesOfEveryStage, type StageResource } from './stage-assembly.ts';
+import { everyStage, type StageResource } from './stage-assembly.ts';
 
 /** When an alarm must fire and when not: written from the runbook and the decisions, not from the table of alarms. */
 interface Samples {
@@ -153,39 +153,26 @@ const eventPath = new RegExp(`^(${eventNames.map((event) => pascalCase(event)).j
 const nameOf = ({ path }: StageResource) =>
   path.replace(eventPath, '<Event>/').replace(/BlockedBy\w+/, 'BlockedBy<List>') as AlarmName;
 
-const alarms = (await resourcesOfEveryStage()).filter(({ type }) => type === 'AWS::CloudWatch::Alarm');
-const alarmsByName = Map.groupBy(alarms, nameOf);
+const alarmsByName = Map.groupBy((await everyStage()).ofType('AWS::CloudWatch::Alarm'), nameOf);
 
 test('every alarm of the table is in some stage', () => {
   expect([...alarmsByName.keys()].sort()).toEqual(Object.keys(alarmTable).sort());
 });
 
-describe.each([...alarmsByName])('the alarm %s', (name, same) => {
-  const cases = same.map(({ stage, properties }) => {
-    const samples: Samples | undefined = samplesOf.get(stage)?.[name];
-    if (samples === undefined) throw new Error(`No samples for ${name}`);
-    return { ...samples, properties };
-  });
-
-  test('watches its metric', () => {
-    for (const { metric, properties } of cases) expect(properties.MetricName).toBe(metric);
-  });
-
-  test('fires if it must, and is silent otherwise', () => {
-    for (const { properties, ...samples } of cases) {
+test.each([...alarmsByName])(
+  'the alarm %s watches its metric, fires if it must, and is silent otherwise',
+  (name, same) => {
+    for (const { stage, properties } of same) {
+      const samples: Samples | undefined = samplesOf.get(stage)?.[name];
+      if (samples === undefined) throw new Error(`No samples for ${name}`);
+      const { metric, withoutData } = samples;
       const firing = (points: readonly DataPoint[]) => fires(properties, points);
+      expect(properties.MetricName).toBe(metric);
       expect(samples.fires.filter((points) => !firing(points))).toEqual([]);
       expect(samples.silent.filter(firing)).toEqual([]);
+      const [afterSilence, afterAlarm] = [false, true].map((before) => fires(properties, [], before));
+      expect(afterSilence).toBe(withoutData === 'fires');
+      expect(afterAlarm).toBe(withoutData !== undefined);
     }
-  });
-
-  test('does the right thing without data', () => {
-    for (const { properties, withoutData } of cases) {
-      const [afterSilence, afterAlarm] = [fires(properties, [], false), fires(properties, [], true)];
-      expect([afterSilence, afterAlarm]).toEqual([
-        withoutData === 'fires',
-        withoutData === 'fires' || withoutData === 'keeps its state',
-      ]);
-    }
-  });
-});
+  },
+);

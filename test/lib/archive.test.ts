@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { SynthesisedTemplate } from 'local-aws/template';
+import type { SynthesisedTemplate } from 'local-aws/template';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import {
@@ -10,8 +10,7 @@ import {
   archiveQuery,
   databaseNameOf,
 } from '../../lib/archive/archive-queries.ts';
-import { sharedAssembly } from '../support/test-assembly.ts';
-import { only, stageTemplate } from './stage-assembly.ts';
+import { only, stageTemplate, templateOf } from './stage-assembly.ts';
 
 const prod = await stageTemplate('prod');
 const everySetting = await stageTemplate('every-setting');
@@ -27,52 +26,47 @@ const destinationsOf = (template: SynthesisedTemplate) =>
     .map(({ properties }) => properties.ExtendedS3DestinationConfiguration);
 
 describe('the archive', () => {
-  test.each(eventNames)('of %s is written by its consumer, and by nobody else', (event) => {
-    const name = pascalCase(event);
-    const puts = prod.ofType('AWS::IAM::Role').flatMap((role) =>
+  test('is written by the consumer of each event, and read by the role of the delivery streams only', () => {
+    const permitted = prod.ofType('AWS::IAM::Role').flatMap((role) =>
       prod
         .permissionsOf(role)
-        .filter(({ resource }) => resource === `Archive/${name}`)
-        .map(({ action }) => `${role.path} ${action}`),
-    );
-    expect(puts).toEqual([`${name}/Consumer/Role firehose:PutRecordBatch`]);
-  });
-
-  test('is read only by the role of the delivery streams', () => {
-    const reads = prod.ofType('AWS::IAM::Role').flatMap((role) =>
-      prod
-        .permissionsOf(role)
-        .filter(({ action, resource }) => action.startsWith('s3:Get') && resource.startsWith('Archive/'))
+        .filter(
+          ({ action, resource }) => /^(firehose:|s3:Get)/.test(action) && resource.startsWith('Archive/'),
+        )
         .map(({ action, resource }) => `${role.path} ${action} ${resource}`),
     );
-    expect(reads).toEqual([
-      'Archive/Writer s3:GetBucketLocation Archive/Bucket',
-      'Archive/Writer s3:GetObject Archive/Bucket/event=*',
-    ]);
+    const puts = eventNames
+      .map((event) => pascalCase(event))
+      .map((name) => `${name}/Consumer/Role firehose:PutRecordBatch Archive/${name}`);
+    expect(permitted.sort()).toEqual(
+      [
+        ...puts,
+        'Archive/Writer s3:GetBucketLocation Archive/Bucket',
+        'Archive/Writer s3:GetObject Archive/Bucket/event=*',
+      ].sort(),
+    );
   });
 
   test('keeps records as long as configured; the notes of forget and replay stay', () => {
-    expect([recordsOf(prod), recordsOf(everySetting)].map((rule) => rule.ExpirationInDays)).toEqual([
-      30, 365,
-    ]);
+    const days = [recordsOf(prod), recordsOf(everySetting)].map((rule) => rule.ExpirationInDays);
+    expect(days).toEqual([30, 365]);
     const prefixes = rulesOf(prod, 'Archive/Bucket').map(({ Prefix }: { Prefix: string }) => Prefix);
     expect(prefixes.sort()).toEqual(['event=', 'queries/']);
   });
 
-  test.each([
-    { stage: 'prod', template: prod },
-    { stage: 'every-setting', template: everySetting },
-  ])('is not kept longer than a payload that a record may refer to: $stage', ({ template }) => {
-    const [{ ExpirationInDays: payload }] = rulesOf(template, 'Payloads');
-    const secondsOnQueues = ['ShopUpdated/Queue', 'ShopUpdated/DeadLetterQueue']
-      .map((path) => template.at('AWS::SQS::Queue', path).properties.MessageRetentionPeriod)
-      .reduce((sum, seconds) => sum + seconds, 0);
-    expect(payload).toBeGreaterThanOrEqual(recordsOf(template).ExpirationInDays + secondsOnQueues / 86_400);
-  });
+  test.each([prod, everySetting])(
+    'is not kept longer than a payload that a record refers to: %#',
+    (template) => {
+      const [{ ExpirationInDays: payload }] = rulesOf(template, 'Payloads');
+      const secondsOnQueues = ['ShopUpdated/Queue', 'ShopUpdated/DeadLetterQueue']
+        .map((path) => template.at('AWS::SQS::Queue', path).properties.MessageRetentionPeriod)
+        .reduce((sum, seconds) => sum + seconds, 0);
+      expect(payload).toBeGreaterThanOrEqual(recordsOf(template).ExpirationInDays + secondsOnQueues / 86_400);
+    },
+  );
 
   test('of zero days does not exist, and consumers write no records', async () => {
-    const stage = { stages: { dev: { archive: { days: 0 } } } };
-    const without = new SynthesisedTemplate(await sharedAssembly('no-archive', stage, false));
+    const without = await templateOf('no-archive', { archive: { days: 0 } });
     expect(without.resources.filter(({ path }) => path.startsWith('Archive/'))).toEqual([]);
     expect(JSON.stringify([without.outputs, without.resources])).not.toMatch(
       /archive_stream|"archive|firehose/i,
@@ -111,12 +105,11 @@ describe('the table', () => {
   });
 
   test('has a database and columns whose names need no quotation marks', () => {
-    const { Columns } = TableInput.StorageDescriptor;
-    const columns = Columns.map(({ Name }: { Name: string }) => Name);
-    const { ArchiveDatabase } = prod.outputs;
-    for (const name of [...columns, ArchiveDatabase?.Value]) expect(name).toMatch(/^[a-z_]+$/);
-    expect(only(prod, 'AWS::Glue::Table').DatabaseName).toBe(ArchiveDatabase?.Value);
-    expect(only(prod, 'AWS::Glue::Database').DatabaseInput.Name).toBe(ArchiveDatabase?.Value);
+    const columns = TableInput.StorageDescriptor.Columns.map(({ Name }: { Name: string }) => Name);
+    const database = prod.outputs.ArchiveDatabase?.Value;
+    for (const name of [...columns, database]) expect(name).toMatch(/^[a-z_]+$/);
+    expect(only(prod, 'AWS::Glue::Table').DatabaseName).toBe(database);
+    expect(only(prod, 'AWS::Glue::Database').DatabaseInput.Name).toBe(database);
   });
 });
 
@@ -129,32 +122,23 @@ test('stages whose names differ in capitals only have different databases, becau
   expect(new Set(names).size).toBe(names.length);
 });
 
-describe('the workgroup', () => {
+test('the workgroup ends a query that reads more than 10 GB, and keeps results for a day, encrypted, in the archive’s bucket', () => {
   const workgroupOf = (template: SynthesisedTemplate) =>
     only(template, 'AWS::Athena::WorkGroup').WorkGroupConfiguration;
-
-  test('ends a query that reads more than 10 GB, and allows no other settings', () => {
-    expect(workgroupOf(prod)).toMatchObject({
-      EnforceWorkGroupConfiguration: true,
-      BytesScannedCutoffPerQuery: 10 * 2 ** 30,
-    });
+  expect(workgroupOf(prod)).toMatchObject({
+    EnforceWorkGroupConfiguration: true,
+    BytesScannedCutoffPerQuery: 10 * 2 ** 30,
   });
-
-  test('keeps results for a day, encrypted, in the archive’s bucket', () => {
-    const { OutputLocation, EncryptionConfiguration } = workgroupOf(prod).ResultConfiguration;
-    const [, bucket, prefix] = OutputLocation['Fn::Join'][1];
-    expect(bucket).toEqual(prod.outputs.ArchiveBucket?.Value);
-    expect(EncryptionConfiguration).toEqual({ EncryptionOption: 'SSE_S3' });
-    expect(workgroupOf(encrypted).ResultConfiguration.EncryptionConfiguration).toEqual({
-      EncryptionOption: 'SSE_KMS',
-      KmsKey: { 'Fn::GetAtt': [encrypted.at('AWS::KMS::Key', 'TopicKey').logicalId, 'Arn'] },
-    });
-    expect(rulesOf(prod, 'Archive/Bucket')).toContainEqual({
-      Prefix: prefix.slice(1),
-      ExpirationInDays: 1,
-      Status: 'Enabled',
-    });
+  const { OutputLocation, EncryptionConfiguration } = workgroupOf(prod).ResultConfiguration;
+  const [, bucket, prefix] = OutputLocation['Fn::Join'][1];
+  expect(bucket).toEqual(prod.outputs.ArchiveBucket?.Value);
+  expect(EncryptionConfiguration).toEqual({ EncryptionOption: 'SSE_S3' });
+  expect(workgroupOf(encrypted).ResultConfiguration.EncryptionConfiguration).toEqual({
+    EncryptionOption: 'SSE_KMS',
+    KmsKey: { 'Fn::GetAtt': [encrypted.at('AWS::KMS::Key', 'TopicKey').logicalId, 'Arn'] },
   });
+  const rule = { Prefix: prefix.slice(1), ExpirationInDays: 1, Status: 'Enabled' };
+  expect(rulesOf(prod, 'Archive/Bucket')).toContainEqual(rule);
 });
 
 test('this stack allows nobody to query: no policy of it names Athena or Glue', () => {

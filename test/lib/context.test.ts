@@ -14,21 +14,18 @@ const stages = {
 const read = (context: object) => readContext({ stages, stage: 'prod', ...context });
 
 describe('the context `settings`', () => {
-  test.each<{ settings: object; given: object }>([
-    { settings: { logRetentionDays: 90 }, given: { ...stages.prod, logRetentionDays: 90 } },
-    {
-      settings: { events: { 'shop.updated': { timeout: 60 } } },
-      given: { ...stages.prod, events: { 'shop.updated': { batchSize: 5, timeout: 60 } } },
-    },
-    {
-      settings: { alarmEmails: ['new@example.com'] },
-      given: { ...stages.prod, alarmEmails: ['new@example.com'] },
-    },
-    { settings: { events: null }, given: { ...stages.prod, events: undefined } },
-    { settings: {}, given: stages.prod },
-  ])('is merged over the stage: $settings', ({ settings, given }) => {
-    expect(read({ settings: JSON.stringify(settings) }).given).toEqual(given);
-    expect(read({ settings }).given).toEqual(given);
+  test.each<[settings: object, changed: object]>([
+    [{ logRetentionDays: 90 }, { logRetentionDays: 90 }],
+    [
+      { events: { 'shop.updated': { timeout: 60 } } },
+      { events: { 'shop.updated': { batchSize: 5, timeout: 60 } } },
+    ],
+    [{ alarmEmails: ['new@example.com'] }, { alarmEmails: ['new@example.com'] }],
+    [{ events: null }, { events: undefined }],
+    [{}, {}],
+  ])('is merged over the stage: %j', (settings, changed) => {
+    expect(read({ settings: JSON.stringify(settings) }).given).toEqual({ ...stages.prod, ...changed });
+    expect(read({ settings }).given).toEqual({ ...stages.prod, ...changed });
   });
 
   test('that is broken is refused with the place', () => {
@@ -69,11 +66,11 @@ describe('any other key', () => {
   });
 
   test.each([
-    { key: 'gateway', value: 'rest', example: '{"gateway":"rest"}' },
-    { key: 'logRetentionDays', value: '90', example: '{"logRetentionDays":90}' },
-    { key: 'account', value: '111122223333', example: '{"account":"111122223333"}' },
-    { key: 'archive.days', value: '3', example: '{"archive":{…}}' },
-  ])('that is a setting is refused, with the place to set it: $key', ({ key, value, example }) => {
+    ['gateway', 'rest', '{"gateway":"rest"}'],
+    ['logRetentionDays', '90', '{"logRetentionDays":90}'],
+    ['account', '111122223333', '{"account":"111122223333"}'],
+    ['archive.days', '3', '{"archive":{…}}'],
+  ])('that is a setting is refused, with the place to set it: %s', (key, value, example) => {
     expect(() => read({ [key]: value })).toThrow(
       `The context '${key}' is not read: ${key.split('.')[0]} is a setting of a stage. Set it in cdk.json, below the stage. For one command, use -c settings='${example}'`,
     );

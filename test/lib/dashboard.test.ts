@@ -1,29 +1,23 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { readCloudAssembly, resolveIntrinsics, SynthesisedTemplate } from 'local-aws/template';
+import { resolveIntrinsics } from 'local-aws/template';
 import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
 import { metrics as reportedMetrics } from '../../lambda/metric-names.ts';
-import { testAssembly } from '../support/test-assembly.ts';
 import { stageTemplate } from './stage-assembly.ts';
 
-const template = new SynthesisedTemplate(testAssembly());
-const stack = readCloudAssembly(testAssembly());
+const template = await stageTemplate('dev');
 
 /** Source: CloudWatch user guide, "Dashboard body structure and syntax". */
 interface DashboardBody {
   readonly widgets: readonly {
     readonly type: 'alarm' | 'metric' | 'text';
-    readonly x: number;
     readonly y: number;
-    readonly width: number;
-    readonly height: number;
     readonly properties: {
       readonly title: string;
       readonly markdown: string;
       readonly alarms: readonly string[];
       readonly metrics: readonly (readonly unknown[])[];
-      readonly yAxis: { readonly left: { readonly label: string } };
       readonly annotations?: { readonly horizontal: readonly { value: number; yAxis: 'left' | 'right' }[] };
     };
   }[];
@@ -37,27 +31,18 @@ const { DashboardName: name, DashboardBody: text } = resolveIntrinsics(
 const body: DashboardBody = JSON.parse(String(text));
 
 /** A metric as displayed in a graph. A formula has neither namespace nor name. */
-interface ShownMetric {
-  readonly namespace: string;
-  readonly name: string;
-  readonly dimensions: Readonly<Record<string, string>>;
-  readonly options: {
-    readonly id?: string;
-    readonly label?: string;
+function readMetric(list: readonly unknown[]) {
+  const options = (typeof list.at(-1) === 'object' ? list.at(-1) : {}) as {
     readonly expression?: string;
     readonly period?: number;
-    readonly stat?: string;
     readonly yAxis?: 'right';
   };
-}
-
-function readMetric(list: readonly unknown[]): ShownMetric {
-  const options = (typeof list.at(-1) === 'object' ? list.at(-1) : {}) as ShownMetric['options'];
   const [namespace = '', metricName = '', ...rest] = list
     .filter((item) => typeof item !== 'object')
     .map(String);
   const pairs = rest.flatMap((key, index) => (index % 2 === 0 ? [[key, rest[index + 1] ?? '']] : []));
-  return { namespace, name: metricName, dimensions: Object.fromEntries(pairs), options };
+  const dimensions: Readonly<Record<string, string>> = Object.fromEntries(pairs);
+  return { namespace, name: metricName, dimensions, options };
 }
 
 const graphs = body.widgets.flatMap((widget) =>
@@ -74,15 +59,9 @@ const headings = (hashes: string) =>
 
 const shown = graphs.flatMap(({ metrics }) => metrics);
 const ofAws = shown.filter(({ namespace }) => namespace.startsWith('AWS/'));
-const own = shown.filter(({ namespace }) => namespace === stack.name);
+const own = shown.filter(({ namespace }) => namespace === name);
 const reported = own.filter(({ dimensions }) => dimensions.service !== undefined);
 const counted = own.filter(({ dimensions }) => dimensions.service === undefined);
-const graph = (title: string) => {
-  const found = graphs.find((candidate) => candidate.title === title);
-  if (found === undefined) throw new Error(`No graph ${title}`);
-  return found;
-};
-
 /** The resource type for each dimension of AWS metrics. */
 const typeOfDimension: Readonly<Record<string, string>> = {
   ApiId: 'AWS::ApiGatewayV2::Api',
@@ -92,52 +71,38 @@ const typeOfDimension: Readonly<Record<string, string>> = {
   TableName: 'AWS::DynamoDB::Table',
 };
 
-describe('the dashboard', () => {
-  test('is one, named after the stack, and asks three questions from top to bottom', () => {
-    expect(template.ofType('AWS::CloudWatch::Dashboard')).toHaveLength(1);
-    expect(name).toBe(stack.name);
-    expect(headings('#')).toEqual(['Are we accepting?', 'Are we keeping up?', 'What is stuck?']);
-    const tops = body.widgets.map(({ y }) => y);
-    expect(tops).toEqual(tops.toSorted((one, other) => one - other));
-  });
-
-  test('shows the state of every alarm and creates none', () => {
-    const states = body.widgets.flatMap((widget) =>
-      widget.type === 'alarm' ? widget.properties.alarms : [],
-    );
-    const alarms = template.ofType('AWS::CloudWatch::Alarm');
-    expect(states).toEqual(alarms.map(({ logicalId }) => logicalId));
-    expect(alarms.filter(({ path }) => path.startsWith('Dashboard/'))).toEqual([]);
-  });
+test('there is one dashboard, which asks three questions from top to bottom and shows the state of every alarm', () => {
+  expect(template.ofType('AWS::CloudWatch::Dashboard')).toHaveLength(1);
+  expect(name).toBe('PartnerWebhooks-dev');
+  expect(headings('#')).toEqual(['Are we accepting?', 'Are we keeping up?', 'What is stuck?']);
+  const tops = body.widgets.map(({ y }) => y);
+  expect(tops).toEqual(tops.toSorted((one, other) => one - other));
+  const states = body.widgets.flatMap((widget) => (widget.type === 'alarm' ? widget.properties.alarms : []));
+  const alarms = template.ofType('AWS::CloudWatch::Alarm');
+  expect(states).toEqual(alarms.map(({ logicalId }) => logicalId));
 });
 
 describe('the graphs', () => {
-  test('show AWS’s metrics only of resources of this stack', () => {
+  test('show AWS’s metrics of each resource of this stack, and of no other', () => {
     for (const { name: metricName, dimensions } of ofAws) {
       const { GlobalSecondaryIndexName, ...resources } = dimensions;
       expect(Object.keys(resources)).toHaveLength(1);
       for (const [dimension, logicalId] of Object.entries(resources)) {
         const resource = template.resources.find((candidate) => candidate.logicalId === logicalId);
         expect([metricName, resource?.type]).toEqual([metricName, typeOfDimension[dimension]]);
-        if (GlobalSecondaryIndexName !== undefined) {
-          expect(resource?.properties.GlobalSecondaryIndexes).toContainEqual(
-            expect.objectContaining({ IndexName: GlobalSecondaryIndexName }),
-          );
-        }
+        if (GlobalSecondaryIndexName === undefined) continue;
+        const index = expect.objectContaining({ IndexName: GlobalSecondaryIndexName });
+        expect(resource?.properties.GlobalSecondaryIndexes).toContainEqual(index);
       }
     }
-  });
-
-  test.each(Object.entries(typeOfDimension))(
-    'show each resource with the dimension %s',
-    (dimension, type) => {
+    for (const [dimension, type] of Object.entries(typeOfDimension)) {
       const seen = new Set(ofAws.map(({ dimensions }) => dimensions[dimension]));
       const left = template
         .ofType(type)
         .filter(({ logicalId, path }) => !seen.has(logicalId) && !path.startsWith('SmokeTest'));
       expect(left.map(({ path }) => path)).toEqual([]);
-    },
-  );
+    }
+  });
 
   test('show every metric that functions report, with its dimensions', () => {
     // A metric with the version as a dimension is another metric after each deployment.
@@ -164,14 +129,11 @@ describe('the graphs', () => {
   });
 });
 
-describe('the row of each event', () => {
-  test('exists, in the order of the catalogue', () => {
-    expect(headings('###')).toEqual(eventNames.map((event) => `${event}: ${catalogue[event].processing}`));
-  });
-
-  test.each(eventNames)('%s shows its own queue, consumer and metrics and no other', (event) => {
-    const titles = ['waiting', 'consumer', 'outcomes'];
-    const row = titles.map((title) => graph(`${event}: ${title}`));
+test('each event has a row, in the order of the catalogue, with its own queue, consumer and metrics and no other', () => {
+  expect(headings('###')).toEqual(eventNames.map((event) => `${event}: ${catalogue[event].processing}`));
+  for (const event of eventNames) {
+    const row = graphs.filter(({ title }) => title.startsWith(`${event}: `));
+    expect(row.map(({ title }) => title.split(': ')[1])).toEqual(['waiting', 'consumer', 'outcomes']);
     expect(new Set(row.map(({ y }) => y)).size).toBe(1);
     const owners = row.flatMap(({ metrics }) =>
       metrics.map(({ dimensions: { QueueName, FunctionName, service } }) => {
@@ -180,7 +142,7 @@ describe('the row of each event', () => {
       }),
     );
     expect(new Set(owners)).toEqual(new Set([pascalCase(event), kebabCase(event)]));
-  });
+  }
 });
 
 // Source: CloudWatch user guide, "CloudWatch service quotas", Dashboards: metrics used in formulas count, too.

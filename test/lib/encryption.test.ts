@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { beforeAll, describe, expect, test } from '@jest/globals';
-import { SynthesisedTemplate, type TemplateResource } from 'local-aws/template';
+import { describe, expect, test } from '@jest/globals';
+import type { SynthesisedTemplate, TemplateResource } from 'local-aws/template';
 import { stages } from '../../bin/stages.ts';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
-import { sharedAssembly, testAssembly } from '../support/test-assembly.ts';
-import { stageAssembly } from './stage-assembly.ts';
+import { stageTemplate, templateOf } from './stage-assembly.ts';
 
 const home = { account: '111122223333', region: 'eu-central-1' };
 const keyArn = `arn:aws:kms:${home.region}:${home.account}:key/0a1b2c3d-0000-4000-8000-000000000008`;
@@ -71,15 +70,10 @@ const decryptAndGenerate = (key: string, services?: readonly string[]) => {
 };
 
 const isForAlarms = (statement: unknown) => JSON.stringify(statement).includes('cloudwatch.amazonaws.com');
+const template = await stageTemplate('encrypted');
+const key = template.at('AWS::KMS::Key', 'TopicKey');
 
 describe('a stage with its own key', () => {
-  let template: SynthesisedTemplate;
-  let key: TemplateResource;
-  beforeAll(async () => {
-    template = new SynthesisedTemplate(await stageAssembly('encrypted'));
-    key = template.at('AWS::KMS::Key', 'TopicKey');
-  });
-
   test('has one key for data and one for alarms, both rotated and retained', () => {
     const keys = template.ofType('AWS::KMS::Key');
     expect(keys.map(({ path }) => path).sort()).toEqual(['AlarmKey', 'TopicKey']);
@@ -93,26 +87,20 @@ describe('a stage with its own key', () => {
     const alarmKey = template.at('AWS::KMS::Key', 'AlarmKey');
     const topic = template.at('AWS::SNS::Topic', 'Alarms/Topic');
     expect(topic.properties.KmsMasterKeyId).toEqual({ 'Fn::GetAtt': [alarmKey.logicalId, 'Arn'] });
+    const alarms = `arn:aws:cloudwatch:${home.region}:${home.account}:alarm:PartnerWebhooks-encrypted-*`;
     expect(alarmKey.properties.KeyPolicy.Statement).toContainEqual({
-      Effect: 'Allow',
-      Principal: { Service: 'cloudwatch.amazonaws.com' },
-      Action: ['kms:Decrypt', 'kms:GenerateDataKey*'],
-      Resource: '*',
+      ...{ Effect: 'Allow', Principal: { Service: 'cloudwatch.amazonaws.com' } },
+      ...{ Action: ['kms:Decrypt', 'kms:GenerateDataKey*'], Resource: '*' },
       Condition: {
         StringEquals: { 'aws:SourceAccount': home.account },
-        ArnLike: {
-          'aws:SourceArn': `arn:aws:cloudwatch:${home.region}:${home.account}:alarm:PartnerWebhooks-encrypted-*`,
-        },
+        ArnLike: { 'aws:SourceArn': alarms },
       },
     });
   });
 
-  test('encrypts everything that holds data', () => {
+  test('encrypts everything that holds data, and it is known of every resource whether it does', () => {
     for (const type of Object.keys(KEY_OF)) expect(template.has(type)).toBe(true);
     expect(notUnder(template, { 'Fn::GetAtt': [key.logicalId, 'Arn'] })).toEqual(['Alarms/Topic']);
-  });
-
-  test('has only resources of which it is known whether they hold data', () => {
     const unknown = template.resources
       .map(({ type }) => type)
       .filter((type) => !(type in KEY_OF) && !WITHOUT_DATA.some((known) => known.test(type)));
@@ -172,7 +160,7 @@ describe('a stage with its own key', () => {
   });
 
   test('tests new versions of its functions when the key is added', async () => {
-    const prod = new SynthesisedTemplate(await stageAssembly('prod'));
+    const prod = await stageTemplate('prod');
     const digests = (of: SynthesisedTemplate): string[] =>
       of
         .ofType('AWS::Lambda::Function')
@@ -182,35 +170,26 @@ describe('a stage with its own key', () => {
   });
 });
 
-test('a stage without its own key has a key for its topics only', () => {
-  const template = new SynthesisedTemplate(testAssembly());
-  const topicKey = { 'Fn::GetAtt': [template.at('AWS::KMS::Key', 'TopicKey').logicalId, 'Arn'] };
-  const others = template.resources.filter(({ type }) => type in KEY_OF && type !== 'AWS::SNS::Topic');
-  expect(new Set(notUnder(template, topicKey))).toEqual(new Set(others.map(({ path }) => path)));
-  expect(notUnder(template, undefined)).toEqual(template.ofType('AWS::SNS::Topic').map(({ path }) => path));
+test('a stage without its own key has a key for its topics only', async () => {
+  const dev = await stageTemplate('dev');
+  const topicKey = { 'Fn::GetAtt': [dev.at('AWS::KMS::Key', 'TopicKey').logicalId, 'Arn'] };
+  const others = dev.resources.filter(({ type }) => type in KEY_OF && type !== 'AWS::SNS::Topic');
+  expect(new Set(notUnder(dev, topicKey))).toEqual(new Set(others.map(({ path }) => path)));
+  expect(notUnder(dev, undefined)).toEqual(dev.ofType('AWS::SNS::Topic').map(({ path }) => path));
 });
 
 test('an existing key encrypts everything, next to keys of an existing secret and of alarms, and no key is created for data', async () => {
-  const stage = { ...stages.encrypted, encryption: { keyArn }, secretArn };
-  const template = new SynthesisedTemplate(
-    await sharedAssembly('own', { stage: 'own', stages: { own: stage } }, false),
-  );
-  expect(template.ofType('AWS::KMS::Key').map(({ path }) => path)).toEqual(['AlarmKey']);
-  expect(notUnder(template, keyArn)).toEqual(['Alarms/Topic']);
-  expect(keyGrants(template, 'Receiver/Role')).toEqual(
+  const own = await templateOf('own', { ...stages.encrypted, encryption: { keyArn }, secretArn });
+  expect(own.ofType('AWS::KMS::Key').map(({ path }) => path)).toEqual(['AlarmKey']);
+  expect(notUnder(own, keyArn)).toEqual(['Alarms/Topic']);
+  expect(keyGrants(own, 'Receiver/Role')).toEqual(
     decryptAndGenerate(keyArn, ['s3', 'secretsmanager', 'sqs']),
   );
 });
 
 test('a stage without an archive has consumers that use the key only through the services that they call', async () => {
-  const stage = { ...stages.encrypted, archive: { days: 0 } };
-  const template = new SynthesisedTemplate(
-    await sharedAssembly('unarchived', { stage: 'unarchived', stages: { unarchived: stage } }, false),
-  );
-  expect(keyGrants(template, 'ShopUpdated/Consumer/Role')).toEqual(
-    decryptAndGenerate('TopicKey', ['dynamodb', 's3', 'sqs']),
-  );
-  expect(keyGrants(template, 'ReviewPosted/Consumer/Role')).toEqual(
+  const unarchived = await templateOf('unarchived', { ...stages.encrypted, archive: { days: 0 } });
+  expect(keyGrants(unarchived, 'ReviewPosted/Consumer/Role')).toEqual(
     decryptAndGenerate('TopicKey', ['dynamodb', 's3', 'sns', 'sqs']),
   );
 });

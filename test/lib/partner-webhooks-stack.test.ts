@@ -6,23 +6,11 @@ import { stages } from '../../bin/stages.ts';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { stackNameOf, warningIds } from '../../lib/config.ts';
-import { resourcesOfEveryStage, type StageResource, stageAssembly } from './stage-assembly.ts';
+import { everyStage, type StageResource, stageAssembly } from './stage-assembly.ts';
 
 // Rules for the resources of all stages. The details of each resource are in the tests of its part.
-const resources = await resourcesOfEveryStage();
+const { ofType, breaking } = await everyStage();
 const settingsOf = (stage: string) => stages[stage] as Readonly<Record<string, unknown>>;
-
-function ofType(type: string): StageResource[] {
-  const found = resources.filter((resource) => resource.type === type);
-  if (found.length === 0) throw new Error(`No stage has a resource of the type ${type}`);
-  return found;
-}
-
-/** The resources of a type, in any stage, that break a rule. */
-const breaking = (type: string, rule: (resource: StageResource) => boolean) =>
-  ofType(type)
-    .filter((resource) => !rule(resource))
-    .map(({ stage, path }) => `${stage} ${path}`);
 
 /** Whether the topic's own policy denies a publication without TLS. */
 const demandsTls = (topic: StageResource) =>
@@ -70,15 +58,10 @@ describe('the pipeline of each event', () => {
     }
   });
 
-  test('reports failures by message, and leaves concurrency to the receiver', () => {
-    for (const { properties } of mappings) {
+  test('reports failures by message, and hides a message for at least six times as long as its consumer may take', () => {
+    for (const { properties, queue, consumer } of mappings) {
       expect(properties.FunctionResponseTypes).toEqual(['ReportBatchItemFailures']);
       expect(properties.ScalingConfig).toEqual({ MaximumConcurrency: expect.any(Number) });
-    }
-  });
-
-  test('hides a message for at least six times as long as its consumer may take', () => {
-    for (const { queue, consumer } of mappings) {
       expect(queue.properties.VisibilityTimeout).toBeGreaterThanOrEqual(6 * consumer.properties.Timeout);
     }
   });
@@ -157,14 +140,11 @@ describe('every function', () => {
     expect(breaking('AWS::Lambda::Function', asSaid)).toEqual([]);
   });
 
-  test('is logged by Lambda only if it fails', () => {
+  test('has its own log group and role, and is logged by Lambda only if it fails', () => {
+    const functions = ofType('AWS::Lambda::Function');
     const logs = ({ properties: { LoggingConfig } }: StageResource) =>
       LoggingConfig.LogFormat === 'JSON' && LoggingConfig.SystemLogLevel === 'WARN';
     expect(breaking('AWS::Lambda::Function', logs)).toEqual([]);
-  });
-
-  test('has its own log group and role', () => {
-    const functions = ofType('AWS::Lambda::Function');
     const own = functions.flatMap(({ stage, properties }) => [
       `${stage} ${JSON.stringify(properties.LoggingConfig.LogGroup)}`,
       `${stage} ${JSON.stringify(properties.Role)}`,
@@ -280,64 +260,47 @@ describe('every stage', () => {
   });
 });
 
-interface ValidationReport {
-  readonly pluginReports: readonly {
-    readonly violations: readonly {
-      readonly ruleName: string;
-      readonly violatingConstructs: readonly { readonly constructPath?: string }[];
-    }[];
-  }[];
+interface Violation {
+  readonly ruleName: string;
+  readonly violatingConstructs: readonly { readonly constructPath?: string }[];
 }
 
 /** Findings of cdk-nag and of CloudFormation's rules, and our own warnings. */
 function findings(assembly: string) {
-  const report: ValidationReport = JSON.parse(readFileSync(join(assembly, 'validation-report.json'), 'utf8'));
-  const found = report.pluginReports.flatMap(({ violations }) =>
-    violations.flatMap(({ ruleName, violatingConstructs }) =>
-      violatingConstructs.map(({ constructPath = '' }) => ({ rule: ruleName, path: constructPath })),
-    ),
+  const { pluginReports } = JSON.parse(readFileSync(join(assembly, 'validation-report.json'), 'utf8'));
+  const violations: Violation[] = pluginReports.flatMap(
+    (report: { readonly violations: Violation[] }) => report.violations,
+  );
+  const found = violations.flatMap(({ ruleName, violatingConstructs }) =>
+    violatingConstructs.map(({ constructPath = '' }) => ({ rule: ruleName, path: constructPath })),
   );
   const isWarning = ({ rule }: { readonly rule: string }) => rule.startsWith('Annotation::partner-webhooks:');
   const warnings = found.filter(isWarning).map(({ rule }) => rule.split(':').at(-1));
   return { warnings: warnings.sort(), others: found.filter((finding) => !isWarning(finding)) };
 }
 
-// CloudFormation stores a question mark for any other character. So `cdk diff` would report a change for ever.
-test.each(Object.keys(stages))('the template of the stage %s is ASCII', async (stage) => {
-  const folder = await stageAssembly(stage);
-  const text = readFileSync(join(folder, `${stackNameOf(stage)}.template.json`), 'utf8');
-  expect(text.match(/.{0,30}[^\n -~].{0,30}/g)).toBeNull();
-});
-
 describe('cdk-nag', () => {
   test.each(Object.keys(stages))('finds nothing in the stage %s that is not acknowledged', async (stage) => {
+    const folder = await stageAssembly(stage);
     const keepsDataAndSaysNothing = ['prod', 'encrypted'].includes(stage);
-    expect(findings(await stageAssembly(stage))).toEqual({
-      warnings: keepsDataAndSaysNothing
-        ? warningIds.filter((id) => id !== 'wildcard-invalidations').toSorted()
-        : [],
-      others: [],
-    });
+    const warnings = warningIds.filter((id) => keepsDataAndSaysNothing && id !== 'wildcard-invalidations');
+    expect(findings(folder)).toEqual({ warnings: warnings.toSorted(), others: [] });
+    // CloudFormation stores a question mark for any other character. So `cdk diff` would report a change for ever.
+    const text = readFileSync(join(folder, `${stackNameOf(stage)}.template.json`), 'utf8');
+    expect(text.match(/.{0,30}[^\n -~].{0,30}/g)).toBeNull();
   });
 
   test('finds the acknowledged problems without acknowledgements: it runs, and no acknowledgement is unused', async () => {
     const assemblies = [await stageAssembly('prod', false), await stageAssembly('every-setting', false)];
     const found = assemblies.flatMap((assembly) => findings(assembly).others);
-    expect([...new Set(found.map(({ rule }) => rule.replace(/\[.*/, '')))].sort()).toEqual([
-      'AwsSolutions-APIG2',
-      'AwsSolutions-APIG4',
-      'AwsSolutions-APIG6',
-      'AwsSolutions-COG4',
-      'AwsSolutions-IAM5',
-      'AwsSolutions-S1',
-      'AwsSolutions-SMG4',
-      'AwsSolutions-SQS3',
+    const rules = found.map(({ rule }) => rule.replace(/\[.*/, ''));
+    const solutions = ['APIG2', 'APIG4', 'APIG6', 'COG4', 'IAM5', 'S1', 'SMG4', 'SQS3'];
+    const functions = ['LambdaDLQ', 'LambdaEventSourceMappingDestination', 'LambdaTracing'];
+    expect([...new Set(rules)].sort()).toEqual([
+      ...solutions.map((rule) => `AwsSolutions-${rule}`),
       'Serverless-APIGWXrayEnabled',
-      'Serverless-LambdaDLQ',
-      'Serverless-LambdaEventSourceMappingDestination',
-      'Serverless-LambdaTracing',
-      'Serverless-SNSRedrivePolicy',
-      'Serverless-SQSRedrivePolicy',
+      ...functions.map((rule) => `Serverless-${rule}`),
+      ...['SNS', 'SQS'].map((service) => `Serverless-${service}RedrivePolicy`),
     ]);
   });
 });

@@ -3,6 +3,9 @@ import { SynthesisedTemplate, type TemplateResource } from 'local-aws/template';
 import { stages } from '../../bin/stages.ts';
 import { sharedAssembly } from '../support/test-assembly.ts';
 
+/** Stages that are checked against CloudFormation's rules, which takes 4 s. The others add no kind of resource. */
+const VALIDATED = ['prod', 'every-setting'];
+
 /**
  * The cloud assembly of one of `stages`. The first test file that needs it synthesises it with cdk-nag's checks.
  * Findings do not end the synthesis: they are in the assembly's validation report.
@@ -17,12 +20,19 @@ export function stageAssembly(stage: string, acknowledge = true): Promise<string
     acknowledge,
     '@aws-cdk/core:failSynthOnValidationErrors': false,
   };
-  return sharedAssembly(acknowledge ? stage : `${stage}-unacknowledged`, overrides);
+  const name = acknowledge ? stage : `${stage}-unacknowledged`;
+  return sharedAssembly(name, overrides, acknowledge && VALIDATED.includes(stage));
 }
 
 /** The template of one of `stages`. */
 export async function stageTemplate(stage: string): Promise<SynthesisedTemplate> {
   return new SynthesisedTemplate(await stageAssembly(stage));
+}
+
+/** The template of a stage with some settings of its own, which is not checked. */
+export async function templateOf(name: string, settings: object): Promise<SynthesisedTemplate> {
+  const overrides = { stage: name, stages: { [name]: settings } };
+  return new SynthesisedTemplate(await sharedAssembly(name, overrides, false));
 }
 
 /** The properties of the one resource of a type. */
@@ -37,12 +47,23 @@ export interface StageResource extends TemplateResource {
   readonly template: SynthesisedTemplate;
 }
 
-export async function resourcesOfEveryStage(): Promise<StageResource[]> {
+/** The resources of all stages, for rules that hold in each. */
+export async function everyStage() {
   const resources = await Promise.all(
     Object.keys(stages).map(async (stage) => {
       const template = await stageTemplate(stage);
-      return template.resources.map((resource) => ({ ...resource, stage, template }));
+      return template.resources.map((resource): StageResource => ({ ...resource, stage, template }));
     }),
   );
-  return resources.flat();
+  function ofType(type: string): StageResource[] {
+    const found = resources.flat().filter((resource) => resource.type === type);
+    if (found.length === 0) throw new Error(`No stage has a resource of the type ${type}`);
+    return found;
+  }
+  /** The resources of a type that break a rule. */
+  const breaking = (type: string, rule: (resource: StageResource) => boolean) =>
+    ofType(type)
+      .filter((resource) => !rule(resource))
+      .map(({ stage, path }) => `${stage} ${path}`);
+  return { ofType, breaking };
 }

@@ -2,12 +2,11 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { SynthesisedTemplate, type TemplateResource } from 'local-aws/template';
+import type { TemplateResource } from 'local-aws/template';
 import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { MAX_PATHS_BYTES } from '../../lib/config.ts';
-import { sharedAssembly } from '../support/test-assembly.ts';
-import { only, stageTemplate } from './stage-assembly.ts';
+import { only, stageTemplate, templateOf } from './stage-assembly.ts';
 
 const prod = await stageTemplate('prod');
 const dev = await stageTemplate('dev');
@@ -16,7 +15,7 @@ const everySetting = await stageTemplate('every-setting');
 const except = (resources: readonly TemplateResource[], meets: (resource: TemplateResource) => boolean) =>
   resources.filter((resource) => !meets(resource)).map(({ path }) => path);
 
-describe.each([
+test.each([
   'AWS::DynamoDB::Table',
   'AWS::KMS::Key',
   'AWS::Lambda::Version',
@@ -26,31 +25,26 @@ describe.each([
   'AWS::SQS::Queue',
   'AWS::SQS::QueuePolicy',
   'AWS::SecretsManager::Secret',
-])('every %s', (type) => {
-  // Resources of a failed first deployment are deleted. A protected table cannot be deleted. A version must be deleted:
-  // a remaining version would prevent a new deployment of its code, because a version is published once.
-  const kept = type === 'AWS::DynamoDB::Table' ? 'Retain' : 'RetainExceptOnCreate';
-
-  test('is retained when prod deletes its stack or replaces it, unless it only gets probes, and deleted in dev', () => {
+])(
+  'every %s is retained when prod deletes its stack or replaces it, unless it only gets probes, and deleted in dev',
+  (type) => {
+    // Resources of a failed first deployment are deleted. A protected table cannot be deleted. A version must be
+    // deleted: a remaining version would prevent a new deployment of its code, because a version is published once.
+    const kept = type === 'AWS::DynamoDB::Table' ? 'Retain' : 'RetainExceptOnCreate';
     const isKept = ({ path, deletionPolicy, updateReplacePolicy }: TemplateResource) =>
       path.startsWith('SmokeTestQueue')
         ? deletionPolicy === 'Delete'
         : deletionPolicy === kept && updateReplacePolicy === 'Retain';
     expect(except(prod.ofType(type), isKept)).toEqual([]);
     expect(except(dev.ofType(type), ({ deletionPolicy }) => deletionPolicy === 'Delete')).toEqual([]);
-  });
-});
+  },
+);
 
-describe('the prod stage, unlike dev,', () => {
-  test('refuses to delete a table', () => {
-    const refuses = ({ properties }: TemplateResource) => properties.DeletionProtectionEnabled;
-    expect(new Set(prod.ofType('AWS::DynamoDB::Table').map(refuses))).toEqual(new Set([true]));
-    expect(new Set(dev.ofType('AWS::DynamoDB::Table').map(refuses))).toEqual(new Set([false]));
-  });
-
-  test('refuses to delete its stack', () => {
-    expect([prod.terminationProtection, dev.terminationProtection]).toEqual([true, false]);
-  });
+test('prod, unlike dev, refuses to delete a table or its stack', () => {
+  const refuses = ({ properties }: TemplateResource) => properties.DeletionProtectionEnabled;
+  expect(new Set(prod.ofType('AWS::DynamoDB::Table').map(refuses))).toEqual(new Set([true]));
+  expect(new Set(dev.ofType('AWS::DynamoDB::Table').map(refuses))).toEqual(new Set([false]));
+  expect([prod.terminationProtection, dev.terminationProtection]).toEqual([true, false]);
 });
 
 describe('the canary', () => {
@@ -97,9 +91,7 @@ describe('the canary', () => {
       ['VersionError', version],
       ['Errors', version],
     ]);
-  });
-
-  test('has another alarm for each version, which does not begin in the old state', () => {
+    // Each version has its own alarm, which does not begin in the state of an older one.
     for (const alarm of alarms) {
       const name = alarm.path.replace('Canaries/', 'PartnerWebhooks-prod-');
       expect(alarm.properties.AlarmName).toEqual({ 'Fn::Join': ['', [`${name}-`, versionOf(alarm)]] });
@@ -188,12 +180,10 @@ describe('a setting has its effect', () => {
 
   test('domain.keepDefaultEndpoint: an HTTP API keeps it until the partner has moved', async () => {
     const { mutualTls: _, ownershipCertificateArn: __, ...domain } = settings.domain;
-    const moving = { dev: { domain: { ...domain, keepDefaultEndpoint: true } } };
-    const http = new SynthesisedTemplate(await sharedAssembly('moving', { stages: moving }, false));
+    const http = await templateOf('moving', { domain: { ...domain, keepDefaultEndpoint: true } });
     expect(only(http, 'AWS::ApiGatewayV2::Api').DisableExecuteApiEndpoint).toBe(false);
     const { ApiId, ApiMappingKey } = only(http, 'AWS::ApiGatewayV2::ApiMapping');
-    expect(http.referred(ApiId)).toBe('Api/HttpApi');
-    expect(ApiMappingKey).toBeUndefined();
+    expect([http.referred(ApiId), ApiMappingKey]).toEqual(['Api/HttpApi', undefined]);
     const [configuration] = only(http, 'AWS::ApiGatewayV2::DomainName').DomainNameConfigurations;
     expect(configuration.SecurityPolicy).toBe('TLS_1_2');
   });
@@ -271,34 +261,26 @@ describe('a setting has its effect', () => {
     expect(mails).toHaveLength(settings.alarmEmails.length + settings.reviewEmails.length);
   });
 
-  describe('chat: notifications', () => {
+  test('chat: Slack and Teams show notifications, and give nobody in a channel any rights in the account', () => {
     const slack = only(everySetting, 'AWS::Chatbot::SlackChannelConfiguration');
     const teams = only(everySetting, 'AWS::Chatbot::MicrosoftTeamsChannelConfiguration');
-
-    test('are shown in the channels of Slack and Teams', () => {
-      expect(slack).toMatchObject({
-        SlackWorkspaceId: settings.chat.slack.workspaceId,
-        SlackChannelId: settings.chat.slack.channelId,
-      });
-      expect(teams).toMatchObject({
-        TeamsTenantId: settings.chat.teams.tenantId,
-        TeamId: settings.chat.teams.teamId,
-        TeamsChannelId: encodeURIComponent(settings.chat.teams.channelId),
-      });
-      for (const { SnsTopicArns } of [slack, teams]) {
-        expect(everySetting.referred(SnsTopicArns[0])).toBe('Effects/Chat');
-      }
+    expect(slack).toMatchObject({
+      SlackWorkspaceId: settings.chat.slack.workspaceId,
+      SlackChannelId: settings.chat.slack.channelId,
     });
-
-    test('give nobody in a channel any rights in the account', () => {
-      for (const { GuardrailPolicies, IamRoleArn } of [slack, teams]) {
-        expect(GuardrailPolicies).toEqual([
-          { 'Fn::Join': ['', ['arn:', { Ref: 'AWS::Partition' }, ':iam::aws:policy/AWSDenyAll']] },
-        ]);
-        const role = everySetting.at('AWS::IAM::Role', everySetting.referred(IamRoleArn));
-        expect(everySetting.statementsOf(role)).toEqual([]);
-      }
+    expect(teams).toMatchObject({
+      TeamsTenantId: settings.chat.teams.tenantId,
+      TeamId: settings.chat.teams.teamId,
+      TeamsChannelId: encodeURIComponent(settings.chat.teams.channelId),
     });
+    for (const { SnsTopicArns, GuardrailPolicies, IamRoleArn } of [slack, teams]) {
+      expect(everySetting.referred(SnsTopicArns[0])).toBe('Effects/Chat');
+      expect(GuardrailPolicies).toEqual([
+        { 'Fn::Join': ['', ['arn:', { Ref: 'AWS::Partition' }, ':iam::aws:policy/AWSDenyAll']] },
+      ]);
+      const role = everySetting.at('AWS::IAM::Role', everySetting.referred(IamRoleArn));
+      expect(everySetting.statementsOf(role)).toEqual([]);
+    }
   });
 
   test('logRetentionDays: every log is kept that long', () => {
