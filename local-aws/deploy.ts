@@ -1,8 +1,8 @@
 import type { AwsEndpoint } from './aws/endpoint.ts';
-import type { JsonObject } from './aws/json.ts';
-import { SERVICES } from './aws/services.ts';
+import { isJsonObject, type JsonObject } from './aws/json.ts';
 import { element } from './aws/xml.ts';
-import { accessKeyOf, REGION } from './client-settings.ts';
+import { type AwsCaller, awsCaller } from './aws-caller.ts';
+import { accessKeyOf } from './client-settings.ts';
 import { type DeployedResource, type Resources, rolePolicies } from './template/resources.ts';
 
 /**
@@ -15,7 +15,7 @@ export async function deploy(
   aws: Pick<AwsEndpoint, 'url' | 'putAlarm' | 'addPrincipals' | 'addStack'>,
   secret: string,
 ): Promise<void> {
-  const operator = operatorOf(aws.url);
+  const operator = awsCaller(aws.url, 'operator');
   await Promise.all([
     ...resources.ofType('AWS::SQS::Queue').map((queue) => createQueue(operator, queue)),
     ...resources
@@ -36,12 +36,12 @@ export async function deploy(
     ...resources
       .ofType('AWS::KinesisFirehose::DeliveryStream')
       .map(({ name, properties }) =>
-        operator.json('firehose', 'CreateDeliveryStream', { DeliveryStreamName: name, ...properties }),
+        operator.json('firehose', 'CreateDeliveryStream', { ...properties, DeliveryStreamName: name }),
       ),
   ]);
   // The local stack has no metrics, so an alarm keeps the state that a command sets.
   for (const { name, properties } of resources.ofType('AWS::CloudWatch::Alarm')) {
-    aws.putAlarm({ AlarmName: name, ...properties });
+    aws.putAlarm({ ...properties, AlarmName: name });
   }
   aws.addStack(resources.running());
   aws.addPrincipals(
@@ -54,48 +54,38 @@ export async function deploy(
   );
 }
 
-type Operator = ReturnType<typeof operatorOf>;
-
-/** Calls the AWS endpoint with all permissions. Without AWS' clients, which take long to load. */
-function operatorOf(url: string) {
-  async function call(service: string, path: string, init: RequestInit): Promise<string> {
-    const authorization = `AWS4-HMAC-SHA256 Credential=operator/-/${REGION}/${service}/aws4_request`;
-    const answer = await fetch(`${url}${path}`, { ...init, headers: { authorization, ...init.headers } });
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`${service} ${path}: ${text}`);
-    return text;
-  }
-  return {
-    async json(
-      service: 'sqs' | 'dynamodb' | 'secretsmanager' | 'firehose',
-      operation: string,
-      input: object,
-    ): Promise<JsonObject> {
-      const headers = { 'x-amz-target': `${SERVICES[service].target}.${operation}` };
-      return JSON.parse(await call(service, '/', { method: 'POST', headers, body: JSON.stringify(input) }));
-    },
-    form: (service: 'sns', fields: Record<string, string>) =>
-      call(service, '/', { method: 'POST', body: new URLSearchParams(fields) }),
-    put: (path: string, body?: string) => call('s3', path, { method: 'PUT', body: body ?? null }),
-  };
-}
+/** Properties that are attributes of a queue here. */
+const QUEUE_ATTRIBUTES = [
+  'VisibilityTimeout',
+  'MessageRetentionPeriod',
+  'DelaySeconds',
+  'MaximumMessageSize',
+  'ReceiveMessageWaitTimeSeconds',
+  'RedrivePolicy',
+  'SqsManagedSseEnabled',
+];
 
 async function createQueue(
-  operator: Operator,
-  { name, properties: { RedrivePolicy, ...plain } }: DeployedResource<'AWS::SQS::Queue'>,
+  operator: AwsCaller,
+  { name, properties }: DeployedResource<'AWS::SQS::Queue'>,
 ): Promise<void> {
-  const Attributes = {
-    ...Object.fromEntries(Object.entries(plain).map(([attribute, value]) => [attribute, String(value)])),
-    ...(RedrivePolicy && { RedrivePolicy: JSON.stringify(RedrivePolicy) }),
-  };
+  const Attributes = Object.fromEntries(
+    Object.entries(pick(properties, QUEUE_ATTRIBUTES)).map(([attribute, value]) => [
+      attribute,
+      isJsonObject(value) ? JSON.stringify(value) : String(value),
+    ]),
+  );
   await operator.json('sqs', 'CreateQueue', { QueueName: name, Attributes });
 }
+
+const pick = (properties: JsonObject, names: readonly string[]): JsonObject =>
+  Object.fromEntries(Object.entries(properties).filter(([name]) => names.includes(name)));
 
 /**
  * Subscribes queues only: other subscribers, such as email addresses, must not be notified by a local stack.
  */
 async function subscribe(
-  operator: Operator,
+  operator: AwsCaller,
   { properties }: DeployedResource<'AWS::SNS::Subscription'>,
 ): Promise<void> {
   const { Protocol, TopicArn, Endpoint, FilterPolicy, FilterPolicyScope, RawMessageDelivery } = properties;
@@ -114,7 +104,7 @@ async function subscribe(
 
 /** Creates a bucket. Its lifecycle rules can be read, but no object expires while a local stack runs. */
 async function createBucket(
-  operator: Operator,
+  operator: AwsCaller,
   { name, properties: { LifecycleConfiguration } }: DeployedResource<'AWS::S3::Bucket'>,
 ): Promise<void> {
   await operator.put(`/${name}`);
@@ -140,12 +130,16 @@ async function createBucket(
 }
 
 async function createTable(
-  operator: Operator,
+  operator: AwsCaller,
   { name: TableName, properties }: DeployedResource<'AWS::DynamoDB::Table'>,
 ): Promise<void> {
-  const { TimeToLiveSpecification, ...definition } = properties;
-  const table = { TableName, BillingMode: 'PAY_PER_REQUEST', ...definition };
-  await operator.json('dynamodb', 'CreateTable', table);
-  if (TimeToLiveSpecification?.Enabled !== true) return;
+  const { TimeToLiveSpecification } = properties;
+  const definition = pick(properties, ['KeySchema', 'AttributeDefinitions', 'GlobalSecondaryIndexes']);
+  await operator.json('dynamodb', 'CreateTable', {
+    TableName,
+    BillingMode: 'PAY_PER_REQUEST',
+    ...definition,
+  });
+  if (!isJsonObject(TimeToLiveSpecification) || TimeToLiveSpecification.Enabled !== true) return;
   await operator.json('dynamodb', 'UpdateTimeToLive', { TableName, TimeToLiveSpecification });
 }

@@ -136,9 +136,10 @@ export class DeployedFunctions {
       name,
       handler: properties.Handler,
       codeDirectory: stack.assetFolder(properties.Code.S3Key),
-      environment: { ...properties.Environment.Variables, ...this.#options.environment },
-      timeoutSeconds: properties.Timeout,
-      memoryMegabytes: properties.MemorySize,
+      environment: { ...properties.Environment?.Variables, ...this.#options.environment },
+      // The defaults are CloudFormation's.
+      timeoutSeconds: properties.Timeout ?? 3,
+      memoryMegabytes: properties.MemorySize ?? 128,
       reservedConcurrency: properties.ReservedConcurrentExecutions,
       maximumConcurrency: properties.ReservedConcurrentExecutions ?? MAX_CONCURRENCY,
       credentials: clientSettings(this.#aws.url, accessKeyOf(properties.Role)).credentials,

@@ -1,7 +1,6 @@
-import { SQSClient } from '@aws-sdk/client-sqs';
 import type { AwsEndpoint } from './aws/endpoint.ts';
 import { arnOf } from './aws/services.ts';
-import { clientSettings } from './client-settings.ts';
+import { awsCaller } from './aws-caller.ts';
 import { deploy } from './deploy.ts';
 import { DeployedFunctions, type FunctionOptions } from './deployed-functions.ts';
 import { SqsEventSource } from './functions/event-source/sqs-event-source.ts';
@@ -90,8 +89,7 @@ function eventSources(
     }
     const { definition } = target;
     const source = new SqsEventSource(sourceDefinition(mapping, serviceOf(definition), queueUrl), {
-      // The client has the permissions of the function's role, because Lambda polls with them.
-      client: new SQSClient(clientSettings(definition.awsEndpointUrl, definition.credentials.accessKeyId)),
+      aws: awsCaller(definition.awsEndpointUrl, definition.credentials.accessKeyId),
       invoke: (event) => target.function.invoke(event),
       onProblem: context.onProblem,
       isBusy,
@@ -101,41 +99,43 @@ function eventSources(
   });
 }
 
+/** The fields of Lambda's API for a mapping, with Lambda's defaults. */
+const settingsOf = ({ properties }: DeployedResource<'AWS::Lambda::EventSourceMapping'>) => ({
+  BatchSize: properties.BatchSize ?? 10,
+  MaximumBatchingWindowInSeconds: properties.MaximumBatchingWindowInSeconds ?? 0,
+  FunctionResponseTypes: properties.FunctionResponseTypes ?? [],
+  ScalingConfig: { ...properties.ScalingConfig },
+});
+
 function sourceDefinition(
-  { properties }: DeployedResource<'AWS::Lambda::EventSourceMapping'>,
+  mapping: DeployedResource<'AWS::Lambda::EventSourceMapping'>,
   functionName: string,
   queueUrl: string,
 ) {
-  const { ScalingConfig } = properties;
+  const settings = settingsOf(mapping);
   return {
     functionName,
     queueUrl,
-    queueArn: properties.EventSourceArn,
-    batchSize: properties.BatchSize,
-    maximumBatchingWindowSeconds: properties.MaximumBatchingWindowInSeconds,
-    reportBatchItemFailures: properties.FunctionResponseTypes.includes('ReportBatchItemFailures'),
-    maximumConcurrency: Math.min(ScalingConfig?.MaximumConcurrency ?? MAX_BATCHES, MAX_BATCHES),
+    queueArn: mapping.properties.EventSourceArn,
+    batchSize: settings.BatchSize,
+    maximumBatchingWindowSeconds: settings.MaximumBatchingWindowInSeconds,
+    reportBatchItemFailures: settings.FunctionResponseTypes.includes('ReportBatchItemFailures'),
+    maximumConcurrency: Math.min(settings.ScalingConfig.MaximumConcurrency ?? MAX_BATCHES, MAX_BATCHES),
   };
 }
 
 /** Makes an event source visible in Lambda's API. */
 function register(
-  { properties }: DeployedResource<'AWS::Lambda::EventSourceMapping'>,
+  mapping: DeployedResource<'AWS::Lambda::EventSourceMapping'>,
   source: SqsEventSource,
   aws: AwsEndpoint,
 ): void {
-  const { EventSourceArn, FunctionName, BatchSize, MaximumBatchingWindowInSeconds } = properties;
-  const { FunctionResponseTypes, ScalingConfig } = properties;
+  const { EventSourceArn, FunctionName } = mapping.properties;
   aws.addEventSourceMapping({
     eventSourceArn: EventSourceArn,
     // In a template, `FunctionName` is a name or an ARN of a function or its alias.
     functionArn: FunctionName.startsWith('arn:') ? FunctionName : arnOf('lambda', `function:${FunctionName}`),
-    settings: {
-      BatchSize,
-      MaximumBatchingWindowInSeconds,
-      FunctionResponseTypes,
-      ScalingConfig: { ...ScalingConfig },
-    },
+    settings: settingsOf(mapping),
     disable: () => source.disable(),
     enable: () => source.enable(),
   });

@@ -1,4 +1,3 @@
-export { deploy } from './deploy.ts';
 export { type DeployedStack, deployStack } from './deployed-stack.ts';
 export { type LocalStack, type LocalStackOptions, startLocalStack } from './local-stack.ts';
 export type {

@@ -6,7 +6,6 @@ import { createDynamodb } from './dynamodb/dynamodb.ts';
 import { AwsError } from './errors.ts';
 import { createFauxqs } from './fauxqs.ts';
 import { createFirehose } from './firehose/firehose.ts';
-import { MAX_BODY_BYTES } from './http-server.ts';
 import { createEventSourceMappings, type EventSourceMappings } from './lambda/event-source-mappings.ts';
 import { createLogs, type Logs } from './logs/logs.ts';
 import { formOf } from './request.ts';
@@ -43,7 +42,7 @@ export interface AwsServices {
   close(): Promise<void>;
 }
 
-export async function createAwsServices(options: AwsServicesOptions): Promise<AwsServices> {
+export function createAwsServices(options: AwsServicesOptions): AwsServices {
   const { publicHost, onProblem, observer } = options;
   const secrets = createSecretsManager();
   const authorization = createAuthorization(secrets.arnOf);
@@ -54,7 +53,7 @@ export async function createAwsServices(options: AwsServicesOptions): Promise<Aw
         if (authorization.isRole(accessKeyId)) observer.onItemChange(change);
       }),
   );
-  const fauxqs = await createFauxqs({ publicHost, maxBodyBytes: MAX_BODY_BYTES });
+  const fauxqs = createFauxqs(publicHost);
   const sqs = createSqs({ fauxqs, publicHost });
   const s3 = createS3(fauxqs);
   const alarms = createAlarms(({ topicArn, subject, text }) =>

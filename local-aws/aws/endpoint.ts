@@ -80,7 +80,7 @@ export async function startAwsEndpoint({
 }: AwsEndpointOptions): Promise<AwsEndpoint> {
   let actualPort = port;
   const publicHost = () => `localhost:${actualPort}`;
-  const services = await createAwsServices({ publicHost, onProblem, observer });
+  const services = createAwsServices({ publicHost, onProblem, observer });
   const { authorization } = services;
   const closing = new AbortController();
 

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
-import { buildApp, type FauxqsServer } from 'fauxqs';
+import type { FauxqsServer } from 'fauxqs';
 import { REGION } from '../client-settings.ts';
+import { MAX_BODY_BYTES } from './http-server.ts';
 import type { AwsResponse } from './response.ts';
 
 /**
@@ -28,33 +29,26 @@ interface FauxqsRequest {
   readonly body: string | Buffer;
 }
 
-interface FauxqsOptions {
-  /**
-   * Host and port of the endpoint for clients. A function, because the port is known only when the endpoint listens.
-   */
-  readonly publicHost: () => string;
-  readonly maxBodyBytes: number;
-}
-
 /** Headers that belong to one connection, not to the request or answer. */
 const CONNECTION_HEADERS = ['connection', 'keep-alive', 'transfer-encoding', 'expect', 'date'];
 
-export async function createFauxqs({ publicHost, maxBodyBytes }: FauxqsOptions): Promise<Fauxqs> {
-  await admitAstralCharacters();
-  const app = buildApp({ logger: false, defaultRegion: REGION });
-  // fauxqs limits the bodies of S3 to 11 MiB. A parser without a limit replaces the parser of fauxqs.
-  app.removeContentTypeParser('*');
-  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: maxBodyBytes }, (_request, body, done) =>
-    done(null, body),
-  );
-  await app.ready();
-
+/**
+ * fauxqs is loaded at the first request, because that takes 200 ms of processor time.
+ * @param publicHost host and port of the endpoint for clients. A function, because the port is known only when the
+ * endpoint listens
+ */
+export function createFauxqs(publicHost: () => string): Fauxqs {
+  let app: ReturnType<typeof start> | undefined;
+  const running = () => {
+    app ??= start();
+    return app;
+  };
   return {
     async send({ method, url, headers, body }) {
       // fauxqs separates resources by the region in this header. Without the header, all resources are in the stack's
       // region.
       const { authorization: _authorization, ...others } = headers;
-      const answer = await app.inject({
+      const answer = await (await running()).inject({
         method,
         url,
         headers: { ...withoutConnection(others), host: publicHost() },
@@ -67,11 +61,26 @@ export async function createFauxqs({ publicHost, maxBodyBytes }: FauxqsOptions):
       };
     },
     async inspectQueue(name) {
-      const answer = await app.inject({ url: `/_fauxqs/queues/${encodeURIComponent(name)}` });
+      const answer = await (await running()).inject({ url: `/_fauxqs/queues/${encodeURIComponent(name)}` });
       return answer.statusCode === 200 ? answer.json() : undefined;
     },
-    close: () => app.close(),
+    async close() {
+      await (await app)?.close();
+    },
   };
+}
+
+async function start() {
+  const { buildApp } = await import('fauxqs');
+  await admitAstralCharacters();
+  const app = buildApp({ logger: false, defaultRegion: REGION });
+  // fauxqs limits the bodies of S3 to 11 MiB. A parser without a limit replaces the parser of fauxqs.
+  app.removeContentTypeParser('*');
+  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES }, (_request, body, done) =>
+    done(null, body),
+  );
+  await app.ready();
+  return app;
 }
 
 function withoutConnection(headers: OutgoingHttpHeaders): AwsResponse['headers'] {

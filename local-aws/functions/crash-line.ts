@@ -1,18 +1,5 @@
-import * as z from 'zod/mini';
+import type { SQSRecord } from 'aws-lambda';
 import type { CrashedMessage, FunctionError } from './invocation.ts';
-
-const count = z.pipe(z.string(), z.transform(Number));
-
-/** Schema of a function's event that contains messages of a queue. */
-const batch = z.object({
-  Records: z.array(
-    z.object({
-      messageId: z.string(),
-      attributes: z.object({ ApproximateReceiveCount: count }),
-      messageAttributes: z.record(z.string(), z.object({ stringValue: z.optional(z.string()) })),
-    }),
-  ),
-});
 
 interface CrashedInvocation {
   readonly service: string;
@@ -42,16 +29,18 @@ export function crashLine(
 
 /** The messages in the event of an invocation. Empty if no queue invoked the function. */
 export function crashedMessages(payload: string): CrashedMessage[] {
-  const { data } = batch.safeParse(JSON.parse(payload));
-  return (data?.Records ?? []).map(({ messageId, attributes, messageAttributes }) => ({
-    messageId,
-    attempt: attributes.ApproximateReceiveCount,
-    attributes: Object.fromEntries(
-      Object.entries(messageAttributes).flatMap(([name, { stringValue }]) =>
-        stringValue === undefined ? [] : [[name, stringValue]],
+  const records: unknown = JSON.parse(payload)?.Records;
+  return (Array.isArray(records) ? (records as readonly Partial<SQSRecord>[]) : [])
+    .filter((record) => record?.eventSource === 'aws:sqs')
+    .map(({ messageId = '', attributes, messageAttributes = {} }) => ({
+      messageId,
+      attempt: Number(attributes?.ApproximateReceiveCount),
+      attributes: Object.fromEntries(
+        Object.entries(messageAttributes).flatMap(([name, { stringValue }]) =>
+          stringValue === undefined ? [] : [[name, stringValue]],
+        ),
       ),
-    ),
-  }));
+    }));
 }
 
 /** The attributes that all messages have in common and, if there are several messages, their number. */

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { AwsEndpoint } from '../aws/endpoint.ts';
 import type { InvocationResult } from '../functions/invocation.ts';
-import { type DeployedResource, INVOCATION_URI, type Resources } from '../template/resources.ts';
+import { INVOCATION_URI } from '../template/resource-properties.ts';
+import type { DeployedResource, Resources } from '../template/resources.ts';
 import { commonLogTime } from './gateway-events.ts';
 import { httpApi } from './http-api.ts';
 import { restApi } from './rest-api.ts';
@@ -116,10 +117,10 @@ function deployedRestApi(
     gatewayResponses: resources.ofType('AWS::ApiGateway::GatewayResponse').map(({ properties }) => ({
       type: properties.ResponseType,
       status: properties.StatusCode === undefined ? undefined : Number(properties.StatusCode),
-      parameters: properties.ResponseParameters,
-      template: properties.ResponseTemplates['application/json'],
+      parameters: properties.ResponseParameters ?? {},
+      template: properties.ResponseTemplates?.['application/json'],
     })),
-    throttle: throttleOf(stage.properties.MethodSettings[0]),
+    throttle: throttleOf(stage.properties.MethodSettings?.[0]),
   });
 }
 

@@ -1,37 +1,36 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import * as z from 'zod/mini';
 
-const manifestSchema = z.object({
-  artifacts: z.record(
-    z.string(),
-    z.object({
-      type: z.string(),
-      displayName: z.optional(z.string()),
-      properties: z.optional(z.looseObject({ templateFile: z.optional(z.string()) })),
-    }),
-  ),
-});
+interface Manifest {
+  readonly artifacts: Readonly<Record<string, Artifact>>;
+}
 
-const assetsSchema = z.object({
-  files: z.record(
-    z.string(),
-    z.object({
-      source: z.object({ path: z.string() }),
-      destinations: z.record(z.string(), z.object({ objectKey: z.string() })),
-    }),
-  ),
-});
+interface Artifact {
+  readonly type: string;
+  /** `aws://<account>/<region>`, as far as the stack fixes it. */
+  readonly environment: string;
+  readonly properties: { readonly templateFile: string; readonly terminationProtection?: boolean };
+  readonly additionalMetadataFile: string;
+}
 
-const templateSchema = z.object({
-  Resources: z.record(
-    z.string(),
-    z.object({ Type: z.string(), Properties: z._default(z.record(z.string(), z.unknown()), {}) }),
-  ),
-  Outputs: z._default(z.record(z.string(), z.object({ Value: z.unknown() })), {}),
-});
+interface AssetManifest {
+  readonly files: Readonly<
+    Record<
+      string,
+      {
+        readonly source: { readonly path: string };
+        readonly destinations: Readonly<Record<string, { readonly objectKey: string }>>;
+      }
+    >
+  >;
+}
 
-export type StackTemplate = z.infer<typeof templateSchema>;
+export interface StackTemplate {
+  readonly Resources: Readonly<
+    Record<string, { readonly Type: string; readonly Properties?: Readonly<Record<string, unknown>> }>
+  >;
+  readonly Outputs: Readonly<Record<string, { readonly Value: unknown }>>;
+}
 
 export interface SynthesisedStack {
   readonly name: string;
@@ -46,17 +45,8 @@ export interface SynthesisedStack {
  * @throws Error if the folder has no stack, or several
  */
 export function readCloudAssembly(folder: string): SynthesisedStack {
-  const json = (file: string): unknown => JSON.parse(readFileSync(join(folder, file), 'utf8'));
-  const { artifacts } = manifestSchema.parse(json('manifest.json'));
-  const stacks = Object.entries(artifacts).filter(([, { type }]) => type === 'aws:cloudformation:stack');
-  const [stack] = stacks;
-  const templateFile = stack?.[1].properties?.templateFile;
-  if (stack === undefined || templateFile === undefined || stacks.length > 1) {
-    throw new Error(`Expected one stack in ${folder}, found ${stacks.length}`);
-  }
-  const [name] = stack;
-
-  const { files } = assetsSchema.parse(json(`${name}.assets.json`));
+  const { name, artifact, json } = onlyStack(folder);
+  const { files } = json(`${name}.assets.json`) as AssetManifest;
   const folders = new Map(
     Object.values(files).flatMap(({ source, destinations }) =>
       Object.values(destinations).map(({ objectKey }) => [objectKey, join(folder, source.path)] as const),
@@ -64,11 +54,23 @@ export function readCloudAssembly(folder: string): SynthesisedStack {
   );
   return {
     name,
-    template: templateSchema.parse(json(templateFile)),
+    template: Object.assign({ Outputs: {} }, json(artifact.properties.templateFile) as StackTemplate),
     assetFolder(objectKey) {
       const asset = folders.get(objectKey);
       if (asset === undefined) throw new Error(`No asset ${objectKey} in ${folder}`);
       return asset;
     },
   };
+}
+
+/** @returns the stack of a cloud assembly, and a function that reads a file of the folder */
+export function onlyStack(folder: string) {
+  const json = (file: string): unknown => JSON.parse(readFileSync(join(folder, file), 'utf8'));
+  const { artifacts } = json('manifest.json') as Manifest;
+  const stacks = Object.entries(artifacts).filter(([, { type }]) => type === 'aws:cloudformation:stack');
+  const [[name, artifact] = []] = stacks;
+  if (name === undefined || artifact === undefined || stacks.length > 1) {
+    throw new Error(`Expected one stack in ${folder}, found ${stacks.length}`);
+  }
+  return { name, artifact, json };
 }

@@ -1,3 +1,4 @@
+export { deploy } from '../deploy.ts';
 export { readCloudAssembly, type StackTemplate } from './cloud-assembly.ts';
 export { resolveIntrinsics } from './intrinsics.ts';
 export { Resources } from './resources.ts';

@@ -1,7 +1,21 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { onlyStack, type StackTemplate } from './cloud-assembly.ts';
 
-type Json = Record<string, unknown>;
+type Metadata = Readonly<Record<string, readonly { readonly type: string; readonly data?: unknown }[]>>;
+
+/** A template with the attributes that only tests and documents need. */
+interface Template extends StackTemplate {
+  readonly Resources: Readonly<
+    Record<
+      string,
+      StackTemplate['Resources'][string] & {
+        readonly DeletionPolicy?: string;
+        readonly UpdateReplacePolicy?: string;
+        readonly UpdatePolicy?: unknown;
+        readonly DependsOn?: string | readonly string[];
+      }
+    >
+  >;
+}
 
 export interface Statement {
   readonly Effect: 'Allow' | 'Deny';
@@ -48,25 +62,22 @@ export class SynthesisedTemplate {
 
   /** @param assembly folder of a cloud assembly with one stack */
   constructor(assembly: string) {
-    const read = (file: string) => JSON.parse(readFileSync(join(assembly, file), 'utf8'));
-    const stack = Object.values<Json>(read('manifest.json').artifacts).find(
-      ({ type }) => type === 'aws:cloudformation:stack',
-    ) as { properties: Json; environment: string; additionalMetadataFile: string };
-    const paths = pathsByLogicalId(read(stack.additionalMetadataFile));
-    const template = read(String(stack.properties.templateFile));
-    this.resources = Object.entries<Json>(template.Resources).map(([logicalId, resource]) => ({
+    const { artifact, json } = onlyStack(assembly);
+    const paths = pathsByLogicalId(json(artifact.additionalMetadataFile) as Metadata);
+    const template = json(artifact.properties.templateFile) as Template;
+    this.resources = Object.entries(template.Resources).map(([logicalId, resource]) => ({
       logicalId,
       path: paths.get(logicalId) ?? logicalId,
-      type: String(resource.Type),
+      type: resource.Type,
       properties: resource.Properties ?? {},
-      deletionPolicy: resource.DeletionPolicy as string | undefined,
-      updateReplacePolicy: resource.UpdateReplacePolicy as string | undefined,
+      deletionPolicy: resource.DeletionPolicy,
+      updateReplacePolicy: resource.UpdateReplacePolicy,
       updatePolicy: resource.UpdatePolicy,
-      dependsOn: listOf((resource.DependsOn ?? []) as string | string[]),
+      dependsOn: listOf(resource.DependsOn ?? []),
     }));
-    this.outputs = template.Outputs;
-    this.environment = stack.environment;
-    this.terminationProtection = stack.properties.terminationProtection === true;
+    this.outputs = template.Outputs ?? {};
+    this.environment = artifact.environment;
+    this.terminationProtection = artifact.properties.terminationProtection === true;
   }
 
   /**
@@ -183,7 +194,7 @@ export function listOf<Item>(value: Item | readonly Item[]): readonly Item[] {
   return Array.isArray(value) ? value : [value as Item];
 }
 
-function pathsByLogicalId(metadata: Record<string, { type: string; data?: unknown }[]>): Map<string, string> {
+function pathsByLogicalId(metadata: Metadata): Map<string, string> {
   return new Map(
     Object.entries(metadata).flatMap(([path, entries]) =>
       entries

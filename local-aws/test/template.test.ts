@@ -43,7 +43,7 @@ describe('a cloud assembly', () => {
     );
     const { name, template } = readCloudAssembly(folder);
     expect(name).toBe('Hooks');
-    expect(template).toEqual({ Resources: { Delayed, Plain: { ...Plain, Properties: {} } }, Outputs: {} });
+    expect(template).toEqual({ Resources: { Delayed, Plain }, Outputs: {} });
   });
 
   test('has the folder of an asset by the key in the template, and refuses unknown ones', () => {
@@ -242,25 +242,16 @@ describe('a reference to a resource', () => {
 });
 
 describe('the resources of a type', () => {
-  test('have their properties evaluated, and the defaults of CloudFormation', () => {
+  test('have their properties evaluated', () => {
+    const Properties = { TopicArn: { Ref: 'Topic' } };
     const resources = resourcesOf({
-      Code: queue,
-      Receiver: {
-        Type: 'AWS::Lambda::Function',
-        Properties: {
-          Code: { S3Key: 'f00d.zip' },
-          Handler: 'index.handler',
-          Role: { 'Fn::GetAtt': ['Code', 'Arn'] },
-        },
-      },
+      Topic: { Type: 'AWS::SNS::Topic' },
+      Subscription: { Type: 'AWS::SNS::Subscription', Properties },
     });
-    expect(resources.ofType('AWS::Lambda::Function')[0]?.properties).toMatchObject({
-      Role: 'arn:aws:sqs:us-east-1:000000000000:Hooks-Code',
-      Timeout: 3,
-      MemorySize: 128,
-      Environment: { Variables: {} },
-    });
-    expect(resources.ofType('AWS::SNS::Topic')).toEqual([]);
+    expect(resources.ofType('AWS::SNS::Subscription')).toMatchObject([
+      { properties: { TopicArn: 'arn:aws:sns:us-east-1:000000000000:Hooks-Topic' } },
+    ]);
+    expect(resources.ofType('AWS::SQS::Queue')).toEqual([]);
   });
 
   const method = {
@@ -279,29 +270,28 @@ describe('the resources of a type', () => {
   const statement = { Effect: 'Allow', NotAction: 'sqs:*', Action: 'a', Resource: 'b' };
 
   test.each<[type: string, properties: Record<string, unknown>, property: string]>([
-    ['AWS::SQS::Queue', { DelaySeconds: 'long' }, 'DelaySeconds'],
     ['AWS::ApiGatewayV2::Api', { ProtocolType: 'WEBSOCKET' }, 'ProtocolType'],
     [
       'AWS::ApiGatewayV2::Integration',
       { ...integration, PayloadFormatVersion: '1.0' },
       'PayloadFormatVersion',
     ],
-    ['AWS::ApiGateway::RestApi', { BinaryMediaTypes: ['image/png'] }, 'BinaryMediaTypes.0'],
+    ['AWS::ApiGateway::RestApi', { BinaryMediaTypes: ['image/png'] }, 'BinaryMediaTypes'],
     ['AWS::ApiGateway::Resource', { ParentId: 'root', PathPart: '{proxy+}' }, 'PathPart'],
     ['AWS::ApiGateway::Method', { ...method, AuthorizationType: 'CUSTOM' }, 'AuthorizationType'],
     ['AWS::ApiGateway::Method', { ...method, Integration: ofQueue }, 'Integration.Uri'],
-    ['AWS::ApiGateway::Stage', { StageName: 'api', MethodSettings: [ofOne] }, 'MethodSettings.0.HttpMethod'],
+    ['AWS::ApiGateway::Stage', { StageName: 'api', MethodSettings: [ofOne] }, 'MethodSettings'],
     ['AWS::ApiGateway::GatewayResponse', asXml, 'ResponseTemplates'],
-    ['AWS::IAM::Role', { ManagedPolicyArns: ['arn:aws:iam::aws:policy/A'] }, 'ManagedPolicyArns.0'],
+    ['AWS::IAM::Role', { ManagedPolicyArns: ['arn:aws:iam::aws:policy/A'] }, 'ManagedPolicyArns'],
     [
       'AWS::IAM::Policy',
       { Roles: ['r'], PolicyDocument: { Statement: [statement] } },
-      'PolicyDocument.Statement.0',
+      'PolicyDocument.Statement',
     ],
     ['AWS::Lambda::Function', { Code: { ZipFile: '' }, Handler: 'a.b', Role: 'arn' }, 'Code.S3Key'],
   ])('are refused if they cannot be run: %s with %j', (Type, Properties, property) => {
     const read = () => resourcesOf({ Culprit: { Type, Properties } }).ofType(Type as 'AWS::SQS::Queue');
-    expect(read).toThrow(`The local stack cannot run ${Type} Culprit: ${property}: `);
+    expect(read).toThrow(`The local stack cannot run ${Type} Culprit: ${property} is `);
   });
 
   test('that the local stack does not know are listed once, except those that need nothing to run', () => {

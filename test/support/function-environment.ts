@@ -28,9 +28,9 @@ export function functionEnvironment(
   const definition = resources
     .ofType('AWS::Lambda::Function')
     .map(({ properties }) => properties)
-    .find(({ Environment }) => Environment.Variables.POWERTOOLS_SERVICE_NAME === service);
+    .find(({ Environment }) => Environment?.Variables?.POWERTOOLS_SERVICE_NAME === service);
   return {
-    ...definition?.Environment.Variables,
+    ...definition?.Environment?.Variables,
     AWS_REGION: operator.region,
     AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
     AWS_ACCESS_KEY_ID:

@@ -1,4 +1,4 @@
-import { deploy, type StackObserver } from 'local-aws';
+import type { StackObserver } from 'local-aws';
 import {
   type AwsEndpoint,
   type ClientSettings,
@@ -6,7 +6,7 @@ import {
   type InjectedFaults,
   startAwsEndpoint,
 } from 'local-aws/endpoint';
-import { Resources, readCloudAssembly } from 'local-aws/template';
+import { deploy, Resources, readCloudAssembly } from 'local-aws/template';
 import { TEST_SECRET } from './partner.ts';
 import { testAssembly } from './test-assembly.ts';
 

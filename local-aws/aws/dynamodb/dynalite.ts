@@ -2,12 +2,25 @@ import { Worker } from 'node:worker_threads';
 import { REGION } from '../../client-settings.ts';
 import { AwsError } from '../errors.ts';
 import { isJsonObject, type JsonObject, objectsOf, parseJsonObject, textOf } from '../json.ts';
-import type { DynaliteAnswer, DynaliteCall } from './dynalite-worker.ts';
 
 export const OPERATIONS =
   'BatchGetItem BatchWriteItem CreateTable DeleteItem DeleteTable DescribeTable GetItem ListTables ListTagsOfResource PutItem Query Scan TagResource UntagResource UpdateItem UpdateTable'.split(
     ' ',
   );
+
+/** A call of DynamoDB for the thread, and its answer. */
+interface DynaliteCall {
+  readonly id: number;
+  readonly operation: string;
+  /** JSON. */
+  readonly body: string;
+}
+interface DynaliteAnswer {
+  readonly id: number;
+  readonly status: number;
+  /** JSON. */
+  readonly body: string;
+}
 
 /**
  * dynalite in a thread of its own, with its tables in memory. On an internal error it ends its thread, and would end
@@ -55,8 +68,9 @@ export class Dynalite {
   }
 
   #start(): Worker {
-    // dynalite reads the region of its ARNs from its environment.
-    const worker = new Worker(new URL('dynalite-worker.ts', import.meta.url), {
+    // dynalite reads the region of its ARNs from its environment. The file is JavaScript, because the thread would need
+    // 50 ms more for TypeScript.
+    const worker = new Worker(new URL('dynalite-worker.js', import.meta.url), {
       env: { AWS_REGION: REGION },
     });
     worker.on('message', (answer: DynaliteAnswer) => {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DeleteMessageBatchCommand, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
+import { objectsOf } from '../../aws/json.ts';
+import type { AwsCaller } from '../../aws-caller.ts';
 import type { InvocationResult } from '../invocation.ts';
-import { batchOutcome } from './batch-result.ts';
-import { splitBySize, toRecord } from './sqs-event.ts';
+import { batchOutcome, type ReceivedMessage, splitBySize, toRecord } from './sqs-batch.ts';
 
 /**
  * Maximum time of a receive that waits for messages. SQS allows 20 s. But `disable()` must wait for the end
@@ -56,8 +56,8 @@ export interface SqsEventSourceDefinition {
 }
 
 export interface SqsEventSourceOptions {
-  /** SQS client with the credentials of the function's role, because Lambda polls with the role's permissions. */
-  client: SQSClient;
+  /** Calls with the permissions of the function's role, because Lambda polls with them. */
+  aws: Pick<AwsCaller, 'json'>;
   invoke(event: SQSEvent): Promise<InvocationResult>;
   /** Whether requests need the processors. Then batches wait. @default never */
   isBusy?: () => boolean;
@@ -179,23 +179,23 @@ export class SqsEventSource {
    * @returns an empty list if the source is disabled or stopped meanwhile
    */
   async #receive(wanted: number, waitSeconds: number): Promise<SQSRecord[]> {
-    const command = new ReceiveMessageCommand({
+    const input = {
       QueueUrl: this.#definition.queueUrl,
       MaxNumberOfMessages: Math.min(wanted, MAX_SQS_BATCH),
       WaitTimeSeconds: waitSeconds,
       MessageSystemAttributeNames: ['All'],
       MessageAttributeNames: ['All'],
-    });
+    };
+    const { signal } = this.#stopped;
     for (let failures = 1; this.#polls; failures += 1) {
       try {
-        const { Messages = [] } = await this.#options.client.send(command, {
-          abortSignal: this.#stopped.signal,
-        });
-        this.#messagesInHand += Messages.length;
-        return Messages.map((message) => toRecord(message, this.#definition.queueArn));
+        const answer = await this.#options.aws.json('sqs', 'ReceiveMessage', input, signal);
+        const messages = objectsOf(answer, 'Messages') as unknown as ReceivedMessage[];
+        this.#messagesInHand += messages.length;
+        return messages.map((message) => toRecord(message, this.#definition.queueArn));
       } catch (error) {
-        if (!this.#stopped.signal.aborted) this.#report('SQS ReceiveMessage', describe(error));
-        await pause(failures, this.#stopped.signal);
+        if (!signal.aborted) this.#report('ReceiveMessage', error);
+        await pause(failures, signal);
       }
     }
     return [];
@@ -215,7 +215,7 @@ export class SqsEventSource {
     try {
       result = await this.#options.invoke({ Records: batch });
     } catch (error) {
-      this.#report('Lambda Invoke', describe(error));
+      this.#report('Invoke', error);
       return;
     }
     const outcome = batchOutcome(
@@ -223,7 +223,8 @@ export class SqsEventSource {
       result,
       this.#definition.reportBatchItemFailures,
     );
-    if (outcome.malformed !== undefined) this.#report('Response', outcome.malformed);
+    if (outcome.malformed !== undefined)
+      this.#report('Response', `the response is malformed: ${outcome.malformed}`);
     const handles = batch
       .filter((record) => outcome.deleted.includes(record.messageId))
       .map((record) => record.receiptHandle);
@@ -243,30 +244,32 @@ export class SqsEventSource {
 
   /** @returns receipt handles of messages that must be deleted again */
   async #deleteOnce(receiptHandles: string[]): Promise<string[]> {
-    const command = new DeleteMessageBatchCommand({
+    const input = {
       QueueUrl: this.#definition.queueUrl,
       Entries: receiptHandles.map((handle, index) => ({ Id: String(index), ReceiptHandle: handle })),
-    });
+    };
     try {
-      const { Failed = [] } = await this.#options.client.send(command, {
-        abortSignal: this.#abandoned.signal,
-      });
-      if (Failed[0] !== undefined) this.#report('SQS DeleteMessageBatch', Failed[0].Code ?? 'unknown');
-      const retried = Failed.filter((failure) => !failure.SenderFault).map((failure) => Number(failure.Id));
+      const { signal } = this.#abandoned;
+      const failed = objectsOf(
+        await this.#options.aws.json('sqs', 'DeleteMessageBatch', input, signal),
+        'Failed',
+      );
+      if (failed[0] !== undefined) this.#report('DeleteMessageBatch', failed[0].Code);
+      const retried = failed.filter((failure) => !failure.SenderFault).map((failure) => Number(failure.Id));
       return receiptHandles.filter((_handle, index) => retried.includes(index));
     } catch (error) {
-      this.#report('SQS DeleteMessageBatch', describe(error));
+      this.#report('DeleteMessageBatch', error);
       return receiptHandles;
     }
   }
 
-  /** @param what what failed, as a noun: a call, or the function's response */
-  #report(what: string, reason: string): void {
-    const last = this.#reportedAt.get(what);
+  #report(operation: string, reason: unknown): void {
+    const last = this.#reportedAt.get(operation);
     if (last !== undefined && Date.now() - last < REPORT_INTERVAL_MILLISECONDS) return;
     if (this.#abandoned.signal.aborted) return;
-    this.#reportedAt.set(what, Date.now());
-    this.#options.onProblem(`Event source of ${this.#definition.functionName}: ${what}: ${reason}`);
+    this.#reportedAt.set(operation, Date.now());
+    const text = reason instanceof Error ? reason.message : String(reason);
+    this.#options.onProblem(`Event source of ${this.#definition.functionName}: ${text}`);
   }
 }
 
@@ -274,9 +277,4 @@ export class SqsEventSource {
 async function pause(failures: number, signal: AbortSignal): Promise<void> {
   const milliseconds = Math.min(MAX_PAUSE_MILLISECONDS, FIRST_PAUSE_MILLISECONDS * 2 ** (failures - 1));
   await sleep(milliseconds, undefined, { signal }).catch(() => {});
-}
-
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return `${'code' in error ? error.code : error.name}: ${error.message}`;
 }

@@ -126,6 +126,7 @@ describe('input and output', () => {
       const { local, lines } = start({ handler: 'index.throws' });
       const Records = Array.from({ length: records }, (_, index) => ({
         messageId: `message-${index}`,
+        eventSource: 'aws:sqs',
         attributes: { ApproximateReceiveCount: '2' },
         messageAttributes: {
           event: { stringValue: 'shop.updated' },

@@ -1,0 +1,42 @@
+import { type JsonObject, parseJsonObject } from './aws/json.ts';
+import { SERVICES } from './aws/services.ts';
+import { REGION } from './client-settings.ts';
+
+export type AwsCaller = ReturnType<typeof awsCaller>;
+
+/**
+ * Calls the AWS endpoint with the permissions of an access key. Without AWS' clients, which take long to load, and
+ * without retries. Errors have the operation and the service's error, or the reason why there is no answer.
+ */
+export function awsCaller(url: string, accessKeyId: string) {
+  async function call(service: string, what: string, path: string, init: RequestInit): Promise<string> {
+    const authorization = `AWS4-HMAC-SHA256 Credential=${accessKeyId}/-/${REGION}/${service}/aws4_request`;
+    const fail = (reason: string) => {
+      throw new Error(`${what}: ${reason}`);
+    };
+    const answer = await fetch(`${url}${path}`, {
+      ...init,
+      headers: { authorization, ...init.headers },
+    }).catch(({ cause, message }) => fail(cause?.code ?? message));
+    const text = await answer.text().catch(({ message }) => fail(message));
+    if (answer.ok) return text;
+    const { __type: type, message } = parseJsonObject(text) ?? {};
+    return fail(type === undefined ? text : `${String(type).split('#').at(-1)}: ${message}`);
+  }
+  return {
+    async json(
+      service: 'sqs' | 'dynamodb' | 'secretsmanager' | 'firehose',
+      operation: string,
+      input: object,
+      signal?: AbortSignal,
+    ): Promise<JsonObject> {
+      const headers = { 'x-amz-target': `${SERVICES[service].target}.${operation}` };
+      const init = { method: 'POST', headers, body: JSON.stringify(input), signal: signal ?? null };
+      return JSON.parse(await call(service, operation, '/', init));
+    },
+    form: (service: 'sns', fields: Record<string, string>) =>
+      call(service, fields.Action ?? '', '/', { method: 'POST', body: new URLSearchParams(fields) }),
+    put: (path: string, body?: string) =>
+      call('s3', `PUT ${path}`, path, { method: 'PUT', body: body ?? null }),
+  };
+}

@@ -1,0 +1,117 @@
+import { Buffer } from 'node:buffer';
+import type { SQSMessageAttribute, SQSRecord, SQSRecordAttributes } from 'aws-lambda';
+import { REGION } from '../../client-settings.ts';
+import { EVENT_LIMIT_BYTES, type InvocationResult } from '../invocation.ts';
+
+interface ReceivedAttribute {
+  readonly DataType: string;
+  readonly StringValue?: string;
+  /** Base64. */
+  readonly BinaryValue?: string;
+}
+
+/** A message in an answer of ReceiveMessage that was asked for all attributes. */
+export interface ReceivedMessage {
+  readonly MessageId: string;
+  readonly ReceiptHandle: string;
+  readonly Body: string;
+  readonly MD5OfBody: string;
+  readonly MD5OfMessageAttributes?: string;
+  readonly Attributes: SQSRecordAttributes;
+  readonly MessageAttributes?: Readonly<Record<string, ReceivedAttribute>>;
+}
+
+/** The message as a record of a Lambda event. */
+export function toRecord(message: ReceivedMessage, queueArn: string): SQSRecord {
+  return {
+    messageId: message.MessageId,
+    receiptHandle: message.ReceiptHandle,
+    body: message.Body,
+    attributes: message.Attributes,
+    messageAttributes: Object.fromEntries(
+      Object.entries(message.MessageAttributes ?? {}).map(([name, value]) => [name, toAttribute(value)]),
+    ),
+    ...(message.MD5OfMessageAttributes && { md5OfMessageAttributes: message.MD5OfMessageAttributes }),
+    md5OfBody: message.MD5OfBody,
+    eventSource: 'aws:sqs',
+    eventSourceARN: queueArn,
+    awsRegion: REGION,
+  };
+}
+
+function toAttribute({ DataType, StringValue, BinaryValue }: ReceivedAttribute): SQSMessageAttribute {
+  return {
+    ...(StringValue !== undefined && { stringValue: StringValue }),
+    ...(BinaryValue !== undefined && { binaryValue: BinaryValue }),
+    stringListValues: [],
+    binaryListValues: [],
+    dataType: DataType,
+  };
+}
+
+/** Splits records into events that are not too large for Lambda. Keeps their order. */
+export function splitBySize(records: SQSRecord[], limitBytes = EVENT_LIMIT_BYTES): SQSRecord[][] {
+  const batches: SQSRecord[][] = [];
+  let size = Number.POSITIVE_INFINITY;
+  for (const record of records) {
+    const recordSize = Buffer.byteLength(JSON.stringify(record)) + 1;
+    if (size + recordSize > limitBytes) {
+      batches.push([]);
+      size = Buffer.byteLength('{"Records":[]}');
+    }
+    batches.at(-1)?.push(record);
+    size += recordSize;
+  }
+  return batches;
+}
+
+/** Messages that are not deleted return to the queue after their visibility timeout. */
+interface BatchOutcome {
+  deleted: string[];
+  /**
+   * Why the function's response is malformed, in which case all messages have failed. Undefined if it is
+   * well-formed.
+   */
+  malformed?: string;
+}
+
+/**
+ * Decides by Lambda's rules which messages of a batch to delete
+ * (https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html). The rules do not cover
+ * three cases, for which we assume: an object without `batchItemFailures` is a success, a response that is
+ * not an object is malformed, and an identifier may be repeated.
+ */
+export function batchOutcome(
+  messageIds: string[],
+  result: InvocationResult,
+  reportBatchItemFailures: boolean,
+): BatchOutcome {
+  if (!result.ok) return { deleted: [] };
+  if (!reportBatchItemFailures || result.payload === null || result.payload === undefined) {
+    return { deleted: messageIds };
+  }
+  if (typeof result.payload !== 'object' || Array.isArray(result.payload)) {
+    return malformed('it is not an object');
+  }
+  const failures = 'batchItemFailures' in result.payload ? result.payload.batchItemFailures : undefined;
+  if (failures === null || failures === undefined) return { deleted: messageIds };
+  if (!Array.isArray(failures)) return malformed('batchItemFailures is not a list');
+
+  const remaining = new Set(messageIds);
+  for (const failure of failures) {
+    const identifier = itemIdentifier(failure);
+    if (identifier === undefined) return malformed('an item has no itemIdentifier');
+    if (!messageIds.includes(identifier)) return malformed('an itemIdentifier is not of this batch');
+    remaining.delete(identifier);
+  }
+  return { deleted: [...remaining] };
+}
+
+function itemIdentifier(failure: unknown): string | undefined {
+  if (typeof failure !== 'object' || failure === null || !('itemIdentifier' in failure)) return undefined;
+  return typeof failure.itemIdentifier === 'string' ? failure.itemIdentifier : undefined;
+}
+
+function malformed(reason: string): BatchOutcome {
+  return { deleted: [], malformed: reason };
+}
