@@ -1,7 +1,6 @@
 import { styleText } from 'node:util';
-import stringWidth from 'string-width';
-import { getBorderCharacters, table as layOut } from 'table';
 import type { Column } from './block.ts';
+import { textWidth } from './text-width.ts';
 
 /** Spaces between two columns, and before the name of a field. */
 const GAP = 2;
@@ -21,23 +20,38 @@ export function table(
 ): string[] {
   const printed = [
     columns.map(({ heading }) => styleText('bold', heading)),
-    ...rows.map((cells) => cells.map(oneSpace)),
+    // A tab has no fixed width.
+    ...rows.map((cells) => cells.map((cell) => cell.replaceAll('\t', ' '))),
   ];
   const natural = columns.map((_, index) =>
     Math.max(1, ...printed.map((cells) => longestLine(cells[index]))),
   );
   const widths = narrow(natural, width - GAP * (columns.length - 1));
-  const text = layOut(printed, {
-    border: getBorderCharacters('void'),
-    drawHorizontalLine: () => false,
-    columnDefault: { paddingLeft: 0, paddingRight: GAP, wrapWord: true },
-    columns: columns.map(({ align = 'left' }, index) => ({ alignment: align, width: widths[index] ?? 1 })),
+  return printed.flatMap((cells) => {
+    const wrapped = columns.map((_, index) =>
+      (cells[index] ?? '')
+        .split('\n')
+        .flatMap((line) => lines(line, widths[index] ?? 1).flatMap(split(widths[index] ?? 1))),
+    );
+    const height = Math.max(...wrapped.map(({ length }) => length));
+    return Array.from({ length: height }, (_, row) =>
+      columns
+        .map(({ align }, index) => {
+          const text = wrapped[index]?.[row] ?? '';
+          const space = ' '.repeat(Math.max(0, (widths[index] ?? 1) - textWidth(text)));
+          return align === 'right' ? space + text : text + space;
+        })
+        .join(' '.repeat(GAP))
+        .trimEnd(),
+    );
   });
-  return text
-    .trimEnd()
-    .split('\n')
-    .map((line) => line.trimEnd());
 }
+
+/** Splits a word that is wider than a column. A word with colours is not split. */
+const split = (width: number) => (word: string) =>
+  textWidth(word) <= width || word.includes('\u001b')
+    ? [word]
+    : (word.match(new RegExp(`.{1,${width}}`, 'gu')) ?? []);
 
 /** Widths of columns that fit: the widest column is narrowed, character by character. */
 function narrow(natural: readonly number[], available: number): number[] {
@@ -50,10 +64,7 @@ function narrow(natural: readonly number[], available: number): number[] {
   return widths;
 }
 
-/** Replaces tabs: they have no fixed width, and the library does not accept them. */
-const oneSpace = (cell: string) => cell.replaceAll('\t', ' ');
-
-const longestLine = (cell = '') => Math.max(...cell.split('\n').map((line) => stringWidth(line)));
+const longestLine = (cell = '') => Math.max(...cell.split('\n').map(textWidth));
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
@@ -73,7 +84,7 @@ export function definedFields(
  */
 export function fieldLines(all: Parameters<typeof definedFields>[0], width: number): string[] {
   const known = definedFields(all);
-  const nameWidth = Math.max(0, ...known.map(([name]) => stringWidth(name)));
+  const nameWidth = Math.max(0, ...known.map(([name]) => textWidth(name)));
   const indent = GAP + nameWidth + GAP;
   return known.flatMap(([name, value]) =>
     lines(value, Math.max(MIN_VALUE_WIDTH, width - indent)).map(
@@ -91,7 +102,7 @@ export function lines(text: string, width: number): string[] {
   let line: string | undefined;
   for (const word of words) {
     const longer: string = line === undefined ? `${indent}${word}` : `${line} ${word}`;
-    if (line !== undefined && stringWidth(longer) > width) {
+    if (line !== undefined && textWidth(longer) > width) {
       all.push(line);
       line = `${indent}${word}`;
     } else {

@@ -1,9 +1,11 @@
-import { createLogUpdate } from 'log-update';
 import type { ProgressStep } from './block.ts';
 import { duration } from './text.ts';
 
 /** Milliseconds between two lines of progress, if the output is not a terminal. */
 const LINE_INTERVAL = 10_000;
+
+/** To the beginning of the line, which is erased. Source: ECMA-48, EL. */
+const CLEAR_LINE = '\r\u001b[K';
 
 /** Share of the work that must be done before the remaining time can be estimated. */
 const ESTIMATED_FROM = 0.02;
@@ -20,14 +22,12 @@ export interface ProgressDisplay {
 /** Shows progress as one changing line on standard error, with the estimated remaining time. */
 export class Progress implements ProgressDisplay {
   readonly #stream: NodeJS.WriteStream;
-  readonly #update: ReturnType<typeof createLogUpdate>;
   #doing: string | undefined;
   #startedAt = 0;
   #shownAt = Number.NEGATIVE_INFINITY;
 
   constructor(stream: NodeJS.WriteStream = process.stderr) {
     this.#stream = stream;
-    this.#update = createLogUpdate(stream);
   }
 
   show(step: ProgressStep): void {
@@ -39,7 +39,7 @@ export class Progress implements ProgressDisplay {
     }
     const line = describe(step, now - this.#startedAt);
     if (this.#stream.isTTY) {
-      this.#update(line);
+      this.#stream.write(`${CLEAR_LINE}${line.slice(0, this.#stream.columns - 1)}`);
     } else if (isNew || now - this.#shownAt >= LINE_INTERVAL) {
       this.#shownAt = now;
       this.#stream.write(`${line}\n`);
@@ -47,8 +47,7 @@ export class Progress implements ProgressDisplay {
   }
 
   end(): void {
-    if (this.#stream.isTTY) this.#update.clear();
-    this.#update.done();
+    if (this.#stream.isTTY) this.#stream.write(CLEAR_LINE);
   }
 }
 

@@ -1,10 +1,10 @@
 import { styleText } from 'node:util';
-import stringWidth from 'string-width';
 import { ARCHIVE_BUFFER_SECONDS } from '../../../lambda/limits.ts';
 import { lines } from '../../terminal/layout.ts';
 import { lateProgress } from '../../terminal/progress.ts';
 import { shownId } from '../../terminal/terminal.ts';
 import { counted, duration, printable } from '../../terminal/text.ts';
+import { textWidth } from '../../terminal/text-width.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { mergedAttempts } from './derive-history.ts';
@@ -258,7 +258,7 @@ function wrap(text: string, width: number): string[] {
 }
 
 function cut(word: string, width: number): string[] {
-  if (stringWidth(word) <= width) return [word];
+  if (textWidth(word) <= width) return [word];
   const length = Math.max(1, width);
   return Array.from({ length: Math.ceil(word.length / length) }, (_, index) =>
     word.slice(index * length, (index + 1) * length),

@@ -139,7 +139,7 @@ describe('a wrong command line is refused in one line, with exit code 2:', () =>
     },
     {
       args: ['check-sender', '--secret', 'x', '--play', '418'],
-      line: "Option '--play <steps>' argument '418' is invalid. Each step is one of 401, 429, 500, 502, 503, 504, ok, redirect, cut, cut-late, slow, retry-after. Some take a time: slow=35s, retry-after=20s. Join steps with commas.",
+      line: "Option '--play <steps>' argument '418' is invalid. Each step is one of 401, 429, 500, 502, 503, 504, ok, redirect, cut, slow, retry-after. Some take a time: slow=35s, retry-after=20s. Join steps with commas.",
     },
   ])('$args', async ({ args, line }) => {
     expect(await project.type(args)).toEqual(refusal(line, 2));
@@ -301,7 +301,7 @@ describe("on a major version of Node.js that is not Lambda's", () => {
     const line = `${found} An install script of the package node installs it. Run: npm ci --ignore-scripts=false`;
     const entries = [
       ['tools/hookctl.js', 'start'],
-      [resolve('node_modules/tsx/dist/cli.mjs'), 'bin/app.ts'],
+      ['bin/cdk.js'],
       [resolve('node_modules/jest/bin/jest.js')],
     ];
     for (const args of entries) expect(await run(args)).toEqual(refusal(line));

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import stringWidth from 'string-width';
 import { deriveHistory } from '../../../stage/history/derive-history.ts';
 import type { Fact } from '../../../stage/history/facts.ts';
 import type { Sources } from '../../../stage/history/find-facts.ts';
 import type { HistoryLocation } from '../../../stage/history/history.ts';
 import { describeTrace } from '../../../stage/history/print.ts';
 import type { Trace } from '../../../stage/history/trace.ts';
+import { textWidth } from '../../../terminal/text-width.ts';
 import { at, consumed, EVENT_ID, failed, received, record } from './support.ts';
 
 const stage = {
@@ -64,7 +64,7 @@ Logs from 2026-01-30T09:00Z to 2026-02-01T09:00Z: 4 lines, 2.1 GB scanned for 0.
 
 test.each([100, 60])('it fits a terminal of %d columns, and loses nothing', (width) => {
   const lines = describeTrace(story, stage, width);
-  expect(Math.max(...lines.map((line) => stringWidth(line)))).toBeLessThanOrEqual(width);
+  expect(Math.max(...lines.map((line) => textWidth(line)))).toBeLessThanOrEqual(width);
   const withoutFrames = (all: string) => all.replace(/[\s│]/g, '');
   // Ids are shortened on a terminal.
   expect(withoutFrames(lines.join(''))).toBe(
