@@ -209,27 +209,26 @@ interface RowLocation {
   readonly key: Readonly<Record<string, string>>;
 }
 
-type TableOutput = 'ShopCacheTable' | 'CastTable' | 'ContactPartnerTable';
-
-/** The output with each table, and the table's key. */
-const TABLES = [
+/** The tables that events write to: the output with the table's name, and its key, which is a field of `data`. */
+const [SHOPS, CAST, CONTACTS] = [
   ['ShopCacheTable', 'shop_id'],
   ['CastTable', 'girl_id'],
   ['ContactPartnerTable', 'user_id'],
-] as const satisfies readonly (readonly [table: TableOutput, key: string])[];
+] as const;
 
 /** The keys of all items that may exist for an event with these ids. */
-function rowLocations(outputs: Outputs, ids: readonly string[]): RowLocation[] {
-  return TABLES.flatMap(([table, key]) => ids.map((id) => ({ table: outputs[table], key: { [key]: id } })));
-}
+const rowLocations = (outputs: Outputs, ids: readonly string[]): RowLocation[] =>
+  [SHOPS, CAST, CONTACTS].flatMap(([table, key]) =>
+    ids.map((id) => ({ table: outputs[table], key: { [key]: id } })),
+  );
 
-/** Where the tests' own events write items: the output with the table, and the field of `data` that is the key. */
-const ROWS: Readonly<Record<string, readonly [table: TableOutput, key: string]>> = {
-  'shop.updated': ['ShopCacheTable', 'shop_id'],
-  'girl.created': ['CastTable', 'girl_id'],
-  'girl.deleted': ['CastTable', 'girl_id'],
-  'user.updated': ['ContactPartnerTable', 'user_id'],
-};
+/** Where the tests' own events write items. */
+const ROWS = new Map<string, typeof SHOPS | typeof CAST | typeof CONTACTS>([
+  ['shop.updated', SHOPS],
+  ['girl.created', CAST],
+  ['girl.deleted', CAST],
+  ['user.updated', CONTACTS],
+]);
 
 /**
  * Payloads of at least this many bytes may be in the bucket, because escaping in an archive record may double their
@@ -252,7 +251,7 @@ function leftoversOf(outputs: Outputs, posted: unknown, answer: StageAnswer): Le
     return [{ kind: 'message', queueUrl: outputs.UnroutedQueueUrl, requestId }, ...payload('unrouted')];
   }
   const { event, data } = JSON.parse(body.toString()) as { event: string; data: Record<string, unknown> };
-  const [table, key] = ROWS[event] ?? [];
-  if (table === undefined || key === undefined) return payload(event);
+  const [table, key] = ROWS.get(event) ?? [];
+  if (table === undefined) return payload(event);
   return [{ kind: 'row', table: outputs[table], key: { [key]: String(data[key]) } }, ...payload(event)];
 }

@@ -4,6 +4,7 @@ import {
   SecretsManagerClient,
   type SecretsManagerClientConfig,
 } from '@aws-sdk/client-secrets-manager';
+import * as z from 'zod/mini';
 
 /** Environment variables that `npx hookctl acceptance` passes to the suite. */
 export const variable = {
@@ -52,6 +53,8 @@ export class TargetError extends Error {
   override readonly name = 'TargetError';
 }
 
+const outputsFile = z.record(z.string(), z.record(z.string(), z.unknown()));
+
 /**
  * Reads a file in the format of `cdk deploy --outputs-file`: an object of stacks, each an object of outputs.
  * @throws TargetError if it has another format, does not have exactly one stack, or lacks outputs. The error names all
@@ -61,10 +64,13 @@ export function readTarget(file: string): AcceptanceTarget {
   if (!existsSync(file)) {
     throw new TargetError(`No file ${file}. Write it with: npx cdk deploy --outputs-file ${file}`);
   }
-  const stacks = Object.entries(readStacks(file));
-  const [stack] = stacks;
-  if (stack === undefined || stacks.length > 1) {
-    throw new TargetError(`${file} must have the outputs of one stack, not of ${stacks.length}`);
+  const { data } = outputsFile.safeParse(parseJson(file));
+  if (data === undefined) {
+    throw new TargetError(`${file} is not in the form that cdk deploy --outputs-file writes`);
+  }
+  const [stack, ...others] = Object.entries(data);
+  if (stack === undefined || others.length > 0) {
+    throw new TargetError(`${file} must have the outputs of one stack, not of ${Object.keys(data).length}`);
   }
   const [stackName, values] = stack;
   const missing = OUTPUT_NAMES.filter((name) => typeof values[name] !== 'string' || values[name] === '');
@@ -77,25 +83,18 @@ export function readTarget(file: string): AcceptanceTarget {
   return { stackName, outputs: values as Outputs };
 }
 
-function readStacks(file: string): Record<string, Record<string, unknown>> {
-  let content: unknown;
+function parseJson(file: string): unknown {
   try {
-    content = JSON.parse(readFileSync(file, 'utf8'));
+    return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
     throw new TargetError(`${file} is not JSON`);
   }
-  const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
-  if (isObject(content) && Object.values(content as object).every(isObject)) {
-    return content as Record<string, Record<string, unknown>>;
-  }
-  throw new TargetError(`${file} is not in the form that cdk deploy --outputs-file writes`);
 }
 
 /**
- * The secret that signs deliveries: the stored value, or the property `WEBHOOK_SECRET` of a stored JSON object
- * (decision D12).
+ * The secret that signs deliveries: the stored value, or `WEBHOOK_SECRET` of a stored JSON object (decision D12).
  * @param settings of the client. @default the SDK's own: its environment and files
- * @throws the client's error; Error if the stored value is not a valid secret. No message contains the secret.
+ * @throws the client's error; Error if the stored value is not a valid secret. No message has the secret
  */
 export async function readWebhookSecret(
   secretId: string,
