@@ -7,9 +7,9 @@ import { storableText } from './storable-text.ts';
 import { tableKey } from './table-key.ts';
 
 /** Fields of a contact. Each field has an attribute for the value and another for the version. */
-const FIELDS = ['shop_id', 'display_name', 'profile_image_url'] as const;
+export const CONTACT_FIELDS = ['shop_id', 'display_name', 'profile_image_url'] as const;
 
-export type ContactFields = { readonly [Name in (typeof FIELDS)[number]]?: string | undefined };
+export type ContactFields = { readonly [Name in (typeof CONTACT_FIELDS)[number]]?: string | undefined };
 
 export interface ContactUpdate extends VersionedChange {
   readonly userId: string;
@@ -55,7 +55,7 @@ export class ContactPartner {
    * but the event does not contain the field, its version is removed, so that the right event can write it.
    */
   async #repair(update: ContactUpdate, fields: readonly ContactField[]): Promise<EffectOutcome> {
-    const absent = FIELDS.filter((name) => update.fields[name] === undefined);
+    const absent = CONTACT_FIELDS.filter((name) => update.fields[name] === undefined);
     const nothingNewer = versionNames(update).map((version) => mayWrite(update, version));
     const nothingMislabelled = absent.map((name) => `NOT ${name}_version = :version`);
     const condition = [...nothingNewer, ...nothingMislabelled].join(' AND ');
@@ -117,7 +117,7 @@ export class ContactPartner {
   }
 }
 
-const sentFields = ({ fields }: ContactUpdate) => FIELDS.filter((name) => fields[name] !== undefined);
+const sentFields = ({ fields }: ContactUpdate) => CONTACT_FIELDS.filter((name) => fields[name] !== undefined);
 
 function storableFields(update: ContactUpdate): Promise<ContactField[]> {
   return Promise.all(

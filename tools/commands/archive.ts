@@ -1,20 +1,23 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
+import type { CountGroup } from '../stage/archive/export-records.ts';
 import {
   eventsArgument,
   idOption,
   outcomeOption,
-  type RecordFilter,
   requireWindow,
   sinceOption,
   untilOption,
 } from '../stage/archive/record-filter.ts';
 import { outputsOption, runOperation, stageOption } from '../stage/operation.ts';
-import { shopOption } from '../stage/payload-filter.ts';
+import { searchOption, shopOption } from '../stage/payload-filter.ts';
 import { hookctlGroup } from '../terminal/command.ts';
 import { UsageError } from '../terminal/command-error.ts';
 import { ExportDestination } from '../terminal/files.ts';
+import { eachOf } from '../terminal/options.ts';
 import { typedPath } from '../terminal/project-folder.ts';
 import { confirm, requireTerminal } from '../terminal/terminal.ts';
+
+const COUNT_GROUPS = ['event', 'outcome', 'shop', 'day'] as const satisfies readonly CountGroup[];
 
 export const command = hookctlGroup(
   'archive',
@@ -23,43 +26,34 @@ export const command = hookctlGroup(
 
 command
   .command('export')
-  .description('Writes records with payloads, which are personal data, as JSON lines')
+  .description('Writes or counts records. They have payloads, which are personal data')
   .addArgument(eventsArgument())
   .addOption(sinceOption())
   .addOption(untilOption())
   .addOption(shopOption())
+  .addOption(searchOption())
   .addOption(outcomeOption())
   .addOption(idOption())
-  .option('--count', 'only count the records, by event and outcome')
+  .option('--count-by <group>', `only count, by ${COUNT_GROUPS.join(', ')}; repeatable`, eachOf(COUNT_GROUPS))
+  .option('--csv', 'write comma-separated values instead of JSON lines or a table')
   .option('--output <file>', 'new file to write to (default: standard output)', typedPath)
   .option('--payloads', 'add large payloads, as bodyBase64')
   .addOption(stageOption())
   .addOption(outputsOption())
-  .action((events, { output, payloads = false, count = false, ...options }) => {
-    const filter = filterOf(events, options);
+  .action((names, { output, payloads = false, countBy, csv = false, ...options }) => {
+    const { since, until, shop, search, outcome: outcomes, id: ids } = options;
+    requireWindow({ since, until });
+    const events = names?.length ? names : undefined;
     return runOperation(options, async (operation) => {
       const { exportRecords } = await import('../stage/archive/export-records.ts');
       await using destination = new ExportDestination(output);
       const write = (line: string) => destination.write(line);
       // Messages go to standard error, because standard output is for the records.
       const aside = { ...operation, printLine: console.error };
-      return await exportRecords(aside, filter, { payloads, count, write });
+      const filter = { events, since, until, shop, search, outcomes, ids };
+      return await exportRecords(aside, filter, { payloads, countBy, csv, write });
     });
   });
-
-interface TypedFilter extends Pick<RecordFilter, 'since' | 'until' | 'shop'> {
-  readonly outcome?: RecordFilter['outcomes'];
-  readonly id?: RecordFilter['ids'];
-}
-
-/** @throws CommandError if the time window is empty */
-function filterOf(
-  events: RecordFilter['events'],
-  { since, until, shop, outcome, id }: TypedFilter,
-): RecordFilter {
-  requireWindow({ since, until });
-  return { events: events?.length ? events : undefined, since, until, shop, outcomes: outcome, ids: id };
-}
 
 const collect = (text: string, before: string[] = []) => {
   if (text === '') throw new InvalidArgumentError('It must not be empty.');
@@ -68,7 +62,7 @@ const collect = (text: string, before: string[] = []) => {
 
 command
   .command('forget')
-  .description('Removes the payloads of a person. The records stay')
+  .description('Deletes what a stage has of a person, and names what else may have it')
   .option('--user <id>', 'user_id of the person; repeatable', collect)
   .option('--girl <id>', 'girl_id of the person; repeatable', collect)
   .option('--dry-run', 'only show what would be removed')

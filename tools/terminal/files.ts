@@ -72,7 +72,9 @@ export class ExportDestination implements AsyncDisposable {
       const { code, message } = error as NodeJS.ErrnoException;
       if (code === 'EEXIST') {
         throw new CommandError(
-          statSync(path).isDirectory() ? `${path} is a folder, not a file` : `${path} exists already`,
+          statSync(path).isDirectory()
+            ? `${path} is a folder, not a file`
+            : `${path} exists already: name another file, or delete it first`,
         );
       }
       if (code === 'ENOENT') throw new CommandError(`No folder ${dirname(path)}`);

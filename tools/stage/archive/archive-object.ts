@@ -11,67 +11,50 @@ const DOWNLOADS = 3;
 
 const LINE_FEED = 0x0a;
 
-/** An open archive object. Its lines or its records can be read once. */
+/** An archive object in memory: Firehose ends an object at 64 MB before compression. */
 export class ArchiveObject {
   readonly key: string;
-  /** Size as stored, compressed. */
-  readonly bytes: number;
-  /** Why the rest of the object cannot be read. Set when reading reaches the damage. */
+  /** As stored, each with its line feed. None if the object has expired. */
+  readonly lines: readonly Buffer[];
+  /** Why something cannot be read. A line that is not a record is known after {@link records} has passed it. */
   damage: DamagedObjectError | undefined;
-  /** Whether the object was read to its end or to its damage, without an interruption. */
-  isRead = false;
+  /** Number of records that were read. */
   count = 0;
-  readonly #signal: AbortSignal;
-  /** The download begins at once, so that S3 answers while an earlier object is still being read. */
-  readonly #stored: ReturnType<typeof downloadObject>;
+  readonly #signal: AbortSignal | undefined;
 
-  constructor(stage: Stage, { key, bytes }: Pick<ArchiveObject, 'key' | 'bytes'>, signal: AbortSignal) {
-    this.key = key;
-    this.bytes = bytes;
-    this.#signal = signal;
-    this.#stored = downloadObject(stage, key, signal);
-    // The reader of the object gets this error. Without a reader, it must not become an unhandled rejection.
-    this.#stored.catch(() => {});
+  /** @param signal ends the records early */
+  static async read(key: string, stored: ReturnType<typeof downloadObject>, signal?: AbortSignal) {
+    return new ArchiveObject(key, await linesOf(key, (await stored)?.bytes), signal);
   }
 
-  /** The lines as stored, each with its line feed. Ends early if the signal is aborted. */
-  async *lines(): AsyncGenerator<Buffer> {
-    const stored = await this.#stored;
-    try {
-      if (stored !== undefined) {
-        for await (const line of objectLines(this.key, stored.bytes)) {
-          yield line;
-          if (this.#signal.aborted) break;
-        }
-      }
-    } catch (error) {
-      if (!(error instanceof DamagedObjectError)) throw error;
-      this.damage = error;
-    }
-    this.isRead = !this.#signal.aborted;
+  private constructor(
+    key: string,
+    { lines, damage }: Awaited<ReturnType<typeof linesOf>>,
+    signal: AbortSignal | undefined,
+  ) {
+    this.key = key;
+    this.lines = lines;
+    this.damage = damage;
+    this.#signal = signal;
   }
 
   /** The records, each with its line number from 1. Skips lines that are not records. */
-  async *records(): AsyncGenerator<{ line: number; record: ArchiveRecord }> {
-    let line = 0;
-    let firstDamaged: number | undefined;
-    for await (const bytes of this.lines()) {
-      line += 1;
+  *records(): Generator<{ readonly line: number; readonly record: ArchiveRecord }> {
+    const damaged: number[] = [];
+    for (const [index, bytes] of this.lines.entries()) {
+      if (this.#signal?.aborted) return;
       const record = parseLine(parsedRecord, bytes);
       if (record === undefined) {
-        firstDamaged ??= line;
+        damaged.push(index + 1);
         continue;
       }
       this.count += 1;
-      yield { line, record };
+      yield { line: index + 1, record };
     }
-    if (firstDamaged === undefined) return;
-    const more = line - this.count === 1 ? '' : `, the first of ${line - this.count}`;
-    this.damage ??= new DamagedObjectError(
-      this.key,
-      firstDamaged,
-      `line ${firstDamaged} is not a record${more}`,
-    );
+    const [first] = damaged;
+    if (first === undefined) return;
+    const more = damaged.length === 1 ? '' : `, the first of ${damaged.length}`;
+    this.damage ??= new DamagedObjectError(this.key, first, `line ${first} is not a record${more}`);
   }
 }
 
@@ -102,7 +85,7 @@ export function parseLine<Schema extends v.GenericSchema>(
 }
 
 /**
- * An object as S3 stores it, compressed: Firehose ends an object at 64 MB before compression.
+ * An object as S3 stores it, compressed.
  * @returns undefined if it has expired, or the signal is aborted
  */
 export async function downloadObject(stack: Stage, key: string, signal?: AbortSignal) {
@@ -119,35 +102,24 @@ export async function downloadObject(stack: Stage, key: string, signal?: AbortSi
   }
 }
 
-/**
- * The lines of a compressed object, each with its line feed.
- * @throws DamagedObjectError after the last readable line
- */
-export async function* objectLines(key: string, compressed: Uint8Array): AsyncGenerator<Buffer> {
-  let line = 1;
+/** @returns the lines of a compressed object before its damage, if it has some */
+export async function linesOf(key: string, compressed: Uint8Array | undefined) {
+  const chunks: Buffer[] = [];
+  let fault: string | undefined;
   try {
-    for await (const bytes of cutIntoLines(createGunzip().end(compressed))) {
-      yield bytes;
-      line += 1;
-    }
+    if (compressed) for await (const chunk of createGunzip().end(compressed)) chunks.push(chunk);
   } catch (error) {
-    throw new DamagedObjectError(key, line, `${faultOf(error)} from line ${line} on`);
+    const { code } = error as NodeJS.ErrnoException;
+    fault = code === 'Z_BUF_ERROR' ? 'cut off' : 'not gzip, or damaged';
   }
-}
-
-const faultOf = (error: unknown) =>
-  (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR' ? 'cut off' : 'not gzip, or damaged';
-
-async function* cutIntoLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let parts: Buffer[] = [];
-  for await (const chunk of chunks) {
-    let start = 0;
-    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
-      yield Buffer.concat([...parts, chunk.subarray(start, end + 1)]);
-      parts = [];
-      start = end + 1;
-    }
-    if (start < chunk.length) parts.push(chunk.subarray(start));
+  const text = Buffer.concat(chunks);
+  const lines: Buffer[] = [];
+  for (let start = 0, end = 0; start < text.length; start = end) {
+    end = text.indexOf(LINE_FEED, start) + 1 || text.length;
+    lines.push(text.subarray(start, end));
   }
-  if (parts.length > 0) yield Buffer.concat(parts);
+  if (fault === undefined) return { lines };
+  const whole = lines.filter((line) => line.at(-1) === LINE_FEED);
+  const first = whole.length + 1;
+  return { lines: whole, damage: new DamagedObjectError(key, first, `${fault} from line ${first} on`) };
 }

@@ -1,18 +1,31 @@
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import { recordSchema } from '../../../lambda/archive/record-schema.ts';
 import { table } from '../../terminal/layout.ts';
-import { counted } from '../../terminal/text.ts';
+import { counted, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { storedPayload } from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
 import { countFailedObjects, describeDamage, readArchive } from './read-archive.ts';
-import { IdCandidates, matches, type RecordFilter } from './record-filter.ts';
+import { containsSearched, IdCandidates, matches, type RecordFilter } from './record-filter.ts';
 import { expiredPart, lateness } from './retention.ts';
+
+/** By what records can be counted. A shop's id has the form that the archive uses. */
+const GROUPS = {
+  event: ({ event }) => event,
+  outcome: ({ outcome, replay }) => (replay === undefined ? outcome : 'Replayed'),
+  shop: ({ shopId = '' }) => shopId,
+  day: ({ settledAt }) => settledAt.slice(0, 10),
+} satisfies Record<string, (record: ArchiveRecord) => string>;
+
+export type CountGroup = keyof typeof GROUPS;
 
 interface ExportOptions {
   /** Whether to export also the payloads that are in the payload bucket. */
   readonly payloads: boolean;
-  /** Whether to write only the numbers of records by event and outcome. */
-  readonly count: boolean;
+  /** Writes only the numbers of records in these groups. */
+  readonly countBy: readonly CountGroup[] | undefined;
+  /** Whether to write comma-separated values instead of JSON or a table. */
+  readonly csv: boolean;
   readonly write: (line: string) => Promise<void>;
 }
 
@@ -24,30 +37,30 @@ interface ExportOptions {
 export async function exportRecords(
   operation: Operation,
   filter: RecordFilter,
-  { payloads, count, write }: ExportOptions,
+  { payloads, countBy, csv, write }: ExportOptions,
 ): Promise<boolean> {
   const { stack, signal, progress, printLine, width } = operation;
   const expired = await expiredPart(stack, filter);
   const candidates = new IdCandidates(filter.ids);
-  const counts = new Map<string, number>();
-  let found = 0;
-  let missing = 0;
+  const counts = new Map<string, { records: number; readonly events: Set<string> }>();
+  let [found, missing] = [0, 0];
   const take = async (record: ArchiveRecord) => {
+    if (!matches(filter, record) || !(await containsSearched(stack, filter, record))) return;
     candidates.add(record);
     found += 1;
-    const key = `${record.event} ${record.replay === undefined ? record.outcome : 'Replayed'}`;
-    counts.set(key, (counts.get(key) ?? 0) + 1);
-    if (count) return;
+    if (countBy !== undefined) {
+      count(counts, JSON.stringify(countBy.map((group) => GROUPS[group](record))), record);
+      return;
+    }
     const payload = payloads ? await payloadOf(stack, record.payloadKey) : {};
-    if ('unreadable' in payload) missing += 1;
-    await write(`${JSON.stringify({ ...record, ...payload })}\n`);
+    if (payload.unreadable !== undefined) missing += 1;
+    const exported = { ...record, ...payload };
+    await write(csv ? csvLine(COLUMNS.map((name) => exported[name])) : `${JSON.stringify(exported)}\n`);
   };
   // Creates the file before the archive is read, so that a file that cannot be written fails early.
-  await write('');
+  await write(csv && countBy === undefined ? csvLine(COLUMNS) : '');
   const reading = readArchive(stack, { ...filter, signal, progress });
-  for await (const object of reading) {
-    for await (const { record } of object.records()) if (matches(filter, record)) await take(record);
-  }
+  for await (const object of reading) for (const { record } of object.records()) await take(record);
   const { objects, total, damaged } = reading;
   const records = counted(found, 'record');
   if (signal.aborted) {
@@ -55,13 +68,30 @@ export async function exportRecords(
     return false;
   }
   candidates.requireUnique();
-  if (count) await write(`${countTable(counts, width).join('\n')}\n`);
-  printLine(`${count ? 'Counted' : 'Exported'} ${records} of ${stack.title}.`);
+  if (countBy !== undefined) {
+    const headings = [...countBy, 'records', 'events'];
+    const rows = [...counts]
+      .toSorted(([one], [other]) => one.localeCompare(other))
+      .map(([key, { records, events }]) => [...(JSON.parse(key) as string[]), records, events.size]);
+    await write(csv ? [headings, ...rows].map(csvLine).join('') : countTable(headings, rows, width));
+  }
+  printLine(`${countBy ? 'Counted' : 'Exported'} ${records} of ${stack.title}.`);
   if (missing > 0) printLine(`${counted(missing, 'record')} without the payload: see "unreadable".`);
   if (expired) printLine(expired);
   for (const line of await notesOnArchive(stack, filter)) printLine(line);
   for (const line of describeDamage(damaged)) printLine(line);
   return damaged.length === 0 && missing === 0;
+}
+
+function count(
+  counts: Map<string, { records: number; readonly events: Set<string> }>,
+  key: string,
+  { eventId }: ArchiveRecord,
+): void {
+  const known = counts.get(key) ?? { records: 0, events: new Set() };
+  counts.set(key, known);
+  known.records += 1;
+  known.events.add(eventId);
 }
 
 /** What an export may lack. */
@@ -76,16 +106,36 @@ async function notesOnArchive(stack: Stage, filter: RecordFilter): Promise<strin
   ];
 }
 
-function countTable(counts: ReadonlyMap<string, number>, width: number): string[] {
-  const rows = [...counts].sort().map(([key, count]) => [...key.split(' '), count.toLocaleString('en')]);
-  return table(
-    [{ heading: 'EVENT' }, { heading: 'OUTCOME' }, { heading: 'RECORDS', align: 'right' }],
-    rows,
-    width,
+function countTable(headings: readonly string[], rows: readonly unknown[][], width: number): string {
+  const columns = headings.map((name) => ({
+    heading: name.toUpperCase(),
+    align: name in GROUPS ? ('left' as const) : ('right' as const),
+  }));
+  const cells = rows.map((row) =>
+    row.map((cell) => (typeof cell === 'number' ? cell.toLocaleString('en') : printable(String(cell)))),
   );
+  return `${table(columns, cells, width).join('\n')}\n`;
 }
 
-async function payloadOf(stack: Stage, key: string | undefined) {
+type ExportedRecord = ArchiveRecord & Awaited<ReturnType<typeof payloadOf>>;
+
+/** Columns of records in CSV. */
+const COLUMNS = [
+  ...Object.keys(recordSchema.entries),
+  'bodyBase64',
+  'unreadable',
+] as (keyof ExportedRecord)[];
+
+/** Source: RFC 4180. An object is written as JSON. */
+function csvLine(cells: readonly unknown[]): string {
+  const texts = cells.map((cell = '') => (typeof cell === 'object' ? JSON.stringify(cell) : String(cell)));
+  return `${texts.map((text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)).join(',')}\r\n`;
+}
+
+async function payloadOf(
+  stack: Stage,
+  key: string | undefined,
+): Promise<{ readonly bodyBase64?: string; readonly unreadable?: string }> {
   if (key === undefined) return {};
   const bytes = await storedPayload(stack, key);
   if (bytes === undefined) return { unreadable: `S3 no longer has it under ${key}` };

@@ -1,40 +1,39 @@
 import { randomUUID } from 'node:crypto';
-import { DeleteObjectCommand, DeleteObjectsCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { sha256Hex } from '../../../lambda/hash.ts';
-import { CommandError } from '../../terminal/command-error.ts';
-import { counted } from '../../terminal/text.ts';
+import { DEAD_LETTER_RETENTION_DAYS, EVENT_RETENTION_DAYS } from '../../../lambda/limits.ts';
+import { counted, manyMessages } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
+import { deleteLogged } from '../queues/dlq-discard.ts';
+import { queueState } from '../queues/queue.ts';
 import type { Stage } from '../stage.ts';
-import { type FoundInObject, type Person, PersonalData } from './personal-data.ts';
-import { countFailedObjects, describeDamage, listObjects, readArchive } from './read-archive.ts';
-import { lateness } from './retention.ts';
-import { rewriteObject } from './rewrite-object.ts';
+import { deleteObjects, findItem, findMessages, findPayloads, leaveTombstone } from './forget-elsewhere.ts';
+import { redactor, rewriteObject, searchRecords, totalOf } from './forget-records.ts';
+import type { Person } from './mention.ts';
+import { countFailedObjects, describeDamage, keysUnder } from './read-archive.ts';
+import { archiveDays, lateness } from './retention.ts';
 
-/** Maximum number of keys per call. Source: S3 API reference, `DeleteObjects`. */
-const MAX_DELETED = 1_000;
+const DAY = 24 * 60 * 60 * 1000;
 
 /** Key prefix of Athena's query results, which may contain payloads. */
 const QUERIES_PREFIX = 'queries/';
+
+/** Days for which Athena keeps the text of a query. Source: Athena user guide, "View query history". */
+const QUERY_HISTORY_DAYS = 45;
+
+/** Days for which a table can be restored: `recoveryPeriodInDays` in `lib/pipeline/effects.ts`. */
+const RECOVERY_DAYS = 35;
 
 interface ForgetOptions {
   readonly dryRun: boolean;
   readonly agreed: (question: string) => Promise<boolean>;
 }
 
-interface ForgetCounts {
-  records: number;
-  /** Number of records of other people whose payload was past its retention. */
-  expired: number;
-  objects: number;
-  payloads: number;
-  queryResults: number;
-}
-
 /**
- * Removes the payload from each record that names one of these people. Also deletes the objects in the payload bucket
- * that such records refer to, and the query results. If there is anything to remove, writes a note without the ids. S3
- * counts a rewritten object as new, so other people's expired payloads are removed from it, too. If a run stops
- * half-way, the next run continues it.
+ * Removes what a stage has of these people: payloads from records and from the payload bucket, items, messages that
+ * nothing consumes, and all query results. Names what else may have their data. If there is anything to remove, writes
+ * a note without the ids. S3 counts a rewritten object as new, so other people's expired payloads are removed from it,
+ * too. If a run stops half-way, the next run continues it.
  * @returns false if not everything could be searched, or if it was interrupted or declined
  */
 export async function forget(
@@ -43,184 +42,180 @@ export async function forget(
   { dryRun, agreed }: ForgetOptions,
 ): Promise<boolean> {
   const { stack, signal, printLine } = operation;
-  const data = await PersonalData.of(stack, persons);
-  const search = await searchArchive(operation, data);
-  if (search === undefined) return false;
-  for (const line of describeSearch(stack, data, search)) printLine(line);
-  const { found, isWhole } = search;
-  if (found.length + search.queryResults === 0) {
+  const found = await search(operation, persons);
+  if (signal.aborted) {
+    printLine('Interrupted. Nothing was changed.');
+    return false;
+  }
+  const lines = describeFound(found);
+  const title = `${stack.title}: ${counted(found.total, 'object')} of the archive, payload bucket, tables and queues`;
+  printLine(`Searched ${title}.`);
+  for (const line of [...lines, ...describeUnsearched(stack, found)]) printLine(line);
+  const { isWhole } = found;
+  if (lines.length === 0) {
     printLine('Nothing was found, so nothing was changed.');
-    for (const line of await whatIsLeft(stack)) printLine(line);
+    for (const line of await whatIsLeft(stack, [])) printLine(line);
     return isWhole;
   }
   if (dryRun || !(await agreed('Remove this permanently?'))) {
     printLine('Nothing was changed.');
     return dryRun && isWhole;
   }
-
-  const done: ForgetCounts = { records: 0, expired: 0, objects: 0, payloads: 0, queryResults: 0 };
-  await takeOut(operation, data, found, done);
-  if (!signal.aborted) done.queryResults = await deleteQueryResults(stack);
-  const complete = isWhole && !signal.aborted;
-  const note = await writeNote(stack, persons, { ...done, complete });
-  if (signal.aborted) {
-    printLine(
-      `Interrupted after ${done.objects} of ${counted(found.length, 'object')}. The note is ${note}.`,
-    );
-    printLine('What was removed stays removed. Repeat the command to continue.');
-    return false;
-  }
-  printLine(`Done: removed the payload of ${counted(done.records + done.expired, 'record')}.`);
-  printLine(`The note, without the ids, is ${note} in the bucket of the archive.`);
-  for (const line of await whatIsLeft(stack)) printLine(line);
-  return complete;
+  const { done, tombstones, isComplete } = await remove(operation, found);
+  const note = await writeNote(stack, persons, { ...done, complete: isWhole && isComplete });
+  const removed = `the payload of ${counted(done.records + done.expired, 'record')}`;
+  printLine(
+    signal.aborted
+      ? `Interrupted: removed ${removed}. What was removed stays removed. Repeat the command to continue.`
+      : `Done: removed ${removed}, ${counted(done.payloads, 'stored payload')}, ${counted(done.items, 'item')} and ${manyMessages(done.messages)}.`,
+  );
+  if (note) printLine(`The note, without the ids, is ${note} in the bucket of the archive.`);
+  for (const line of await whatIsLeft(stack, tombstones)) printLine(line);
+  return isWhole && isComplete;
 }
 
-/**
- * Finds the objects to rewrite, and what else there is to delete.
- * @returns undefined if Ctrl-C ended it
- */
-async function searchArchive({ stack, signal, progress, printLine }: Operation, data: PersonalData) {
-  const found: FoundInObject[] = [];
-  const reading = readArchive(stack, { events: 'every', signal, progress, doing: 'Searching' });
-  for await (const object of reading) {
-    const inObject = await data.in(object);
-    const isToRewrite = inObject.records > 0 || inObject.isOverdue;
-    if (isToRewrite && object.damage === undefined) found.push(inObject);
-  }
-  const { damaged, total, objects } = reading;
-  if (signal.aborted) {
-    printLine(`Interrupted after ${objects} of ${counted(total, 'object')}. Nothing was changed.`);
-    return undefined;
-  }
-  let queryResults = 0;
-  for await (const _ of listObjects(stack, QUERIES_PREFIX)) queryResults += 1;
-  const failedObjects = await countFailedObjects(stack, { events: 'every' });
-  const isWhole = damaged.length === 0 && failedObjects === 0;
-  return { found, damaged, total, queryResults, failedObjects, isWhole };
-}
-
-function describeSearch(
-  { title }: Stage,
-  { asText, days }: PersonalData,
-  {
-    found,
-    damaged,
-    total,
-    queryResults,
-    failedObjects,
-  }: NonNullable<Awaited<ReturnType<typeof searchArchive>>>,
-): string[] {
-  const named = found.filter(({ records }) => records > 0);
-  const records = named.reduce((sum, { records }) => sum + records, 0);
-  const expired = found.reduce((sum, { expired }) => sum + expired, 0);
-  const payloads = new Set(named.flatMap(({ payloadKeys }) => [...payloadKeys])).size;
-  const lines: (string | false)[] = [
-    `Searched ${counted(total, 'object')} of the archive of ${title}.`,
-    records === 0
-      ? 'No record has the given ids.'
-      : `To remove: the payloads of ${counted(records, 'record')} in ${counted(named.length, 'object')}`,
-    asText > 0 && `  ${asText} of them are not usable events, but have the id in their text`,
-    days === undefined &&
-      'The retention of payloads is unknown, so expired payloads stay in the rewritten objects.',
-    expired > 0 && `Also to remove: ${counted(expired, 'payload')} of others, older than ${days} days`,
-    payloads > 0 && `To delete: ${counted(payloads, 'object')} of the payload bucket`,
-    queryResults > 0 &&
-      `To delete: ${counted(queryResults, 'object')} with results of queries, about any person`,
-    ...describeDamage(damaged),
-    failedObjects > 0 &&
-      `Not searched: ${counted(failedObjects, 'object')} under failed=, which Firehose could not deliver.`,
-  ];
-  return lines.filter((line) => line !== false);
-}
-
-/** Sentences about data that `forget` does not reach. */
-async function whatIsLeft(stack: Stage): Promise<string[]> {
-  const late = lateness(stack) ?? 'some seconds';
-  return [
-    `Firehose may have records of the last minutes: repeat the command in ${late}.`,
-    'Not changed: tables, queues with their dead letters, quarantined and unrouted events, exported files.',
-    'SQL that names them is not changed either: Athena keeps the history of queries for 45 days, and saved queries until you delete them.',
-  ];
-}
-
-/**
- * Removes the payloads, object by object. Payloads in the payload bucket are deleted first: without its record, a
- * payload could not be found.
- */
-async function takeOut(
-  { stack, signal, progress }: Operation,
-  data: PersonalData,
-  found: readonly FoundInObject[],
-  done: ForgetCounts,
-): Promise<void> {
-  const forgottenAt = new Date().toISOString();
-  const deleted = new Set<string>();
-  try {
-    for (const { key, payloadKeys } of found) {
-      if (signal.aborted) return;
-      for (const payloadKey of payloadKeys) {
-        if (deleted.has(payloadKey)) continue;
-        await stack.s3.send(new DeleteObjectCommand({ Bucket: stack.payloadBucket, Key: payloadKey }));
-        deleted.add(payloadKey);
-        done.payloads += 1;
+async function search(operation: Operation, persons: readonly Person[]) {
+  const { stack } = operation;
+  const payloads = await findPayloads(operation, persons);
+  const days = stack.hasArchive ? await archiveDays(stack) : undefined;
+  const redact = redactor(persons, payloads, days);
+  const inArchive = stack.hasArchive
+    ? {
+        ...(await searchRecords(operation, redact)),
+        failedObjects: await countFailedObjects(stack, { events: 'every' }),
+        queryResults: await keysUnder(stack, stack.archiveBucket, QUERIES_PREFIX),
       }
-      const changed = await rewriteObject(stack, key, (line) => data.withoutPayload(line, forgottenAt));
-      done.records += changed.get('named') ?? 0;
-      done.expired += changed.get('expired') ?? 0;
+    : { found: [], damaged: [], total: 0, failedObjects: 0, queryResults: [] };
+  const items = (await Promise.all(persons.map((person) => findItem(stack, person)))).filter(
+    (item) => item !== undefined,
+  );
+  const messages = await findMessages(operation, persons, payloads);
+  const isSearched = messages.every(({ unseen }) => unseen === 0);
+  const isWhole = inArchive.damaged.length + inArchive.failedObjects === 0 && isSearched;
+  return { ...inArchive, payloads, days, redact, items, messages, isWhole };
+}
+
+type Found = Awaited<ReturnType<typeof search>>;
+
+const linesOf = (...lines: readonly (string | false)[]) => lines.filter((line) => line !== false);
+
+function describeFound({ found, days, payloads, queryResults, items, messages }: Found): string[] {
+  const total = totalOf(found);
+  const records = total.field + total.text;
+  const objects = found.filter(({ counts }) => counts.field + counts.text > 0).length;
+  const expired = total.expired + total.overdue;
+  return linesOf(
+    records > 0 &&
+      `To remove: the payloads of ${counted(records, 'record')} in ${counted(objects, 'object')}`,
+    total.text > 0 && `  ${total.text} of them are not events that we know, but have the id in their text`,
+    expired > 0 && `To remove: ${counted(expired, 'payload')} of others, older than ${days} days`,
+    payloads.size > 0 && `To delete: ${counted(payloads.size, 'object')} of the payload bucket`,
+    queryResults.length > 0 &&
+      `To delete: ${counted(queryResults.length, 'object')} with results of queries, about any person`,
+    ...items.map(({ TableName }) => `To replace by a tombstone: the item in ${TableName}`),
+    ...messages.map(
+      ({ queue, named }) => named.length > 0 && `To discard: ${manyMessages(named.length)} on ${queue.title}`,
+    ),
+  );
+}
+
+function describeUnsearched(stack: Stage, { damaged, days, failedObjects, messages }: Found): string[] {
+  const expiry = days === undefined ? 'Their expiry is unknown' : `S3 deletes them by ${dateIn(days + 1)}`;
+  const bucket = stack.hasArchive && `s3://${stack.archiveBucket}`;
+  return linesOf(
+    bucket && days === undefined && 'The retention of payloads is unknown, so expired ones of others stay.',
+    ...describeDamage(damaged),
+    damaged.length > 0 && `${expiry}. To delete one now: aws s3 rm ${bucket}/KEY`,
+    failedObjects > 0 &&
+      `Not searched: ${counted(failedObjects, 'object')} under failed=, which Firehose could not deliver. ${expiry}. To delete them now: aws s3 rm ${bucket}/ --recursive --exclude '*' --include 'event=*/failed=*'`,
+    ...messages.map(
+      ({ queue, unseen }) =>
+        unseen > 0 &&
+        `Not searched: ${manyMessages(unseen)} in flight on ${queue.title}. Repeat the command in a minute. SQS deletes them by ${dateIn(DEAD_LETTER_RETENTION_DAYS)}`,
+    ),
+  );
+}
+
+/** Removes what was found. Stored payloads are deleted last: without them, a later run would not find their records. */
+async function remove(
+  operation: Operation,
+  { found, redact, payloads, queryResults, items, messages }: Found,
+) {
+  const { stack, signal, progress } = operation;
+  // `expired`: payloads of other people that were past their retention.
+  const done = { records: 0, expired: 0, objects: 0, payloads: 0, queryResults: 0, items: 0, messages: 0 };
+  const tombstones: string[] = [];
+  try {
+    for (const { key } of found) {
+      if (signal.aborted) break;
+      const { field, text, expired, overdue } = await rewriteObject(stack, key, redact);
+      done.records += field + text;
+      done.expired += expired + overdue;
       done.objects += 1;
       progress.show({ doing: 'Rewriting', done: done.objects, total: found.length, unit: 'objects' });
     }
   } finally {
     progress.end();
   }
+  const who = { by: await stack.caller(), reason: 'a person is forgotten' };
+  for (const { queue, named } of messages) {
+    if (signal.aborted || named.length === 0) continue;
+    done.messages += (await deleteLogged(operation, queue, named, who)).discarded;
+  }
+  if (!signal.aborted) {
+    for (const item of items) tombstones.push(await leaveTombstone(stack, item));
+    done.items = items.length;
+    if (stack.hasArchive) await deleteObjects(stack, stack.archiveBucket, queryResults);
+    done.queryResults = queryResults.length;
+    await deleteObjects(stack, stack.payloadBucket, payloads);
+    done.payloads = payloads.size;
+  }
+  const wanted = messages.reduce((sum, { named }) => sum + named.length, 0);
+  return { done, tombstones, isComplete: !signal.aborted && done.messages === wanted };
 }
 
-async function deleteQueryResults(stack: Stage): Promise<number> {
-  const Bucket = stack.archiveBucket;
-  let count = 0;
-  let page: { Key: string }[] = [];
-  const deletePage = async () => {
-    if (page.length === 0) return;
-    const { Errors: [error] = [] } = await stack.s3.send(
-      new DeleteObjectsCommand({ Bucket, Delete: { Objects: page, Quiet: true } }),
-    );
-    if (error !== undefined) throw new CommandError(`${error.Key} could not be deleted: ${error.Code}`);
-    count += page.length;
-    page = [];
-  };
-  for await (const { key } of listObjects(stack, QUERIES_PREFIX)) {
-    page.push({ Key: key });
-    if (page.length === MAX_DELETED) await deletePage();
-  }
-  await deletePage();
-  return count;
+const dateIn = (days: number) => new Date(Date.now() + days * DAY).toISOString().slice(0, 10);
+
+/** What else may have a person's data: the command that deletes it, or when it expires. */
+async function whatIsLeft(stack: Stage, tombstones: readonly string[]): Promise<string[]> {
+  const waiting = await Promise.all(
+    stack.events.map(async (event) => {
+      const { visible, inFlight } = await queueState(stack.sqs, stack.event(event).queueUrl);
+      return visible + inFlight > 0 && `${manyMessages(visible + inFlight)} of ${event}`;
+    }),
+  );
+  const queued = linesOf(...waiting);
+  return linesOf(
+    `Firehose may have records of the last minutes: repeat the command in ${lateness(stack) ?? 'some seconds'}.`,
+    queued.length > 0 &&
+      `Not searched, because reading would count as an attempt: ${queued.join(', ')}. Repeat the command when doctor shows them no longer. SQS deletes them by ${dateIn(EVENT_RETENTION_DAYS)}.`,
+    ...tombstones,
+    !stack.local &&
+      `Backups: until ${dateIn(RECOVERY_DAYS)}, a restore of a table brings the data back. Repeat the command after it.`,
+    'Files that export and discard wrote: find them with grep -rlF, and delete them.',
+    'Notifications that were sent: ask those who got them. Logs have no payloads.',
+    `Texts of queries that name the person: Athena keeps the history until ${dateIn(QUERY_HISTORY_DAYS)}. Delete saved queries yourself.`,
+    stack.local && 'A console of this stack has what it showed in memory until you end it with Ctrl-C.',
+  );
 }
 
 /**
  * Writes when and by whom payloads were removed, with hashes of the persons' ids.
- * @returns the key of the note
+ * @returns the key of the note; undefined if the stage has no archive
  */
 async function writeNote(
   stack: Stage,
   persons: readonly Person[],
-  done: ForgetCounts & { readonly complete: boolean },
-): Promise<string> {
+  done: object,
+): Promise<string | undefined> {
+  if (!stack.hasArchive) return undefined;
   const at = new Date().toISOString();
-  const key = `forgotten/${at}-${randomUUID().slice(0, 8)}.json`;
-  const note = {
-    at,
-    by: await stack.caller(),
-    persons: persons.map(({ kind, id }) => ({ kind, idSha256: sha256Hex(id) })),
-    ...done,
-  };
+  const Key = `forgotten/${at}-${randomUUID().slice(0, 8)}.json`;
+  const hashed = persons.map(({ kind, id }) => ({ kind, idSha256: sha256Hex(id) }));
+  const note = { at, by: await stack.caller(), persons: hashed, ...done };
+  const Body = `${JSON.stringify(note, undefined, 2)}\n`;
   await stack.s3.send(
-    new PutObjectCommand({
-      Bucket: stack.archiveBucket,
-      Key: key,
-      Body: `${JSON.stringify(note, undefined, 2)}\n`,
-      ContentType: 'application/json',
-    }),
+    new PutObjectCommand({ Bucket: stack.archiveBucket, Key, Body, ContentType: 'application/json' }),
   );
-  return key;
+  return Key;
 }

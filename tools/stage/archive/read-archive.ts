@@ -1,9 +1,9 @@
-import { ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { paginateListObjectsV2 } from '@aws-sdk/client-s3';
 import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
 import type { ProgressDisplay } from '../../terminal/progress.ts';
 import { printable } from '../../terminal/text.ts';
 import type { Stage } from '../stage.ts';
-import { ArchiveObject, type DamagedObjectError } from './archive-object.ts';
+import { ArchiveObject, type DamagedObjectError, downloadObject } from './archive-object.ts';
 
 const HOUR = 60 * 60 * 1000;
 
@@ -49,7 +49,7 @@ export interface ArchiveWindow {
 }
 
 interface ReadOptions {
-  /** Maximum of objects open at the same time. They are still read one after the other, in order. @default 8 */
+  /** Maximum of objects downloaded ahead. They are read one after the other, in order. @default 8 */
   readonly parallel?: number;
   /** Stops reading early, without an error. */
   readonly signal?: AbortSignal | undefined;
@@ -60,27 +60,24 @@ interface ReadOptions {
 }
 
 /**
- * Reads the archive, object by object. Holds some compressed objects in memory. A damaged object ends only its own
- * records: see `damaged` and the object's `damage`. An object that has expired since it was listed has no records.
+ * Reads the archive, object by object. A damaged object ends only its own records: see `damaged`. An object that has
+ * expired since it was listed has no records.
  * @throws CommandError if the stage has no archive
  * @example
  * const reading = readArchive(stage, { events: ['shop.updated'], since, until });
- * for await (const object of reading) for await (const { record } of object.records()) count(record.outcome);
+ * for await (const object of reading) for (const { record } of object.records()) count(record.outcome);
  * if (reading.damaged.length > 0) warn(reading.damaged);
  */
 export const readArchive = (stage: Stage, options: ArchiveWindow & ReadOptions = {}) =>
   new ArchiveReading(stage, () => listArchive(stage, options), options);
 
-/** Reads the given objects, in their order. */
-export const readObjects = (stage: Stage, list: ObjectList, options: ReadOptions) =>
-  new ArchiveReading(stage, list, options);
-
 /** Called twice if the progress is shown. */
 type ObjectList = () => AsyncIterable<StoredObject> | Iterable<StoredObject>;
 
-class ArchiveReading {
-  /** Number of objects read to their end or their damage, and of their records. */
+/** Reads the objects of a list, in their order. Counts those that were read before the signal was aborted. */
+export class ArchiveReading {
   objects = 0;
+  /** Number of records in these objects. */
   records = 0;
   /** Number of objects to read. 0 without `progress`. */
   total = 0;
@@ -100,14 +97,17 @@ class ArchiveReading {
     const { parallel = PARALLEL, signal, progress } = this.#options;
     const ended = new AbortController();
     const untilEnd = AbortSignal.any([ended.signal, ...(signal ? [signal] : [])]);
-    const open: ArchiveObject[] = [];
+    const open: Download[] = [];
     try {
       // Lists the objects twice, first to count them: a list of all keys would grow with the archive.
       if (progress) for await (const _ of this.#list()) this.total += 1;
-      for await (const stored of this.#list()) {
+      for await (const { key, bytes } of this.#list()) {
         if (signal?.aborted) break;
-        while (open.length > 0 && bytesOf(open) + stored.bytes > MAX_OPEN_BYTES) yield* this.#next(open);
-        open.push(new ArchiveObject(this.#stage, stored, untilEnd));
+        while (open.length > 0 && bytesOf(open) + bytes > MAX_OPEN_BYTES) yield* this.#next(open);
+        const stored = downloadObject(this.#stage, key, untilEnd);
+        // The reader of the object gets this error. Without a reader, it must not become an unhandled rejection.
+        stored.catch(() => {});
+        open.push({ key, bytes, stored });
         if (open.length === parallel) yield* this.#next(open);
       }
       while (open.length > 0) yield* this.#next(open);
@@ -117,15 +117,16 @@ class ArchiveReading {
     }
   }
 
-  async *#next(open: ArchiveObject[]): AsyncGenerator<ArchiveObject> {
+  async *#next(open: Download[]): AsyncGenerator<ArchiveObject> {
     const { signal, progress, doing = 'Reading' } = this.#options;
-    const object = open.shift();
-    if (object === undefined || signal?.aborted) return;
+    const next = open.shift();
+    if (next === undefined || signal?.aborted) return;
+    const object = await ArchiveObject.read(next.key, next.stored, signal);
     try {
-      yield object;
+      if (!signal?.aborted) yield object;
     } finally {
       // Counts the object even if the caller requests no further one.
-      if (object.isRead) {
+      if (!signal?.aborted) {
         this.objects += 1;
         this.records += object.count;
         if (object.damage !== undefined) this.damaged.push(object.damage);
@@ -136,6 +137,10 @@ class ArchiveReading {
   }
 }
 
+interface Download extends StoredObject {
+  readonly stored: ReturnType<typeof downloadObject>;
+}
+
 const bytesOf = (objects: readonly StoredObject[]) => objects.reduce((sum, { bytes }) => sum + bytes, 0);
 
 /** The objects that may contain records of these events in this window, by event and then by time. */
@@ -144,13 +149,14 @@ export async function* listArchive(
   { events = eventNames, since, until }: ArchiveWindow = {},
 ): AsyncGenerator<StoredObject> {
   if (events === 'every') {
-    for await (const object of listObjects(stage, 'event=')) if (!FAILED.test(object.key)) yield object;
+    for await (const object of listObjects(stage, stage.archiveBucket, 'event='))
+      if (!FAILED.test(object.key)) yield object;
     return;
   }
   for (const event of [...new Set(events)].sort()) {
     const first = since && partition(event, since.getTime() - EARLIER);
     const last = until && partition(event, until.getTime() + LATER);
-    for await (const object of listObjects(stage, `event=${event}/date=`, first)) {
+    for await (const object of listObjects(stage, stage.archiveBucket, `event=${event}/date=`, first)) {
       // S3 lists in the order of the keys, so no later object is in the window.
       if (last !== undefined && object.key.slice(0, last.length) > last) break;
       yield object;
@@ -163,36 +169,33 @@ export async function countFailedObjects(
   stage: Stage,
   { events = eventNames }: Pick<ArchiveWindow, 'events'>,
 ): Promise<number> {
-  let count = 0;
   const prefixes = events === 'every' ? ['event='] : events.map((event) => `event=${event}/failed=`);
-  for (const prefix of prefixes) {
-    for await (const { key } of listObjects(stage, prefix)) if (FAILED.test(key)) count += 1;
-  }
-  return count;
+  const keys = await Promise.all(prefixes.map((prefix) => keysUnder(stage, stage.archiveBucket, prefix)));
+  return keys.flat().filter((key) => FAILED.test(key)).length;
 }
 
 /**
- * The objects in the archive's bucket under a prefix, in the order of their keys, page by page.
- * @param after a key or key prefix: the list starts there
+ * The objects in a bucket under a prefix, in the order of their keys, page by page.
+ * @param StartAfter a key or key prefix: the list starts there
  */
 export async function* listObjects(
-  stage: Stage,
-  prefix: string,
-  after?: string,
+  { s3 }: Pick<Stage, 's3'>,
+  Bucket: string,
+  Prefix: string,
+  StartAfter?: string,
 ): AsyncGenerator<StoredObject> {
-  let token: string | undefined;
-  do {
-    const { Contents = [], NextContinuationToken } = await stage.s3.send(
-      new ListObjectsV2Command({
-        Bucket: stage.archiveBucket,
-        Prefix: prefix,
-        StartAfter: after,
-        ContinuationToken: token,
-      }),
-    );
+  for await (const { Contents = [] } of paginateListObjectsV2(
+    { client: s3 },
+    { Bucket, Prefix, StartAfter },
+  )) {
     for (const { Key = '', Size = 0, ETag } of Contents) yield { key: Key, bytes: Size, etag: ETag };
-    token = NextContinuationToken;
-  } while (token !== undefined);
+  }
+}
+
+export async function keysUnder(...given: Parameters<typeof listObjects>): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const { key } of listObjects(...given)) keys.push(key);
+  return keys;
 }
 
 /** Key prefix of an hour. Must match the prefix that `lib/archive/event-archive.ts` gives to Firehose. */

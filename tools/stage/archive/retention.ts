@@ -1,7 +1,8 @@
-import { GetBucketLifecycleConfigurationCommand } from '@aws-sdk/client-s3';
+import { GetBucketLifecycleConfigurationCommand, type LifecycleRule } from '@aws-sdk/client-s3';
 import { ARCHIVE_BUFFER_SECONDS } from '../../../lambda/limits.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { duration } from '../../terminal/text.ts';
+import { orRefusal } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import type { RecordFilter } from './record-filter.ts';
 
@@ -13,25 +14,21 @@ const DAY = 24 * 60 * 60 * 1000;
  */
 const LATE_DAYS = 1;
 
-/**
- * Errors that mean that the retention is unknown: a permission or a resource is missing. The archive can be read
- * anyway.
- */
-const UNKNOWN = new Set([
-  'AccessDenied',
-  'AccessDeniedException',
-  'NoSuchLifecycleConfiguration',
-  'ResourceNotFoundException',
-]);
-
-/** Days for which the archive keeps a record. Undefined if unknown. */
-export async function archiveDays(stack: Stage): Promise<number | undefined> {
+/** The rule by which S3 expires records. Undefined if there is none. */
+export async function expiryRule(stack: Stage): Promise<LifecycleRule | undefined> {
   const Bucket = stack.archiveBucket;
-  const { Rules = [] } = await unlessUnknown(
-    stack.s3.send(new GetBucketLifecycleConfigurationCommand({ Bucket })),
-  );
-  const rule = Rules.find(({ Filter, Prefix = Filter?.Prefix }) => Prefix === 'event=');
-  return rule?.Expiration?.Days;
+  const query = new GetBucketLifecycleConfigurationCommand({ Bucket });
+  const lifecycle = await stack.s3.send(query).catch((error: Error) => {
+    if (error.name === 'NoSuchLifecycleConfiguration') return undefined;
+    throw error;
+  });
+  return lifecycle?.Rules?.find(({ Filter, Prefix = Filter?.Prefix }) => Prefix === 'event=');
+}
+
+/** Days for which the archive keeps a record. Undefined if unknown: the archive can be read anyway. */
+export async function archiveDays(stack: Stage): Promise<number | undefined> {
+  const found = await orRefusal(stack, async () => ({ rule: await expiryRule(stack) }));
+  return 'rule' in found ? found.rule?.Expiration?.Days : undefined;
 }
 
 /**
@@ -59,13 +56,4 @@ export async function expiredPart(
 /** How late the newest records may be, such as `15 minutes`. Undefined for the local stack, which collects none. */
 export function lateness(stack: Stage): string | undefined {
   return stack.local ? undefined : duration(ARCHIVE_BUFFER_SECONDS * 1000);
-}
-
-async function unlessUnknown<Answer>(answer: Promise<Answer>): Promise<Partial<Answer>> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof Error && UNKNOWN.has(error.name)) return {};
-    throw error;
-  }
 }

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { type EventSourceMappingConfiguration, GetAliasCommand } from '@aws-sdk/client-lambda';
-import { GetBucketLifecycleConfigurationCommand } from '@aws-sdk/client-s3';
 import { counted, printable } from '../../terminal/text.ts';
+import { expiryRule } from '../archive/retention.ts';
 import { eventSources, pausesOf } from '../queues/pause-state.ts';
 import {
   ago,
@@ -131,13 +131,7 @@ export const deploymentChecks: readonly StageCheck[] = [
         ({ properties }) => properties.LifecycleConfiguration?.Rules ?? [],
       );
       const wanted = rules.find(({ Prefix }) => Prefix === 'event=')?.ExpirationInDays;
-      const Bucket = inspection.stage.archiveBucket;
-      const query = new GetBucketLifecycleConfigurationCommand({ Bucket });
-      const lifecycle = await inspection.stage.s3.send(query).catch((error: Error) => {
-        if (error.name === 'NoSuchLifecycleConfiguration') return undefined;
-        throw error;
-      });
-      const rule = lifecycle?.Rules?.find(({ Filter, Prefix = Filter?.Prefix }) => Prefix === 'event=');
+      const rule = await expiryRule(inspection.stage);
       const days = rule?.Status === 'Enabled' ? rule.Expiration?.Days : undefined;
       if (days === wanted) return ok(`${days} days`);
       return failure(`${days === undefined ? 'no limit' : `${days} days`} instead of ${wanted} days`);

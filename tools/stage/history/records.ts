@@ -1,12 +1,12 @@
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import type { ProgressDisplay } from '../../terminal/progress.ts';
-import { ArchiveObject } from '../archive/archive-object.ts';
+import { ArchiveObject, downloadObject } from '../archive/archive-object.ts';
 import {
+  ArchiveReading,
   type ArchiveWindow,
   listArchive,
   partition,
-  readObjects,
   type StoredObject,
 } from '../archive/read-archive.ts';
 import { matches } from '../archive/record-filter.ts';
@@ -60,11 +60,11 @@ export async function readRecords(
   }
   listed.sort((a, b) => Number(timeOf(a) < timeOf(b)) - Number(timeOf(a) > timeOf(b)));
   const options = { signal, progress, doing: 'Reading the archive' };
-  const reading = readObjects(stage, () => firstOf(listed, limits), options);
+  const reading = new ArchiveReading(stage, () => firstOf(listed, limits), options);
   const unread = new Map(listed.map((object) => [object.key, object]));
   for await (const object of reading) {
-    await visitRecords(object, window, visit);
-    if (object.isRead) {
+    visitRecords(object, window, visit);
+    if (!signal?.aborted) {
       read.set(object.key, unread.get(object.key)?.etag);
       unread.delete(object.key);
     }
@@ -75,12 +75,8 @@ export async function readRecords(
   return { objects, records, damaged: damaged.map(({ message }) => message), unread: newest };
 }
 
-async function visitRecords(
-  object: ArchiveObject,
-  { since, until }: ArchiveWindow,
-  visit: Visit,
-): Promise<void> {
-  for await (const { record } of object.records()) {
+function visitRecords(object: ArchiveObject, { since, until }: ArchiveWindow, visit: Visit): void {
+  for (const { record } of object.records()) {
     if (matches({ since, until }, record)) visit(record, object.key);
   }
 }
@@ -120,7 +116,8 @@ export async function storedRecord(
   { record: { requestId, eventId }, object }: RecordFact,
   signal: AbortSignal,
 ): Promise<{ readonly record: ArchiveRecord; readonly bytes: Buffer | undefined } | undefined> {
-  for await (const { record } of new ArchiveObject(stage, { key: object, bytes: 0 }, signal).records()) {
+  const stored = await ArchiveObject.read(object, downloadObject(stage, object, signal), signal);
+  for (const { record } of stored.records()) {
     const { body, payloadKey } = record;
     // The record of a replay has no payload.
     if (record.requestId !== requestId || record.eventId !== eventId || record.replay !== undefined) continue;

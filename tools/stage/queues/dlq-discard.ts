@@ -61,18 +61,7 @@ export async function dlqDiscard(
   const chosen = exportTo === undefined ? selected : await exported(operation, queue, selection, exportTo);
   if (signal.aborted) return interrupted(operation);
   const by = await stack.caller();
-  const about = chosen.map(({ id, shown: { why: _why, ...ids } }) => ({ ...ids, messageId: id, by, reason }));
-  const log = await writeLog(stack, queue, about);
-  const options = { doing: 'Discarding', atOnce: MAX_PAGES_AT_ONCE };
-  const settle = async () => 'settled' as const;
-  const { undeleted, unseen } = await forEachSelected(
-    operation,
-    queue,
-    { selected: chosen },
-    options,
-    settle,
-  );
-  const discarded = chosen.length - undeleted.length - unseen;
+  const { discarded, log } = await deleteLogged(operation, queue, chosen, { by, reason });
   if (selected.length > chosen.length) {
     problems.push(
       `${messages(selected.length - chosen.length)} stay: they could not be exported with their payload.`,
@@ -88,6 +77,30 @@ export async function dlqDiscard(
   const done = { by, reason, exportTo, discarded, log, problems };
   operation.report?.({ stack: stack.title, queue: queue.name, ...done });
   return problems.length === 0;
+}
+
+/**
+ * Deletes messages for good, after it has logged who does so and why.
+ * @returns the number of messages that were deleted, and the name of the log group
+ */
+export async function deleteLogged(
+  operation: Operation,
+  queue: AnyQueue,
+  chosen: Selection<ReturnType<typeof discardedMessage>>['selected'],
+  who: { readonly by: string; readonly reason: string },
+) {
+  const about = chosen.map(({ id, shown: { why: _why, ...ids } }) => ({ ...ids, messageId: id, ...who }));
+  const log = await writeLog(operation.stack, queue, about);
+  const options = { doing: 'Discarding', atOnce: MAX_PAGES_AT_ONCE };
+  const settle = async () => 'settled' as const;
+  const { undeleted, unseen } = await forEachSelected(
+    operation,
+    queue,
+    { selected: chosen },
+    options,
+    settle,
+  );
+  return { discarded: chosen.length - undeleted.length - unseen, log };
 }
 
 function interrupted({ printLine }: Operation): false {
@@ -110,7 +123,7 @@ async function exported<Shown>(
   return selection.selected.filter(({ id }) => whole.has(id));
 }
 
-function discardedMessage(queue: AnyQueue, message: ReceivedMessage) {
+export function discardedMessage(queue: AnyQueue, message: ReceivedMessage) {
   return {
     why: reasonOf(message, queue),
     event: attributeText(message, 'event'),

@@ -3,7 +3,7 @@ import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ArchiveRecord, archiveLine } from '../../../../lambda/archive/record.ts';
 import type { TestAws } from '../../../../test/support/test-aws.ts';
-import { exportRecords } from '../../../stage/archive/export-records.ts';
+import { type CountGroup, exportRecords } from '../../../stage/archive/export-records.ts';
 import { idOption, type RecordFilter } from '../../../stage/archive/record-filter.ts';
 import { Project } from '../../commands/project.ts';
 import { type Operator, refusalOf, startedOperator } from '../queues/support.ts';
@@ -22,19 +22,21 @@ test('a stage without an archive is refused', async () => {
   const { stack } = operator;
   const { ArchiveBucket: _, ...outputs } = stack.outputs;
   const operation = { ...operator.operation(), stack: stack.with({ outputs }) };
-  const options = { payloads: false, count: false, write: async () => {} };
+  const options = { payloads: false, countBy: undefined, csv: false, write: async () => {} };
   expect(await refusalOf(exportRecords(operation, {}, options))).toBe(
     `There is no archive in ${stack.title}: its setting archive.days is 0, or it was deployed by a version without archives`,
   );
 });
 
 describe('export', () => {
-  async function exporting({
-    payloads = false,
-    count = false,
-    abortAfter,
-    ...filter
-  }: RecordFilter & { payloads?: boolean; count?: boolean; abortAfter?: number } = {}) {
+  interface Choices extends RecordFilter {
+    readonly payloads?: boolean;
+    readonly countBy?: readonly CountGroup[];
+    readonly csv?: boolean;
+    readonly abortAfter?: number;
+  }
+
+  async function exporting({ payloads = false, countBy, csv = false, abortAfter, ...filter }: Choices = {}) {
     const abort = new AbortController();
     const operation = operator.operation(abort.signal);
     const lines: string[] = [];
@@ -43,7 +45,7 @@ describe('export', () => {
       lines.push(line);
       if (lines.length === abortAfter) abort.abort();
     };
-    const complete = await exportRecords(operation, filter, { payloads, count, write });
+    const complete = await exportRecords(operation, filter, { payloads, countBy, csv, write });
     return { complete, lines, said: operation.said.join('\n') };
   }
 
@@ -61,44 +63,59 @@ describe('export', () => {
     expect(said).toBe(`Exported 3 records of the stack of ${operator.outputsFile}.`);
   });
 
-  test('with payloads has the bytes of payloadKey, or says that they are gone', async () => {
+  test('with payloads has the bytes of payloadKey, or says that they are gone; a search finds their text', async () => {
     const Bucket = aws.outputs.PayloadBucket;
-    const bytes = Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d]);
+    const bytes = Buffer.from('\uFEFF{"name":"Aiko"}');
     await operator.stack.s3.send(new PutObjectCommand({ Bucket, Key: 'shop.updated/a', Body: bytes }));
     const records = ['shop.updated/a', 'shop.updated/gone'].map((payloadKey) =>
       archived({ body: undefined, payloadKey }),
     );
-    await putRecords(operator.stack, objectKey('a'), records);
+    await putRecords(operator.stack, objectKey('a'), [...records, archived()]);
     const { complete, lines, said } = await exporting({ payloads: true });
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
       { payloadKey: 'shop.updated/a', bodyBase64: bytes.toString('base64') },
       { unreadable: 'S3 no longer has it under shop.updated/gone' },
+      { body: archived().body },
     ]);
-    expect(complete).toBe(false);
-    expect(said).toContain('1 record without the payload: see "unreadable".');
-    expect(await exporting()).toMatchObject({ complete: true, lines: records.map(archiveLine) });
+    const missing = '1 record without the payload: see "unreadable".';
+    expect({ complete, said }).toEqual({ complete: false, said: expect.stringContaining(missing) });
+    expect(await exporting()).toMatchObject({
+      complete: true,
+      lines: [...records, archived()].map(archiveLine),
+    });
+    const searched = await exporting({ search: 'aiko' });
+    expect(searched.lines).toEqual(records.slice(0, 1).map(archiveLine));
   });
 
-  test('with --count has only the numbers by event and outcome, and those of replays apart', async () => {
+  test('counts records and their different events by what is asked for; replays apart', async () => {
     const replay = { name: 'fix-names', mode: 'repair', notify: false } as const;
-    await putRecords(operator.stack, objectKey('a'), [
-      archived(),
-      archived({ forgottenAt: '2026-02-02T00:00:00.000Z', body: undefined }),
-      archived({ outcome: 'Stale' }),
-      archived({ replay, body: undefined }),
-    ]);
-    const user = archived({ event: 'user.updated', outcome: 'DeadLettered', shopId: 'shop-2' });
+    const forgotten = archived({ forgottenAt: '2026-02-02T00:00:00.000Z', body: undefined });
+    const stale = archived({ outcome: 'Stale', eventId: 'other', shopId: 'shop, "2"' });
+    await putRecords(operator.stack, objectKey('a'), [archived(), forgotten, stale, archived({ replay })]);
+    const user = archived({ event: 'user.updated', outcome: 'DeadLettered', shopId: undefined });
     await putRecords(operator.stack, objectKey('b', 'user.updated'), [user]);
-    const { complete, lines, said } = await exporting({ count: true });
-    expect(complete).toBe(true);
-    expect(lines.join('')).toBe(
-      'EVENT         OUTCOME       RECORDS\n' +
-        'shop.updated  Processed           2\n' +
-        'shop.updated  Replayed            1\n' +
-        'shop.updated  Stale               1\n' +
-        'user.updated  DeadLettered        1\n',
-    );
+    const { complete, lines, said } = await exporting({ countBy: ['event', 'outcome'] });
+    expect({ complete, lines: lines.join('') }).toEqual({
+      complete: true,
+      lines:
+        'EVENT         OUTCOME       RECORDS  EVENTS\n' +
+        'shop.updated  Processed           2       1\n' +
+        'shop.updated  Replayed            1       1\n' +
+        'shop.updated  Stale               1       1\n' +
+        'user.updated  DeadLettered        1       1\n',
+    });
     expect(said).toBe(`Counted 5 records of the stack of ${operator.outputsFile}.`);
+    expect((await exporting({ countBy: ['shop', 'day'], csv: true })).lines.join('')).toBe(
+      'shop,day,records,events\r\n' +
+        ',2026-01-31,1,1\r\n' +
+        'shop-1,2026-01-31,3,1\r\n' +
+        '"shop, ""2""",2026-01-31,1,1\r\n',
+    );
+    const records = (await exporting({ events: ['user.updated'], csv: true })).lines;
+    expect(records[0]).toMatch(
+      /^eventId,event,shopId,receivedAt,.*,body,payloadKey,forgottenAt,bodyBase64,unreadable\r\n$/,
+    );
+    expect(records[1]).toContain(`,"${user.body?.replaceAll('"', '""')}",`);
   });
 
   test('refuses an id that is the beginning of several, and lists them', async () => {
@@ -181,7 +198,7 @@ describe('from the command line', () => {
     });
     expect(await archive(['forget', '--user', 'user-7', '--yes'])).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('Done: removed the payload of 1 record.\n'),
+      stdout: expect.stringContaining('Done: removed the payload of 1 record, '),
     });
   });
 

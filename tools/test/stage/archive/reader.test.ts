@@ -1,16 +1,16 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { S3Client } from '@aws-sdk/client-s3';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type ArchiveRecord, archiveLine } from '../../../../lambda/archive/record.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
 import type { TestAws } from '../../../../test/support/test-aws.ts';
-import { ArchiveObject } from '../../../stage/archive/archive-object.ts';
+import { downloadObject } from '../../../stage/archive/archive-object.ts';
 import { countFailedObjects, listArchive, readArchive } from '../../../stage/archive/read-archive.ts';
-import { matches, requireWindow } from '../../../stage/archive/record-filter.ts';
+import { matches, type RecordFilter, requireWindow } from '../../../stage/archive/record-filter.ts';
 import { readRecords } from '../../../stage/history/records.ts';
 import type { ProgressStep } from '../../../terminal/block.ts';
 import { type Operator, replied, startedOperator } from '../queues/support.ts';
@@ -29,7 +29,7 @@ const s3Client = (endpoint = aws.operator.endpoint) =>
   new S3Client({ ...aws.operator, endpoint, forcePathStyle: true });
 
 /** A client that calls back before each of its calls. */
-const watchedClient = (before: (command: string, input: { Prefix?: string; MaxKeys?: number }) => unknown) =>
+const watchedClient = (before: (command: string, input: { Prefix?: string }) => unknown) =>
   replied(s3Client(), async (command, input) => {
     await before(command, input);
   });
@@ -41,7 +41,7 @@ async function readAll(options: Options = {}, stage = operator.stack) {
   const objects: { key: string; lines: number[] }[] = [];
   const records: ArchiveRecord[] = [];
   for await (const object of reading) {
-    const read = await all(object.records());
+    const read = [...object.records()];
     objects.push({ key: object.key, lines: read.map(({ line }) => line) });
     records.push(...read.map(({ record }) => record));
   }
@@ -105,34 +105,33 @@ describe('reading', () => {
     for (const key of [...users, ...shops]) await putRecords(operator.stack, key, [archived(), archived()]);
   });
 
-  test.each([1, 8])('is by event, then by time, with %d objects open at a time', async (parallel) => {
-    const { objects, reading } = await readAll({ ...WINDOW, parallel });
+  test.each([1, 8])('is by event, then by time, with progress and %d objects open', async (parallel) => {
+    const shown: string[] = [];
+    const progress = {
+      show: ({ doing, done, total }: ProgressStep) => shown.push(`${doing} ${done}/${total}`),
+      end: () => shown.push('end'),
+    };
+    const { objects, reading } = await readAll({ ...WINDOW, parallel, progress });
     expect(objects).toEqual([...shops, ...users].map((key) => ({ key, lines: [1, 2] })));
     expect(reading).toMatchObject({ objects: 6, records: 12, damaged: [] });
+    expect(shown).toEqual([1, 2, 3, 4, 5, 6].map((done) => `Reading ${done}/6`).concat('end'));
   });
 
-  test('requests the next objects before the first one is read', async () => {
-    let asked = 0;
-    const s3 = watchedClient((command) => {
-      if (command === 'GetObjectCommand') asked += 1;
-    });
-    for await (const _ of readArchive(operator.stack.with({ s3 }), { ...WINDOW, parallel: 4 })) break;
-    s3.destroy();
-    expect(asked).toBe(4);
-  });
-
-  test('has at most 32 MiB of objects open', async () => {
+  test.each([
+    { limit: 'a number', options: { parallel: 4 }, size: 1, expected: 4 },
+    { limit: '32 MiB', options: {}, size: 12 * 1024 * 1024, expected: 2 },
+  ])('downloads ahead up to $limit of objects', async ({ options, size, expected }) => {
     const requested: string[] = [];
-    const Contents = shops.map((Key) => ({ Key, Size: 12 * 1024 * 1024 }));
+    const Contents = [...shops, ...users].map((Key) => ({ Key, Size: size }));
     const s3 = replied(s3Client(), (command, { Key }) => {
       if (command === 'ListObjectsV2Command') return { Contents };
       requested.push(Key);
       return undefined;
     });
-    const options: Options = { ...WINDOW, events: ['shop.updated'] };
-    for await (const _ of readArchive(operator.stack.with({ s3 }), options)) break;
+    const reading = readArchive(operator.stack.with({ s3 }), { events: ['shop.updated'], ...options });
+    for await (const _ of reading) break;
     s3.destroy();
-    expect(requested).toEqual(shops.slice(0, 2));
+    expect(requested).toEqual([...shops, ...users].slice(0, expected));
   });
 
   test.each([1, 8])('that is aborted ends within its object, with %d open', async (parallel) => {
@@ -140,37 +139,13 @@ describe('reading', () => {
     const reading = readArchive(operator.stack, { ...WINDOW, parallel, signal: abort.signal });
     const lines: number[] = [];
     for await (const object of reading) {
-      for await (const { line } of object.records()) {
+      for (const { line } of object.records()) {
         lines.push(line);
         if (lines.length === 3) abort.abort();
       }
     }
     expect(lines).toEqual([1, 2, 1]);
     expect(reading).toMatchObject({ objects: 1, records: 2 });
-  });
-
-  test('that is abandoned counts what was read', async () => {
-    const reading = readArchive(operator.stack, WINDOW);
-    for await (const object of reading) {
-      await all(object.records());
-      break;
-    }
-    expect(reading).toMatchObject({ objects: 1, records: 2 });
-  });
-
-  test('reports its progress and the total', async () => {
-    const shown: string[] = [];
-    const progress = {
-      show: ({ doing, done, total, unit }: ProgressStep) => shown.push(`${doing} ${done}/${total} ${unit}`),
-      end: () => shown.push('end'),
-    };
-    await readAll({ ...WINDOW, events: ['user.updated'], progress, doing: 'Searching' });
-    expect(shown).toEqual([1, 2, 3].map((done) => `Searching ${done}/3 objects`).concat('end'));
-  });
-
-  test('fails like S3', async () => {
-    const stage = operator.stack.with({ archiveBucket: 'no-such-bucket' });
-    await expect(readAll({}, stage)).rejects.toMatchObject({ name: 'NoSuchBucket' });
   });
 
   describe('for a history', () => {
@@ -182,12 +157,13 @@ describe('reading', () => {
       return { keys: [...read.keys()], ...counts };
     }
 
-    test('begins with the newest object of all events', async () => {
+    test('begins with the newest object of all events, and reads an object again only if it was rewritten', async () => {
       const newest = objectKey('b', 'shop.updated', HOURS[2]);
       await putRecords(operator.stack, newest, [archived()]);
-      const { keys, unread } = await readNewest();
-      expect(keys).toEqual([newest, ...byTime]);
-      expect(unread).toBeUndefined();
+      const read = new Map<string, string | undefined>();
+      expect(await readNewest({ read })).toMatchObject({ keys: [newest, ...byTime], unread: undefined });
+      await putRecords(operator.stack, String(users[1]), [archived()]);
+      expect((await readNewest({ read })).objects).toBe(1);
     });
 
     test('up to a limit of objects or of bytes names the newest unread object', async () => {
@@ -219,13 +195,6 @@ describe('reading', () => {
       expect(unread).toContain('/date=2026-03-01/hour=15');
     });
 
-    test('reads what it has read again only if it was rewritten', async () => {
-      const read = new Map<string, string | undefined>();
-      await readNewest({ read });
-      await putRecords(operator.stack, String(users[1]), [archived()]);
-      expect((await readNewest({ read })).objects).toBe(1);
-    });
-
     test('that is aborted during a download reads that object again next time', async () => {
       const abort = new AbortController();
       const s3 = watchedClient(async (command) => {
@@ -234,20 +203,56 @@ describe('reading', () => {
         abort.abort();
       });
       const read = new Map<string, string | undefined>();
-      const counts: number[] = [];
-      for (const stage of [operator.stack.with({ s3 }), operator.stack]) {
-        const signal = counts.length === 0 ? abort.signal : undefined;
-        const { records } = await readNewest({ read, signal }, stage);
-        counts.push(records);
-      }
+      const first = await readNewest({ read, signal: abort.signal }, operator.stack.with({ s3 }));
       s3.destroy();
-      expect(counts).toEqual([0, 12]);
+      expect([first.records, (await readNewest({ read })).records]).toEqual([0, 12]);
     });
   });
 });
 
 describe('an object', () => {
   const KEY = objectKey('a', 'girl.deleted');
+  const SOUND = objectKey('sound', 'girl.deleted', '2026-01-31T10');
+  const lines = [1, 2, 3].map((number) => archiveLine(archived({ eventId: `event-${number}` })));
+  const joined = (text: string) => gzipSync(`${lines[0]}${text}\n${lines[1]}${text}\n${lines[2]}`);
+  // Random ids, so that the last compressed bytes belong to the end of the text.
+  const many = Array.from({ length: 2_000 }, () => archiveLine(archived({ eventId: crypto.randomUUID() })));
+  const whole = gzipSync(many.join(''));
+  const notRecord = 'line 2 is not a record, the first of 2';
+
+  test.each([
+    ['with a line that is no JSON', joined('{"eventId":'), [1, 3, 5], notRecord],
+    ['with an empty line', joined(''), [1, 3, 5], notRecord],
+    [
+      'with another outcome',
+      joined(JSON.stringify({ ...archived(), outcome: 'Lost' })),
+      [1, 3, 5],
+      notRecord,
+    ],
+    ['with another event', joined(JSON.stringify({ ...archived(), event: 'x.y' })), [1, 3, 5], notRecord],
+    ['without a time', joined(JSON.stringify({ ...archived(), settledAt: 'now' })), [1, 3, 5], notRecord],
+    ['that is no gzip', Buffer.from(lines.join('')), [], 'not gzip, or damaged from line NEXT on'],
+    ['that is cut off', whole.subarray(0, whole.length / 2), expect.any(Array), 'cut off from line NEXT on'],
+    [
+      'of joined gzip members',
+      Buffer.concat([gzipSync(`${lines[0]}`), gzipSync(`${lines[1]}`)]),
+      [1, 2],
+      undefined,
+    ],
+  ])(
+    '%s is read up to its damage, which is named, and the next object is read',
+    async (_, bytes, read, damage) => {
+      await putObject(operator.stack, KEY, bytes);
+      await putRecords(operator.stack, SOUND, [archived()]);
+      const { objects, reading } = await readAll();
+      expect(objects).toEqual([
+        { key: KEY, lines: read },
+        { key: SOUND, lines: [1] },
+      ]);
+      const message = `${KEY}: ${damage?.replace('NEXT', String(Number(objects[0]?.lines.length) + 1))}`;
+      expect(reading.damaged.map((error) => error.message)).toEqual(damage === undefined ? [] : [message]);
+    },
+  );
 
   test('of an older version lacks fields, and one of a later version keeps additional ones', async () => {
     const { eventId, event, receivedAt, outcome, attempt, settledAt } = archived();
@@ -255,14 +260,6 @@ describe('an object', () => {
     const later = { ...archived(), added: [1] };
     await putRecords(operator.stack, KEY, [older, later]);
     expect((await readAll()).records).toEqual([older, later]);
-  });
-
-  test('of several gzip members, such as joined objects, is read completely', async () => {
-    const member = gzipSync(archiveLine(archived()));
-    await putObject(operator.stack, KEY, Buffer.concat([member, member]));
-    const { objects, reading } = await readAll();
-    expect(objects).toEqual([{ key: KEY, lines: [1, 2] }]);
-    expect(reading.damaged).toEqual([]);
   });
 
   test('that expires after it was listed has no records', async () => {
@@ -275,94 +272,25 @@ describe('an object', () => {
     expect(records).toEqual([]);
     expect(reading).toMatchObject({ objects: 1, records: 0, damaged: [] });
   });
-});
 
-describe('a damaged object is named with its line, and other objects are read', () => {
-  const KEY = objectKey('a', 'girl.deleted');
-  const SOUND = objectKey('sound', 'girl.deleted', '2026-01-31T10');
-  const lines = [1, 2, 3].map((number) => archiveLine(archived({ eventId: `event-${number}` })));
-
-  /** Reads the damaged object, and an intact one after it. */
-  async function readDamaged(bytes: Buffer) {
-    await putObject(operator.stack, KEY, bytes);
-    await putRecords(operator.stack, SOUND, [archived()]);
-    const { objects, records, reading } = await readAll();
-    expect(objects[1]).toEqual({ key: SOUND, lines: [1] });
-    expect(reading).toMatchObject({ objects: 2, damaged: [{ name: 'DamagedObjectError', key: KEY }] });
-    return {
-      read: objects[0]?.lines,
-      ids: records.slice(0, -1).map(({ eventId }) => eventId),
-      damage: reading.damaged[0],
-    };
-  }
-
-  test.each([
-    { wrong: 'no JSON', text: '{"eventId":' },
-    { wrong: 'an empty line', text: '' },
-    { wrong: 'another outcome', text: JSON.stringify({ ...archived(), outcome: 'Lost' }) },
-    { wrong: 'another event', text: JSON.stringify({ ...archived(), event: 'example.unknown' }) },
-    { wrong: 'no time', text: JSON.stringify({ ...archived(), settledAt: 'yesterday' }) },
-  ])('$wrong: the lines around it are returned', async ({ text }) => {
-    const { read, damage } = await readDamaged(
-      gzipSync(`${lines[0]}${text}\n${lines[1]}${text}\n${lines[2]}`),
-    );
-    expect(read).toEqual([1, 3, 5]);
-    expect(damage).toMatchObject({ line: 2, message: `${KEY}: line 2 is not a record, the first of 2` });
-  });
-
-  test('truncated: the lines before are returned', async () => {
-    // Random ids, so that the last compressed bytes belong to the end of the text.
-    const many = Array.from({ length: 2_000 }, () => archived({ eventId: crypto.randomUUID() }));
-    const bytes = gzipSync(many.map(archiveLine).join(''));
-    const { ids, damage } = await readDamaged(bytes.subarray(0, bytes.length / 2));
-    expect(ids.length).toBeGreaterThan(500);
-    expect(ids).toEqual(many.slice(0, ids.length).map(({ eventId }) => eventId));
-    const line = ids.length + 1;
-    expect(damage).toMatchObject({ line, message: `${KEY}: cut off from line ${line} on` });
-  });
-
-  test('no gzip: nothing is returned', async () => {
-    const { read, damage } = await readDamaged(Buffer.from(lines.join('')));
-    expect(read).toEqual([]);
-    expect(damage).toMatchObject({ line: 1, message: `${KEY}: not gzip, or damaged from line 1 on` });
-  });
-});
-
-describe('an object whose connection is lost', () => {
-  const bytes = gzipSync(archiveLine(archived()));
-  let server: Server;
-  let s3: S3Client;
-  let requests = 0;
-  /** Number of requests that lose their connection. */
-  let losses = 0;
-
-  beforeAll(async () => {
-    server = createServer((_, response) => {
+  test('whose connection is lost is requested again, three times at most', async () => {
+    let [requests, losses] = [0, 2];
+    const server = createServer((_, response) => {
       requests += 1;
-      response.writeHead(200, { 'content-length': bytes.length });
-      if (requests > losses) response.end(bytes);
-      else response.write(bytes.subarray(0, 10), () => response.destroy());
+      response.writeHead(200, { 'content-length': whole.length });
+      if (requests > losses) response.end(whole);
+      else response.write(whole.subarray(0, 10), () => response.destroy());
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
-    s3 = s3Client(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  });
-  afterAll(() => {
+    const s3 = s3Client(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const download = () => downloadObject(operator.stack.with({ s3 }), 'a');
+    expect((await download())?.bytes).toHaveLength(whole.length);
+    [requests, losses] = [0, 3];
+    await expect(download()).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect(requests).toBe(3);
     s3.destroy();
     server.closeAllConnections();
     server.close();
-  });
-
-  const read = (lost: number) => {
-    [requests, losses] = [0, lost];
-    const { signal } = new AbortController();
-    return all(new ArchiveObject(operator.stack.with({ s3 }), { key: 'a', bytes: 0 }, signal).records());
-  };
-
-  test('is requested again, three times at most', async () => {
-    expect(await read(2)).toEqual([{ line: 1, record: archived() }]);
-    expect(requests).toBe(3);
-    await expect(read(3)).rejects.toMatchObject({ code: 'ECONNRESET' });
-    expect(requests).toBe(3);
   });
 });
 
@@ -370,37 +298,30 @@ describe('a filter', () => {
   const record = archived({ eventId: 'abcdef0123456789', requestId: 'request-1' });
   const settledAt = new Date(record.settledAt);
   const later = new Date(settledAt.getTime() + 1);
+  const shop = 's'.repeat(2_049);
+  const long = archived({ shopId: `sha256:${sha256Hex(shop)}` });
 
-  test.each([
-    {},
-    { events: ['girl.created', 'shop.updated'] as const },
-    { since: settledAt },
-    { until: later },
-    { shop: 'shop-1' },
-    { ids: ['none', 'abcdef01'] },
-    { ids: ['request'] },
-    { outcomes: ['Stale', 'Processed'] as const },
-  ])('%j matches the record', (filter) => {
-    expect(matches(filter, record)).toBe(true);
-  });
-
-  test.each([
-    { events: ['girl.created'] as const },
-    { until: settledAt },
-    { since: later },
-    { shop: 'shop' },
-    { ids: ['none', 'request-11'] },
-    { outcomes: ['Stale'] as const },
-  ])('%j does not match the record', (filter) => {
-    expect(matches(filter, record)).toBe(false);
-  });
-
-  test('finds a shop whose id is too long for a key', () => {
-    const shop = 's'.repeat(2_049);
-    const long = archived({ shopId: `sha256:${sha256Hex(shop)}` });
-    expect(matches({ shop }, long)).toBe(true);
-    expect(matches({ shop: long.shopId }, long)).toBe(true);
-    expect(matches({ shop: `${shop}s` }, long)).toBe(false);
+  test.each<[RecordFilter, boolean, ArchiveRecord?]>([
+    [{}, true],
+    [{ events: ['girl.created', 'shop.updated'] }, true],
+    [{ events: ['girl.created'] }, false],
+    [{ since: settledAt }, true],
+    [{ since: later }, false],
+    [{ until: later }, true],
+    [{ until: settledAt }, false],
+    [{ shop: 'shop-1' }, true],
+    [{ shop: 'shop' }, false],
+    [{ ids: ['none', 'abcdef01'] }, true],
+    [{ ids: ['request'] }, true],
+    [{ ids: ['none', 'request-11'] }, false],
+    [{ outcomes: ['Stale', 'Processed'] }, true],
+    [{ outcomes: ['Stale'] }, false],
+    // An id that is too long for a key is stored as its hash.
+    [{ shop }, true, long],
+    [{ shop: long.shopId }, true, long],
+    [{ shop: `${shop}s` }, false, long],
+  ])('number %#', (filter, expected, of = record) => {
+    expect(matches(filter, of)).toBe(expected);
   });
 
   test('refuses an empty or negative window', () => {

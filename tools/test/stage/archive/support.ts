@@ -1,8 +1,9 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { DeleteObjectCommand, GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { type ArchiveRecord, archiveLine } from '../../../../lambda/archive/record.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
-import { listObjects } from '../../../stage/archive/read-archive.ts';
+import { deleteObjects } from '../../../stage/archive/forget-elsewhere.ts';
+import { keysUnder } from '../../../stage/archive/read-archive.ts';
 import type { Stage } from '../../../stage/stage.ts';
 
 /** A record of shop.updated with a body, settled a second after its receipt, with some properties replaced. */
@@ -55,13 +56,7 @@ export async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   return found;
 }
 
-export async function deleteObjects(
-  { s3, outputs }: ArchiveOf,
-  objects: readonly { readonly key: string }[],
-): Promise<void> {
-  for (const { key } of objects) {
-    await s3.send(new DeleteObjectCommand({ Bucket: outputs.ArchiveBucket, Key: key }));
-  }
-}
+export const emptyBucket = async (stack: ArchiveOf, bucket = stack.outputs.ArchiveBucket ?? '') =>
+  deleteObjects(stack, bucket, await keysUnder(stack, bucket, ''));
 
-export const emptyArchive = async (stack: Stage) => deleteObjects(stack, await all(listObjects(stack, '')));
+export const emptyArchive = (stack: ArchiveOf) => emptyBucket(stack);

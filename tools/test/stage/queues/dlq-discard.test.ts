@@ -101,7 +101,7 @@ test('a message whose payload is gone stays if it was to be exported, and is del
 test('nothing is deleted if the export cannot be written, or nothing matches', async () => {
   await putShops('shop-1');
   const refused = await refusalOf(discarded({}, { reason: 'x', exportTo: operator.outputsFile }));
-  expect(refused).toBe(`${operator.outputsFile} exists already`);
+  expect(refused).toBe(`${operator.outputsFile} exists already: name another file, or delete it first`);
   expect(await refusalOf(discarded({ search: 'nobody' }))).toContain('Nothing to discard: no message');
   expect(await operator.queues.count(dead)).toBe(1);
 });
