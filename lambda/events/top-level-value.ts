@@ -6,16 +6,25 @@
  * @returns the last value, as for `JSON.parse`, if several keys are equal; undefined if the object has no such key
  */
 export function topLevelValue(json: string, key: string): string | undefined {
-  let value: string | undefined;
+  const range = topLevelRange(json, key);
+  return range && json.slice(...range);
+}
+
+/** Where {@link topLevelValue} is: the positions of its first character, and after its last one. */
+export function topLevelRange(json: string, key: string): readonly [start: number, end: number] | undefined {
+  let found: readonly [number, number] | undefined;
   let keyStart = json.indexOf('"');
   while (keyStart !== -1) {
     const keyEnd = endOfString(json, keyStart);
     const start = json.indexOf(':', keyEnd) + 1;
     const end = endOfValue(json, start);
-    if (isKey(json.slice(keyStart, keyEnd), key)) value = json.slice(start, end).trim();
+    if (isKey(json.slice(keyStart, keyEnd), key)) {
+      const value = json.slice(start, end);
+      found = [start + value.length - value.trimStart().length, start + value.trimEnd().length];
+    }
     keyStart = json.indexOf('"', end);
   }
-  return value;
+  return found;
 }
 
 /** The position of the comma or brace after the value that starts here. */

@@ -67,11 +67,19 @@ export interface DeliveryDetail extends Delivery {
     | undefined;
   /** History of this delivery and of others with the same bytes. Equal attempts in a row are one step. */
   readonly history: History;
+  /** Why the signature is refused, and what the sender must change. Only on the local stack, whose secret is known. */
+  readonly mistakes?: readonly SignatureMistake[] | undefined;
   /** What may be missing from this detail and why, one line for each reason. */
   readonly problems: readonly string[];
   readonly effects: readonly Effect[];
   /** Log lines about the delivery. Only on the local stack. */
   readonly logs: readonly LineFact[];
+}
+
+/** A finding of `hookctl check-sender`, which contains neither the secret nor what was sent. */
+export interface SignatureMistake {
+  readonly what: string;
+  readonly remedy?: string | undefined;
 }
 
 export interface RequestDetail {

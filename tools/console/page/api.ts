@@ -19,9 +19,6 @@ export const api = {
   deliveries: (query: string) => get<DeliveryList>(`/api/deliveries?${query}`),
   delivery: (id: string, signal?: AbortSignal) =>
     get<DeliveryDetail>(`/api/deliveries/${encode(id)}`, signal),
-  /** Long poll: answers when the delivery has settled, or after `seconds`. */
-  settled: (id: string, seconds: number, signal?: AbortSignal) =>
-    get<DeliveryDetail>(`/api/deliveries/${encode(id)}/settled?timeout=${seconds}`, signal),
   body: (id: string, signal?: AbortSignal) => getBody(`/api/deliveries/${encode(id)}/body`, signal),
   /** Makes the server read the queues now. Between such requests, the stream brings their state. */
   queues: () => get<QueuesInfo>('/api/queues'),
@@ -36,7 +33,7 @@ export const api = {
   kill: (name: string, next: boolean) => change(`/api/functions/${encode(name)}/kill`, 'POST', { next }),
 };
 
-interface DeliveryBody {
+export interface DeliveryBody {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** The bytes as UTF-8. Invalid sequences are replaced by U+FFFD. */
   readonly text: string;
@@ -106,6 +103,8 @@ async function request(path: string, init: RequestInit): Promise<Response> {
   let response: Response;
   try {
     response = await fetch(path, init);
+    // After a restart, the local console expects a new cookie, which comes with the page. A 403 has changed nothing.
+    if (response.status === 403 && (await fetch('/')).ok) response = await fetch(path, init);
   } catch (error) {
     if (init.signal?.aborted) throw error;
     throw new ApiError(0, 'The console’s server does not answer. Check that its process is still running.');

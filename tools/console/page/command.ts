@@ -24,6 +24,14 @@ export function resendCommand(id: string, keepsHeaders: boolean): Command {
   };
 }
 
+/** Signs a body and sends it. */
+export const sendCommand = (input: string): Command => ({
+  argv: ['send', '--file', '-'],
+  input,
+  does: 'Signs this body and sends it.',
+  did: 'Sent.',
+});
+
 export const pauseCommand = (event: string, reason: string): Command => ({
   argv: ['pause', event, '--reason', reason],
   does: `Stops the processing of ${event}. Its deliveries wait on the queue, and one alarm says who paused it and why.`,

@@ -26,15 +26,14 @@ export const SHORTCUTS = {
       Home: 'Newest',
       End: 'Oldest',
       Enter: 'Go to the detail',
-      ' ': 'Select for resend or redrive',
       n: 'Go to the newest and follow',
-      Escape: 'Clear the selection, or close',
+      Escape: 'Close',
     },
   },
   delivery: {
     title: 'Delivery',
     keys: {
-      r: 'Resend, redrive or resume, as the state requires',
+      r: 'Send, redrive or resume, as the state requires',
       e: 'Edit and send',
       c: 'Copy as curl',
       l: 'Copy a link',

@@ -5,7 +5,6 @@ import {
   connection,
   faults,
   setStack,
-  stack,
   takeNotice,
   takeQueues,
   takeReady,
@@ -36,7 +35,8 @@ export function followStream(text: string): void {
 const TAKE: { readonly [Name in keyof StreamEvents]: (data: StreamEvents[Name]) => void } = {
   reset() {
     takeReset();
-    if (stack.local) void renew();
+    // The stack may have been restarted, too. If the console has gone again, the next connection repeats this.
+    api.stack().then(setStack, () => {});
   },
   deliveries: takeRows,
   ready: (data) => takeReady(data, search ?? ''),
@@ -57,7 +57,6 @@ function connect(): void {
   const opened = new EventSource(`/api/stream?${query}`);
   source = opened;
   opened.onopen = () => {
-    if (connection.peek().state === 'lost' && stack.local) void renew();
     connection.value = { state: 'live' };
   };
   opened.onerror = () => {
@@ -71,16 +70,6 @@ function connect(): void {
       if (lastEventId !== '') lastId = lastEventId;
       take(JSON.parse(data));
     });
-  }
-}
-
-/** Gets the cookie of the local console, which may be new, so that this page and its open dialogs go on. */
-async function renew(): Promise<void> {
-  try {
-    await fetch('/');
-    setStack(await api.stack());
-  } catch {
-    // The console has gone again. The next connection gets the cookie.
   }
 }
 

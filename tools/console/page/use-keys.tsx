@@ -44,18 +44,16 @@ const singleKeys = signal(localStorage.getItem(STORAGE_KEY) !== 'off');
 function isShortcut(event: KeyboardEvent): boolean {
   const { key, target, repeat } = event;
   if (event.defaultPrevented || event.isComposing || hasModifier(event)) return false;
-  if (key.length === 1 && key !== ' ' && !singleKeys.value) return false;
+  if (key.length === 1 && !singleKeys.value) return false;
   if (repeat && !REPEATED.has(key)) return false;
   return !isTyping(target) && openDialog() === null;
 }
 
 const isTyping = (target: EventTarget | null) =>
-  target instanceof HTMLElement &&
-  target.matches('input:not([type=checkbox]), textarea, select, [contenteditable]');
+  target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]');
 
 /** Names of keys in the help, where they differ from `KeyboardEvent.key`. */
 const KEY_NAMES: Readonly<Record<string, string>> = {
-  ' ': 'Space',
   ArrowDown: '↓',
   ArrowUp: '↑',
   PageDown: 'Page Down',

@@ -1,8 +1,9 @@
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
+import { explainSignature } from '../../check-sender/explain-signature.ts';
 import { type Delivery, isSettled } from '../../stage/history/history.ts';
 import { MAX_DELIVERIES } from '../../stage/history/store.ts';
-import type { DeliveryDetail, DeliveryList } from '../api.ts';
+import type { DeliveryDetail, DeliveryList, RequestDetail, SignatureMistake } from '../api.ts';
 import { notFound } from './api-problem.ts';
 import {
   bytesAnswer,
@@ -14,7 +15,7 @@ import {
 } from './console-context.ts';
 
 export function deliveryRoutes(console: ConsoleContext) {
-  const { source } = console;
+  const { source, local } = console;
 
   return new Hono<ConsoleEnv>()
     .get('/', async (c) => {
@@ -83,12 +84,22 @@ export function deliveryRoutes(console: ConsoleContext) {
       ...now,
       settled: isSettled(now.state),
       request,
+      mistakes: await mistakesOf(now, request),
       answer: source.answer(delivery),
       history,
       problems: [problem, unread].filter((line) => line !== undefined),
       effects,
       logs: source.logs(now),
     };
+  }
+
+  async function mistakesOf(delivery: Delivery, { headers, path }: RequestDetail) {
+    if (local === undefined || delivery.state !== 'rejected') return undefined;
+    const body = await source.body(delivery);
+    if (body === undefined) return undefined;
+    const [, query = ''] = path.split('?', 2);
+    const findings = explainSignature({ headers, query, body: Buffer.from(body) }, [local.secret]);
+    return findings.map(({ what, remedy }): SignatureMistake => ({ what, remedy }));
   }
 }
 

@@ -1,3 +1,6 @@
+import { topLevelValue } from '../../../lambda/events/top-level-value.ts';
+import { isObject, jsonOf } from './json.ts';
+
 const PREVIEW_LENGTH = 200;
 
 /** Bytes of a body that are read. Parsing a longer one takes too long for a row of a list. */
@@ -14,12 +17,14 @@ export function payloadPreview(body: Uint8Array): string {
   return shown.replaceAll(/\s+/g, ' ').trim();
 }
 
-/** @returns undefined if the body is not an event, or is cut off before its data */
+/** Strings, and the white space between values. */
+const SPACE = /("(?:[^"\\]|\\.)*")|\s+/g;
+
+/**
+ * The data as it was sent, without white space.
+ * @returns undefined if the body is not an event, or is cut off before its data
+ */
 function dataText(body: string): string | undefined {
-  try {
-    const { data } = Object(JSON.parse(body));
-    return data === undefined ? undefined : JSON.stringify(data);
-  } catch {
-    return undefined;
-  }
+  if (!isObject(jsonOf(body))) return undefined;
+  return topLevelValue(body, 'data')?.replaceAll(SPACE, (_, string = '') => string);
 }

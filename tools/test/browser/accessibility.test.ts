@@ -74,7 +74,6 @@ const VIEWS: readonly { name: string; enter: () => Promise<void>; leave?: () => 
     },
     leave: leaveByEscape,
   },
-  { name: 'an unknown filter', enter: () => show('#/deliveries?outcome=lost', /“lost” is not an outcome/) },
   { name: 'a processed delivery', enter: () => show(processed, 'Timeline') },
   {
     name: 'its request, response and log lines',
@@ -89,7 +88,7 @@ const VIEWS: readonly { name: string; enter: () => Promise<void>; leave?: () => 
     name: 'the editor',
     async enter() {
       await show(invalid, 'Timeline');
-      await click(/^Edit and resend/);
+      await click(/^Edit and send/);
       await open.page.getByRole('dialog').getByRole('textbox', { name: 'Body' }).waitFor();
     },
     leave: leaveByEscape,

@@ -1,6 +1,6 @@
 import type { LocalStack, LocalStackOptions } from 'local-aws';
 import type { BrowserContext, Locator, Page } from 'playwright-core';
-import { Partner, TEST_SECRET } from '../../../test/support/partner.ts';
+import { type Delivery, Partner, TEST_SECRET } from '../../../test/support/partner.ts';
 import { startTestStack } from '../../../test/support/test-stack.ts';
 import { pageCommands } from '../../commands/page-commands.ts';
 import { type LocalConsole, startLocalConsole } from '../../console/local-console.ts';
@@ -101,9 +101,9 @@ export class OpenConsole implements AsyncDisposable {
     await this.page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
   }
 
-  async showDelivery(body: unknown, tab = ''): Promise<string> {
-    const address = addressOf((await this.partner.post(body)).body.requestId);
-    await this.show(`${address}${tab}`);
+  async showDelivery(body: unknown, delivery?: Delivery): Promise<string> {
+    const address = addressOf((await this.partner.post(body, delivery)).body.requestId);
+    await this.show(address);
     return address;
   }
 

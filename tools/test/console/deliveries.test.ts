@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import { type Delivery, Partner } from '../../../test/support/partner.ts';
+import { type Delivery, Partner, signBody, TEST_SECRET } from '../../../test/support/partner.ts';
 import { forget } from '../../stage/archive/forget.ts';
 import { dlqDiscard } from '../../stage/queues/dlq-discard.ts';
 import { waitingQueue } from '../../stage/queues/queue.ts';
@@ -148,6 +148,15 @@ describe('a delivery', () => {
       history: { now: [refused] },
       request: { path: '/api/v1/webhooks/partners', bodyMissing: expect.stringContaining('not read') },
     });
+  });
+
+  test('with the signature of other bytes says what its sender signed, and never the secret', async () => {
+    const body = shopUpdated();
+    const signature = signBody(JSON.stringify(body));
+    const detail = await deliver(JSON.stringify(body, null, 2), { signature });
+    const what = expect.stringContaining('JSON that was serialised again');
+    expect(detail).toMatchObject({ state: 'rejected', claimed: true, mistakes: [{ what }] });
+    expect(JSON.stringify(detail)).not.toContain(TEST_SECRET);
   });
 
   test('that has not settled in time is returned as it is', async () => {

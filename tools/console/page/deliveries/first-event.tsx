@@ -1,56 +1,40 @@
-import { curlCommand } from '../editor/curl-command.ts';
+import { editBody } from '../editor/editor.tsx';
 import { stack } from '../store.ts';
+import { withTimestamp } from '../text/format-json.ts';
 import { Button } from '../ui/button.tsx';
-import { Copy } from '../ui/copy.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { useRun } from '../use-run.tsx';
 
-export function FirstEvent({ onSent, onWrite }: SendProps) {
+interface SendProps {
+  onSent: (delivery: string) => void;
+}
+
+/** Shown instead of an empty list. */
+export function FirstEvent({ onSent }: SendProps) {
   const { start, busy, refusal } = useRun();
   const [event] = stack.events;
   if (event === undefined) return null;
-  const command = curlCommand({
-    url: stack.webhookUrl,
-    secret: stack.secret,
-    body: event.sample,
-    isUtf8: true,
-    contentType: 'application/json',
-  });
   return (
-    <div class="page">
-      <div class="empty">
-        <h2>No deliveries yet</h2>
-        <p>
-          Send a signed <code>{event.name}</code>. The receiver verifies and queues it, a consumer processes
-          it, and you see each step here.
-        </p>
-        <div class="row">
-          <Button
-            kind="primary"
-            busy={busy}
-            refusal={refusal}
-            onClick={() => start([sends(event.name)], { onSent })}
-          >
-            Send the first event
-          </Button>
-          <SendMenu label="Another event" onSent={onSent} onWrite={onWrite} />
-        </div>
+    <div class="empty">
+      <h2>No deliveries yet</h2>
+      <p>
+        Send a signed <code>{event.name}</code>. The receiver verifies and queues it, a consumer processes it,
+        and you see each step here.
+      </p>
+      <div class="row">
+        <Button
+          kind="primary"
+          busy={busy}
+          refusal={refusal}
+          onClick={() => start([sends(event.name)], { onSent })}
+        >
+          Send the first event
+        </Button>
+        <SendMenu label="Another event" onSent={onSent} />
       </div>
-      <section class="stack">
-        <div class="row">
-          <h2 class="grow">The same in a terminal, without this project’s tools</h2>
-          <Copy text={command} label="Copy the command" />
-        </div>
-        <pre class="command">{command}</pre>
-      </section>
     </div>
   );
-}
-
-export interface SendProps {
-  onSent: (delivery: string) => void;
-  onWrite: () => void;
 }
 
 const sends = (event: string) => ({
@@ -60,9 +44,20 @@ const sends = (event: string) => ({
 });
 
 /** Menu to send a sample of any event, or a body that the user writes. */
-export function SendMenu({ label = 'Send', onSent, onWrite }: SendProps & { label?: string }) {
+export function SendMenu({ label = 'Send', onSent }: SendProps & { label?: string }) {
   const { start, refusal } = useRun();
-  const nameLength = Math.max(...stack.events.map(({ name }) => name.length));
+  const samples = stack.events.map(({ name, meaning }) => ({
+    label: <code>{name}</code>,
+    note: meaning,
+    refusal,
+    onChoose: () => start([sends(name)], { onSent }),
+  }));
+  const sample = stack.events[0]?.sample ?? '{}';
+  const write = {
+    label: 'Write a body …',
+    refusal,
+    onChoose: () => editBody('Write a body', withTimestamp(sample) ?? sample),
+  };
   return (
     <Menu
       button={
@@ -71,19 +66,7 @@ export function SendMenu({ label = 'Send', onSent, onWrite }: SendProps & { labe
           <Icon name="down" />
         </>
       }
-      items={[
-        ...stack.events.map(({ name, meaning }) => ({
-          label: (
-            <span class="sample">
-              <code style={{ width: `${nameLength}ch` }}>{name}</code>
-              <span class="soft">{meaning}</span>
-            </span>
-          ),
-          refusal,
-          onChoose: () => start([sends(name)], { onSent }),
-        })),
-        ...(stack.local ? [{ label: 'Write a body …', refusal, onChoose: onWrite }] : []),
-      ]}
+      items={stack.local ? [...samples, write] : samples}
     />
   );
 }

@@ -50,22 +50,14 @@ export function Body({ detail: { id, request } }: { detail: DeliveryDetail }) {
       ) : (
         <LoadNote of={loaded} />
       )}
-      {body?.bytes.length === 0 && <p class="soft">The body is empty.</p>}
-      {body?.isUtf8 === false && (
-        <p class="note tone-warning">
-          The body is not UTF-8. U+FFFD replaces each invalid byte. Save the body to see its bytes.
-        </p>
-      )}
-      {body !== undefined && body.bytes.length > 0 && (
-        <>
-          {pretty === undefined && (
-            <p class="note tone-warning">
-              {jsonFault(body.text) ?? 'The value is too deep to be formatted'}. It is shown as sent.
-            </p>
-          )}
-          <Code text={text} label="Body" />
-        </>
-      )}
+      {body !== undefined && pretty === undefined && <p class="note tone-warning">{faultOf(body)}</p>}
+      {body !== undefined && body.bytes.length > 0 && <Code text={text} label="Body" />}
     </section>
   );
+}
+
+function faultOf({ text, isUtf8 }: { text: string; isUtf8: boolean }): string {
+  if (text === '') return 'The body is empty.';
+  if (!isUtf8) return 'Not UTF-8. U+FFFD replaces each invalid byte. Save the body to see its bytes.';
+  return `${jsonFault(text) ?? 'The value is too deep to be formatted'}. It is shown as sent.`;
 }

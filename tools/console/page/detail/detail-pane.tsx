@@ -3,18 +3,18 @@ import type { DeliveryDetail } from '../../api.ts';
 import { formatRoute } from '../route.ts';
 import { asShown, deliveryOf, rows, stack } from '../store.ts';
 import { Visible } from '../text/visible.tsx';
-import { Empty, ErrorNote, Loading, Problems, Scrolled } from '../ui/badge.tsx';
+import { Badge, Empty, ErrorNote, Loading, Problems, Scrolled } from '../ui/badge.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Copy, shortId } from '../ui/copy.tsx';
 import { Menu } from '../ui/menu.tsx';
-import { durationText, Time } from '../ui/time.tsx';
+import { durationText, now, Time } from '../ui/time.tsx';
 import { useKeys } from '../use-keys.tsx';
 import { Body } from './body.tsx';
 import { Effects } from './effects.tsx';
 import { Exchange } from './exchange.tsx';
-import { clockOf, OtherLocations, Outcome } from './outcome.tsx';
+import { OtherLocations, Outcome } from './outcome.tsx';
 import { Timeline } from './timeline.tsx';
-import { useActions } from './use-actions.tsx';
+import { useActions } from './use-actions.ts';
 import { useDetail } from './use-detail.ts';
 
 interface DetailPaneProps {
@@ -28,29 +28,24 @@ export function DetailPane({ id, onClose, onSent }: DetailPaneProps) {
   // Reading the signal here renders the pane again when the stream brings a change.
   void rows.value;
   const row = deliveryOf(id);
-  const { detail, error, awaited, reload } = useDetail(id, row);
+  const { detail, error, reload } = useDetail(id, row);
   const delivery = row ?? (detail && asShown(detail));
   if (delivery !== undefined) {
     return <Shown {...{ delivery, detail, error, reload, onClose, onSent }} key={id} />;
   }
-  if (error !== undefined) {
-    return (
-      <Empty title="Delivery not found">
-        <p>{error}</p>
-        {stack.local && (
-          <p>
-            The local stack started empty at <Time at={stack.startedAt} />. Deliveries from before a restart
-            are lost.
-          </p>
-        )}
-        <a href="#/deliveries">All deliveries</a>
-      </Empty>
-    );
-  }
-  if (!awaited) return <Loading />;
+  if (error === undefined) return <Loading />;
   return (
-    <Empty title="Not found yet">
-      <p role="status">The stage’s logs do not contain this delivery yet. Logs arrive some seconds late.</p>
+    <Empty title="Delivery not found">
+      <p role="status">{error}</p>
+      {stack.local ? (
+        <p>
+          The local stack started empty at <Time at={stack.startedAt} />. Deliveries from before a restart are
+          lost.
+        </p>
+      ) : (
+        <p>Logs of the stage arrive some seconds late. The page asks again.</p>
+      )}
+      <a href="#/deliveries">All deliveries</a>
     </Empty>
   );
 }
@@ -63,16 +58,22 @@ interface ShownProps extends Omit<DetailPaneProps, 'id'> {
 }
 
 function Shown({ delivery, detail, error, reload, onClose, onSent }: ShownProps) {
-  const { event } = delivery;
-  const { keys, primary, others, busy, editor, copyCurl } = useActions(delivery, detail, reload, onSent);
+  const { event, claimed } = delivery;
+  const { keys, primary, others, busy, copyCurl } = useActions(delivery, detail?.request.headers, {
+    reload,
+    onSent,
+  });
   useKeys('delivery', keys);
-  const clock = clockOf(detail?.settled === false);
+  const time = (iso: string) => iso;
+  const clock = { now: detail?.settled === false ? now.value : Date.now(), time };
+  const { keyHint, label, refusal, onChoose } = primary;
   return (
     <article class="detail">
       <header class="stack">
         <div class="row">
           <IconButton icon="back" label="Back to the list" class="detail-back" onClick={onClose} />
-          <h2 class="wrap grow">{event === undefined ? 'Unknown event' : <Visible text={event} />}</h2>
+          <h2 class="wrap">{event === undefined ? 'Unknown event' : <Visible text={event} />}</h2>
+          <span class="grow">{claimed && <Badge>Not verified</Badge>}</span>
           <Button keyHint="c" onClick={copyCurl}>
             Copy as curl
           </Button>
@@ -85,7 +86,11 @@ function Shown({ delivery, detail, error, reload, onClose, onSent }: ShownProps)
             onClick={onClose}
           />
         </div>
-        <Outcome delivery={delivery} detail={detail} action={primary} busy={busy} />
+        <Outcome delivery={delivery} detail={detail} clock={clock}>
+          <Button kind="primary" keyHint={keyHint} refusal={refusal} busy={busy} onClick={onChoose}>
+            {label}
+          </Button>
+        </Outcome>
         <DeliveryFields delivery={delivery} />
       </header>
       <ErrorNote>{error}</ErrorNote>
@@ -93,25 +98,37 @@ function Shown({ delivery, detail, error, reload, onClose, onSent }: ShownProps)
         {detail === undefined && error === undefined && <Loading />}
         {detail !== undefined && (
           <>
-            <OtherLocations delivery={delivery} detail={detail} />
+            <Refusal detail={detail} />
+            <OtherLocations delivery={delivery} detail={detail} clock={clock} />
             <Problems problems={detail.problems} />
             <Body detail={detail} />
             <Effects effects={detail.effects} />
-            <Timeline history={detail.history} clock={clock} />
+            <Timeline id={detail.id} history={detail.history} clock={clock} />
             <Exchange detail={detail} />
           </>
         )}
       </Scrolled>
-      {editor}
     </article>
   );
 }
 
-function DeliveryFields({
-  delivery: { id, eventId, shopId, receivedAt, latencyMs, attempts },
-}: {
-  delivery: Delivery;
-}) {
+/** Why the signature was refused, and what the sender must change. */
+function Refusal({ detail: { mistakes = [] } }: { detail: DeliveryDetail }) {
+  if (mistakes.length === 0) return null;
+  return (
+    <section class="stack">
+      <h3>Why it was refused</h3>
+      {mistakes.map(({ what, remedy }) => (
+        <p key={what}>
+          {what} <span class="soft">{remedy}</span>
+        </p>
+      ))}
+    </section>
+  );
+}
+
+function DeliveryFields({ delivery }: { delivery: Delivery }) {
+  const { id, eventId, shopId, receivedAt, latencyMs, attempts } = delivery;
   const fields = [
     ['Received', <Time key="" at={receivedAt} />],
     ['Shop', shopId === undefined ? '–' : <ShopLink key="" id={shopId} />],

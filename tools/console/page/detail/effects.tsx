@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals';
 import type { Effect, ItemEffect, NotificationEffect, PlainItem } from '../../../stage/history/facts.ts';
 import { Visible } from '../text/visible.tsx';
 import { Badge } from '../ui/badge.tsx';
@@ -20,18 +19,19 @@ export function Effects({ effects }: { effects: readonly Effect[] }) {
   );
 }
 
-function ItemCard({ effect }: { effect: ItemEffect }) {
-  const { table, key, at, before, after, now, written } = effect;
+function ItemCard({ effect: { table, key, at, before, after, now, written } }: { effect: ItemEffect }) {
   const isKnown = before !== undefined || after !== undefined;
-  const changes = isKnown ? diffItems(before ?? null, after ?? null) : diffItems(now ?? null, now ?? null);
+  const lines = isKnown ? diffItems(before ?? {}, after ?? {}) : diffItems(now ?? {}, now ?? {});
   return (
     <article class="card">
       <header>
-        <h4 title={table}>{tableTitle(table)}</h4>
+        <h4>{outputTitle(table)}</h4>
         <span class="mono grow">
           <Visible text={key} />
         </span>
-        {isKnown && <Badge>{itemWord(effect)}</Badge>}
+        {isKnown && (
+          <Badge>{before == null ? 'Item added' : after == null ? 'Item deleted' : 'Item changed'}</Badge>
+        )}
         {at !== undefined && <Time at={at} milliseconds />}
       </header>
       {!isKnown && (
@@ -39,141 +39,96 @@ function ItemCard({ effect }: { effect: ItemEffect }) {
           {now == null ? 'The item does not exist now.' : `The item as it is now, written ${written ?? ''}.`}
         </p>
       )}
-      {changes.length > 0 && <Diff changes={changes} />}
+      {lines.length > 0 && <Diff lines={lines} />}
     </article>
   );
 }
 
-/** A table's name for people: `Shop cache` for `ShopCacheTable`. */
-function tableTitle(output: string): string {
-  const words = output.replace(/Table$/, '').replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ');
+/** The name of a stack's output for people: `Shop cache` for `ShopCacheTable`, `Review` for `ReviewTopicArn`. */
+export function outputTitle(output: string): string {
+  const words = output.replace(/(Table|TopicArn)$/, '').replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ');
   return words.charAt(0).toUpperCase() + words.slice(1).toLowerCase();
 }
 
-const itemWord = ({ before, after }: ItemEffect) =>
-  before == null ? 'Item added' : after == null ? 'Item deleted' : 'Item changed';
+/** The sign of a line. A screen reader says the word instead. */
+const SIGNS = { added: '+', removed: '−', unchanged: '' } as const;
+const STYLES = { added: 'tone-good', removed: 'tone-bad', unchanged: 'soft' } as const;
 
-/** One attribute of an item before and after, as JSON text. */
-interface AttributeChange {
+interface DiffLine {
   readonly name: string;
-  readonly kind: 'added' | 'removed' | 'changed' | 'same';
-  readonly before?: string | undefined;
-  readonly after?: string | undefined;
+  readonly kind: keyof typeof SIGNS;
+  /** As JSON text. */
+  readonly value: string;
 }
 
-/** All attributes of an item with their changes, in the order of the newer version, removed ones last. */
-export function diffItems(before: PlainItem | null, after: PlainItem | null): AttributeChange[] {
+/**
+ * All attributes of an item in the order of the newer version, removed ones last. A changed one has two lines. The
+ * attributes of objects come in one order, because DynamoDB has none.
+ */
+export function diffItems(before: PlainItem, after: PlainItem): DiffLine[] {
   const [old, now] = [textsOf(before), textsOf(after)];
-  return [...new Set([...now.keys(), ...old.keys()])].map((name) => {
+  return [...new Set([...now.keys(), ...old.keys()])].flatMap((name): DiffLine[] => {
     const [older, newer] = [old.get(name), now.get(name)];
-    if (older === undefined) return { name, kind: 'added', after: newer };
-    if (newer === undefined) return { name, kind: 'removed', before: older };
-    return { name, kind: older === newer ? 'same' : 'changed', before: older, after: newer };
+    if (older === newer && newer !== undefined) return [{ name, kind: 'unchanged', value: newer }];
+    return [
+      ...(older === undefined ? [] : [{ name, kind: 'removed', value: older } as const]),
+      ...(newer === undefined ? [] : [{ name, kind: 'added', value: newer } as const]),
+    ];
   });
 }
 
-const textsOf = (item: PlainItem | null) =>
-  new Map(Object.entries(item ?? {}).map(([name, value]) => [name, orderedText(value)]));
+const textsOf = (item: PlainItem) =>
+  new Map(Object.entries(item).map(([name, value]) => [name, JSON.stringify(value, withSortedKeys) ?? '']));
 
-/** A value as JSON with sorted keys, so that equal values have equal texts. */
-function orderedText(value: unknown): string {
-  return (
-    JSON.stringify(value, (_, inner: unknown) =>
-      typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-        ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-        : inner,
-    ) ?? 'undefined'
-  );
-}
+const withSortedKeys = (_key: string, value: unknown) =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value;
 
-/** How a changed line is marked: its sign, and the word that a screen reader says instead. */
-const ADDED = { sign: '+', word: 'added', style: 'tone-good' };
-const REMOVED = { sign: '−', word: 'removed', style: 'tone-bad' };
-const LINES = {
-  added: ADDED,
-  removed: REMOVED,
-  same: { sign: '', word: 'unchanged', style: 'soft' },
-  from: { ...REMOVED, word: 'changed from' },
-  to: { ...ADDED, word: 'to' },
-} as const;
-
-function Diff({ changes }: { changes: readonly AttributeChange[] }) {
-  const lines = changes.flatMap(({ name, kind, before = '', after = '' }) =>
-    kind === 'changed'
-      ? [
-          { ...LINES.from, name, value: before },
-          { ...LINES.to, name, value: after },
-        ]
-      : [{ ...LINES[kind], name, value: kind === 'removed' ? before : after }],
-  );
-  return (
-    <table class="diff">
-      <thead class="visually-hidden">
-        <tr>
-          <th scope="col">Change</th>
-          <th scope="col">Attribute</th>
-          <th scope="col">Value</th>
+const Diff = ({ lines }: { lines: readonly DiffLine[] }) => (
+  <table class="diff">
+    <thead class="visually-hidden">
+      <tr>
+        <th scope="col">Change</th>
+        <th scope="col">Attribute</th>
+        <th scope="col">Value</th>
+      </tr>
+    </thead>
+    <tbody>
+      {lines.map(({ name, kind, value }, index) => (
+        <tr key={index} class={STYLES[kind]}>
+          <td>
+            <span class="visually-hidden">{kind}</span>
+            <span aria-hidden="true">{SIGNS[kind]}</span>
+          </td>
+          <th scope="row">
+            <Visible text={name} />
+          </th>
+          <td>
+            <Visible text={value} />
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {lines.map(({ sign, word, style, name, value }, index) => (
-          <tr key={index} class={style}>
-            <td>
-              <span class="visually-hidden">{word}</span>
-              <span aria-hidden="true">{sign}</span>
-            </td>
-            <th scope="row">
-              <Visible text={name} />
-            </th>
-            <td>
-              <Visible text={value} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-}
+      ))}
+    </tbody>
+  </table>
+);
 
-/** `Review notification` for the output `ReviewTopicArn`. */
-export const topicTitle = (output: string) => `${tableTitle(output.replace(/TopicArn$/, ''))} notification`;
-
-function NotificationCard({ effect: { topic, at, subject, texts } }: { effect: NotificationEffect }) {
-  const protocols = Object.keys(texts);
-  const chosen = useSignal(protocols.includes('email') ? 'email' : (protocols[0] ?? ''));
-  return (
-    <article class="card">
-      <header>
-        <h4 class="grow" title={topic}>
-          {topicTitle(topic)}
-        </h4>
-        <Badge>Sent</Badge>
-        <Time at={at} milliseconds />
-      </header>
-      <div class="stack">
-        <p>
-          <span class="soft">Subject</span> <Visible text={subject} />
+const NotificationCard = ({ effect: { topic, at, subject, texts } }: { effect: NotificationEffect }) => (
+  <article class="card">
+    <header>
+      <h4 class="grow">{outputTitle(topic)} notification</h4>
+      <Badge>Sent</Badge>
+      <Time at={at} milliseconds />
+    </header>
+    <div class="stack">
+      <p>
+        <span class="soft">Subject</span> <Visible text={subject} />
+      </p>
+      {[...new Set(Object.values(texts))].map((text) => (
+        <p key={text} class="command">
+          <Visible text={text} />
         </p>
-        <p class="command">
-          <Visible text={texts[chosen.value] ?? ''} />
-        </p>
-        {protocols.length > 1 && (
-          <fieldset class="segments" aria-label="Text by protocol">
-            {protocols.map((protocol) => (
-              <button
-                key={protocol}
-                type="button"
-                aria-pressed={protocol === chosen.value}
-                onClick={() => {
-                  chosen.value = protocol;
-                }}
-              >
-                {protocol}
-              </button>
-            ))}
-          </fieldset>
-        )}
-      </div>
-    </article>
-  );
-}
+      ))}
+    </div>
+  </article>
+);

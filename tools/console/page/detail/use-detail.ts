@@ -2,33 +2,26 @@ import { useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Delivery } from '../../../stage/history/history.ts';
 import type { DeliveryDetail } from '../../api.ts';
-import { ApiError, api, errorText } from '../api.ts';
+import { api, errorText } from '../api.ts';
 import { connection, rows, stack } from '../store.ts';
 
-/**
- * Milliseconds before a detail is requested. While an arrow key is held down in the list, the details of the
- * rows passed are not requested.
- */
+/** Milliseconds before a detail is requested. While an arrow key is held down, rows passed are not requested. */
 const PAUSE = 60;
 
-/** Maximum seconds that the server may delay its answer until the delivery has settled. */
-const SETTLED_WAIT = 30;
+/** Milliseconds between requests for a delivery without a row, which the stream does not send. */
+const REPEAT = 2_000;
 
 interface LoadedDetail {
   readonly detail?: DeliveryDetail;
   readonly error?: string;
-  /** Whether the stage does not know the delivery yet. The page then asks again, because logs may be late. */
-  readonly awaited?: boolean;
 }
 
 /**
- * Loads the detail of a delivery, again after each change until the delivery has settled.
- * @param row the delivery's row from the stream
+ * Loads the detail of a delivery, again after each change.
+ * @param row the delivery's row from the stream. Undefined if the search does not match it, or the logs of a stage are
+ * late
  */
-export function useDetail(
-  id: string,
-  row: Delivery | undefined,
-): LoadedDetail & { readonly reload: () => void } {
+export function useDetail(id: string, row: Delivery | undefined): LoadedDetail & { reload: () => void } {
   const state = useSignal<LoadedDetail & { id: string }>({ id });
   const round = useSignal(0);
   const reload = () => {
@@ -38,37 +31,25 @@ export function useDetail(
   useSignalEffect(() => {
     if (connection.value.state === 'live' && state.peek().error !== undefined) reload();
   });
-  const hasRow = row !== undefined;
   useEffect(() => {
     const abort = new AbortController();
-    const take = (detail: DeliveryDetail) => {
-      state.value = { id, detail };
-    };
-    const keep = (change: LoadedDetail) => {
-      const before = state.peek();
-      state.value = { ...(before.id === id ? before : {}), id, ...change };
-    };
-    const settled = () => api.settled(id, SETTLED_WAIT, abort.signal);
     const load = async () => {
-      let detail = await api.delivery(id, abort.signal).catch((error: unknown) => {
-        // A 404 of a stage may be temporary: its logs are late. The local stack knows a delivery at once.
-        if (stack.local || !(error instanceof ApiError) || error.status !== 404) throw error;
-        keep({ awaited: true });
-        return settled();
-      });
-      take(detail);
-      // Only without a row: for a row, the stream reports changes, and a browser has few connections per server.
-      while (!hasRow && !detail.settled) {
-        await untilSeen(abort.signal);
-        detail = await settled();
-        take(detail);
-      }
+      const answer = await api.delivery(id, abort.signal).then(
+        (detail) => ({ detail }),
+        (error: unknown) => ({ error: errorText(error) }),
+      );
+      if (abort.signal.aborted) return;
+      const before = state.peek().id === id ? state.peek().detail : undefined;
+      const { detail = before, error } = { detail: undefined, error: undefined, ...answer };
+      state.value = { id, ...(detail && { detail }), ...(error !== undefined && { error }) };
+      const mayChange = error === undefined ? detail?.settled === false : !stack.local;
+      if (row === undefined && mayChange) timer = setTimeout(loadIfSeen, REPEAT);
     };
-    const timer = setTimeout(() => {
-      load().catch((error: unknown) => {
-        if (!abort.signal.aborted) keep({ awaited: false, error: errorText(error) });
-      });
-    }, PAUSE);
+    const loadIfSeen = () => {
+      if (document.hidden) timer = setTimeout(loadIfSeen, REPEAT);
+      else void load();
+    };
+    let timer = setTimeout(load, PAUSE);
     return () => {
       clearTimeout(timer);
       abort.abort();
@@ -82,14 +63,3 @@ export function useDetail(
 const statesOfEvent = (row: Delivery | undefined) =>
   row?.eventId !== undefined &&
   rows.value.all.flatMap(({ id, eventId, state }) => (eventId === row.eventId ? [id, state] : [])).join(' ');
-
-/** Resolves when the page is visible. */
-async function untilSeen(signal: AbortSignal): Promise<void> {
-  while (document.hidden && !signal.aborted) {
-    await new Promise((resolve) => {
-      document.addEventListener('visibilitychange', resolve, { once: true, signal });
-      signal.addEventListener('abort', resolve);
-    });
-  }
-  signal.throwIfAborted();
-}

@@ -1,4 +1,5 @@
 import { shellWord } from '../../../terminal/text.ts';
+import type { DeliveryBody } from '../api.ts';
 
 /**
  * Maximum characters of a body within the command. Longer bodies are read from a file: Linux limits one argument to 128
@@ -11,17 +12,15 @@ interface CurlRequest {
   /** Undefined for a stage: the console does not know its secret. */
   readonly secret: string | undefined;
   /** Undefined if the bytes of the body are not known. */
-  readonly body: string | undefined;
-  /** Whether the text, encoded as UTF-8, gives exactly the bytes of the body. */
-  readonly isUtf8: boolean;
+  readonly body: Pick<DeliveryBody, 'text' | 'isUtf8'> | undefined;
   readonly contentType: string;
 }
 
 /** Shell commands with openssl and curl that send the same delivery. */
-export function curlCommand({ url, secret, body, isUtf8, contentType }: CurlRequest): string {
+export function curlCommand({ url, secret, body, contentType }: CurlRequest): string {
   const key = secret === undefined ? '"$WEBHOOK_SECRET"' : shellWord(secret);
   const header = `-H ${shellWord(`Content-Type: ${contentType}`)}`;
-  if (body === undefined || !isUtf8 || !isTypable(body)) {
+  if (body === undefined || !isTypable(body)) {
     return [
       '# Save the body as body.bin first, by the button “Save” of the request.',
       `SIGNATURE=$(openssl dgst -sha256 -hmac ${key} -r < body.bin | cut -d ' ' -f 1)`,
@@ -30,7 +29,7 @@ export function curlCommand({ url, secret, body, isUtf8, contentType }: CurlRequ
     ].join('\n');
   }
   return [
-    `BODY=${shellWord(body)}`,
+    `BODY=${shellWord(body.text)}`,
     `SIGNATURE=$(printf '%s' "$BODY" | openssl dgst -sha256 -hmac ${key} -r | cut -d ' ' -f 1)`,
     `printf '%s' "$BODY" | curl -i ${shellWord(url)} \\`,
     `  ${header} -H "X-Webhook-Signature: $SIGNATURE" --data-binary @-`,
@@ -38,8 +37,7 @@ export function curlCommand({ url, secret, body, isUtf8, contentType }: CurlRequ
 }
 
 /** Whether the body can be pasted into a shell unchanged: it has no control or invisible characters. */
-function isTypable(body: string): boolean {
-  return (
-    body.length <= MAX_BODY_LENGTH && !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(body.replaceAll('\n', ''))
-  );
-}
+const isTypable = ({ text, isUtf8 }: Pick<DeliveryBody, 'text' | 'isUtf8'>) =>
+  isUtf8 &&
+  text.length <= MAX_BODY_LENGTH &&
+  !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(text.replaceAll('\n', ''));

@@ -1,162 +1,103 @@
-import { useSignal } from '@preact/signals';
+import { effect, signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { sendCommand } from '../command.ts';
 import { Code } from '../text/code.tsx';
 import { formatted, jsonFault, withTimestamp } from '../text/format-json.ts';
 import { ErrorNote } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { CheckBox } from '../ui/field.tsx';
 import { useRun } from '../use-run.tsx';
 
-/**
- * Dialog to edit a body, sign it with the local secret and send it. Invalid JSON is allowed, to test the
- * receiver.
- */
-export function Editor({ title, text: given, isEdit = false, onClose, onSent }: EditorProps) {
-  const original = useMemo(() => formatted(given) ?? given, [given]);
-  const text = useSignal(original);
+interface EditedBody {
+  readonly title: string;
+  readonly original: string;
+  readonly text: string;
+}
+
+const STORAGE_KEY = 'console-editor';
+
+/** The body that the editor shows. It is kept until it is sent or discarded, also when the page loads again. */
+const edited = signal<EditedBody | undefined>(
+  JSON.parse(sessionStorage.getItem(STORAGE_KEY) ?? 'null') ?? undefined,
+);
+
+effect(() => {
+  if (edited.value === undefined) sessionStorage.removeItem(STORAGE_KEY);
+  else sessionStorage.setItem(STORAGE_KEY, JSON.stringify(edited.value));
+});
+
+/** Opens the editor with a body. */
+export function editBody(title: string, body: string): void {
+  const original = formatted(body) ?? body;
+  edited.value = { title, original, text: original };
+}
+
+interface EditorProps {
+  onSent: (delivery: string) => void;
+}
+
+/** The editor, if {@link editBody} has opened it. */
+export const Editor = ({ onSent }: EditorProps) =>
+  edited.value === undefined ? null : <EditorDialog body={edited.value} onSent={onSent} />;
+
+/** Dialog to edit a body, sign it with the local secret and send it. Invalid JSON is allowed, to test the receiver. */
+function EditorDialog({ body, onSent }: EditorProps & { body: EditedBody }) {
+  const { title, original, text } = body;
   const error = useSignal<string | undefined>(undefined);
-  const setsNow = useSignal(!isEdit);
-  /** Whether the dialog asks if changes should be discarded. */
-  const asks = useSignal(false);
   const { start, busy } = useRun();
-  const fault = useMemo(() => jsonFault(text.value), [text.value]);
-  const isChanged = text.value !== original;
-  const dated = useMemo(() => withTimestamp(text.value, new Date()), [text.value]);
-  const submit = async () => {
+  const fault = useMemo(() => jsonFault(text), [text]);
+  const dated = useMemo(() => withTimestamp(text), [text]);
+  const change = (changed: string) => {
+    edited.value = { ...body, text: changed };
+  };
+  const send = async () => {
     error.value = undefined;
-    const input = setsNow.value ? (withTimestamp(text.value, new Date()) ?? text.value) : text.value;
-    const command = {
-      argv: ['send', '--file', '-'],
-      input,
-      does: 'Signs this body and sends it.',
-      did: 'Sent.',
-    };
     const onError = (problem: string) => {
       error.value = problem;
     };
-    const [run] = await start([command], { onError, onSent });
-    if (run !== undefined && run.answers.length > 0) onClose();
+    const [run] = await start([sendCommand(text)], { onError, onSent });
+    if (run !== undefined && run.answers.length > 0) edited.value = undefined;
   };
-  const latest = useRef(submit);
-  latest.current = submit;
+  const close = () => {
+    if (text === original || confirm('Discard your changes?')) edited.value = undefined;
+  };
+  const latest = useRef(send);
+  latest.current = send;
   useEffect(() => {
     // Listens on the whole dialog, because the focus stays on a button after a click.
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();
       event.stopPropagation();
-      if (!event.repeat) latest.current();
+      if (!event.repeat) void latest.current();
     };
     addEventListener('keydown', onKey, { capture: true });
     return () => removeEventListener('keydown', onKey, { capture: true });
   }, []);
-  const close = () => {
-    if (isChanged) asks.value = !asks.value;
-    else onClose();
-  };
   return (
     <Dialog
       title={title}
       width="wide"
       onClose={close}
       actions={
-        asks.value ? (
-          <>
-            <p class="grow" role="alert">
-              Discard your changes?
-            </p>
-            <Button
-              onClick={() => {
-                asks.value = false;
-              }}
-            >
-              Keep editing
-            </Button>
-            <Button kind="danger" onClick={onClose}>
-              Discard
-            </Button>
-          </>
-        ) : (
-          <>
-            <p class="grow soft" role="status">
-              {fault ?? 'Valid JSON'}
-            </p>
-            <Button
-              refusal={fault === undefined ? undefined : 'Only JSON can be formatted.'}
-              onClick={() => {
-                text.value = formatted(text.value) ?? text.value;
-              }}
-            >
-              Format
-            </Button>
-            <Button
-              refusal={isChanged ? undefined : 'Nothing has changed.'}
-              onClick={() => {
-                text.value = original;
-              }}
-            >
-              Undo all
-            </Button>
-            <Button kind="primary" busy={busy} onClick={submit}>
-              {fault === undefined ? 'Sign and send' : 'Sign and send anyway'}
-            </Button>
-          </>
-        )
-      }
-    >
-      <ErrorNote>{error.value}</ErrorNote>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: CodeMirror's own textbox is within */}
-      <div
-        onKeyDown={(event) => {
-          if (event.key !== 'Escape') return;
-          // A browser closes a dialog when its `cancel` event is prevented twice, so the dialog handles Escape itself.
-          event.preventDefault();
-          close();
-        }}
-      >
-        <Code
-          text={text.value}
-          label="Body"
-          onChange={(changed) => {
-            text.value = changed;
-          }}
-        />
-      </div>
-      <div class="row">
-        {isEdit ? (
+        <>
+          <p class="grow soft" role="status">
+            {fault ?? 'Valid JSON. Control+Enter or Command+Enter sends it.'}
+          </p>
           <Button
             refusal={dated === undefined ? 'The text has no timestamp.' : undefined}
-            onClick={() => {
-              text.value = withTimestamp(text.value, new Date()) ?? text.value;
-            }}
+            onClick={() => change(withTimestamp(text) ?? text)}
           >
             Set timestamp to now
           </Button>
-        ) : (
-          <CheckBox
-            checked={setsNow.value}
-            onChange={(on) => {
-              setsNow.value = on;
-            }}
-          >
-            Set timestamp to now
-          </CheckBox>
-        )}
-        <p class="soft grow">
-          Sent as UTF-8. Control+Enter or Command+Enter sends it.
-          {given.includes('\r') && ' Carriage returns were removed: the editor does not keep them.'}
-        </p>
-      </div>
+          <Button kind="primary" busy={busy} onClick={send}>
+            {fault === undefined ? 'Sign and send' : 'Sign and send anyway'}
+          </Button>
+        </>
+      }
+    >
+      <ErrorNote>{error.value}</ErrorNote>
+      <Code text={text} label="Body" onChange={change} />
     </Dialog>
   );
-}
-
-interface EditorProps {
-  title: string;
-  text: string;
-  /** Whether the text comes from a delivery. Its timestamp then changes only if the user asks for it. */
-  isEdit?: boolean;
-  onClose: () => void;
-  onSent: (delivery: string) => void;
 }

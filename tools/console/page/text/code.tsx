@@ -1,70 +1,54 @@
+import type { EditorView } from '@codemirror/view';
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { Loading } from '../ui/badge.tsx';
-import type { CodeOptions, MountedCode } from './mount-code.ts';
-import { Visible } from './visible.tsx';
+import { ErrorNote, Loading } from '../ui/badge.tsx';
+import type { CodeOptions } from './code-mirror.ts';
 
-/**
- * Characters of a read-only line above which its end is left out. A browser takes a second to draw a line of
- * megabytes.
- */
-const MAX_LINE_LENGTH = 10_000;
-
-/** JSON or any other text in CodeMirror, to read or to edit. If CodeMirror does not load, a simpler element. */
+/** JSON or any other text in CodeMirror, which is loaded when it is first needed: to read, or to edit. */
 export function Code({ text, label, onChange }: CodeOptions) {
   const host = useRef<HTMLDivElement>(null);
-  const mounted = useRef<MountedCode>(undefined);
+  const view = useRef<EditorView>(undefined);
   const state = useSignal<'loading' | 'ready' | 'failed'>('loading');
-  /** The text that CodeMirror contains, to tell changes by the user from others. */
-  const known = useRef(text);
-  const latest = useRef(onChange);
-  latest.current = onChange;
   const isRead = onChange === undefined;
+  const latest = useRef({ text, onChange });
+  latest.current = { text: isRead ? shortLines(text) : text, onChange };
   useEffect(() => {
     let isGone = false;
-    import('./mount-code.ts').then(
-      ({ mountCode }) => {
-        if (isGone || host.current === null) return;
-        const change = (changed: string) => {
-          known.current = changed;
-          latest.current?.(changed);
-        };
-        const shown = isRead ? shortLines(known.current) : known.current;
-        const given = { text: shown, label, onChange: isRead ? undefined : change };
-        mounted.current = mountCode(host.current, given);
-        state.value = 'ready';
-      },
-      () => {
-        state.value = 'failed';
-      },
-    );
+    const mount = async () => {
+      const { mountCode } = await import('./code-mirror.ts');
+      if (isGone || host.current === null) return;
+      const change = (changed: string) => latest.current.onChange?.(changed);
+      const onEdit = isRead ? undefined : change;
+      view.current = mountCode(host.current, { text: latest.current.text, label, onChange: onEdit });
+      state.value = 'ready';
+    };
+    mount().catch(() => {
+      state.value = 'failed';
+    });
     return () => {
       isGone = true;
-      mounted.current?.destroy();
+      view.current?.destroy();
     };
   }, [label, isRead]);
   useEffect(() => {
-    if (text !== known.current) mounted.current?.set(isRead ? shortLines(text) : text);
-    known.current = text;
+    const { doc } = view.current?.state ?? {};
+    const insert = latest.current.text;
+    if (doc === undefined || doc.toString() === insert) return;
+    view.current?.dispatch({ changes: { from: 0, to: doc.length, insert } });
   }, [text]);
   return (
     <section class={isRead ? 'code' : 'code editor'} aria-label={isRead ? label : undefined}>
       {state.value === 'loading' && <Loading />}
-      {state.value === 'failed' &&
-        (isRead ? (
-          <Visible text={text} />
-        ) : (
-          <textarea
-            class="field"
-            aria-label={label}
-            value={text}
-            onInput={({ currentTarget }) => onChange(currentTarget.value)}
-          />
-        ))}
+      {state.value === 'failed' && (
+        <ErrorNote>This part of the page did not load. Reload the page.</ErrorNote>
+      )}
       <div ref={host} />
     </section>
   );
 }
+
+/** Maximum characters of a line to read. A browser takes a second to draw a line of megabytes. */
+const MAX_LINE_LENGTH = 10_000;
 
 const shortLines = (text: string) =>
   text

@@ -1,3 +1,5 @@
+import { topLevelRange } from '../../../../lambda/events/top-level-value.ts';
+
 /**
  * Maximum depth of values that are formatted. Indentation grows with each level: a deep text could fill the memory.
  */
@@ -40,34 +42,17 @@ export function formatted(text: string): string | undefined {
   return parts.join('');
 }
 
-/**
- * Sets the value of the top-level key `timestamp` and changes nothing else. If the key occurs more than once,
- * the last one changes, because parsers use the last.
- * @returns undefined if the text is not a JSON object with this key
- */
-export function withTimestamp(text: string, now: Date): string | undefined {
-  if (!text.trimStart().startsWith('{') || jsonFault(text) !== undefined) return undefined;
-  const tokens = topLevelTokens(text);
-  const colon = tokens.findLastIndex(
-    ({ token }, at) => token === ':' && JSON.parse(tokens[at - 1]?.token ?? '') === 'timestamp',
-  );
-  const [value, close] = tokens.slice(colon + 1);
-  if (colon === -1 || value === undefined) return undefined;
-  const last = isOpening(value.token) && close !== undefined ? close : value;
-  const end = last.index + last.token.length;
-  return text.slice(0, value.index) + JSON.stringify(now.toISOString()) + text.slice(end);
-}
-
 const isOpening = (token: string) => token === '{' || token === '[';
 const isClosing = (token: string) => token === '}' || token === ']';
 
-/** Tokens of an object's members: of a value that is an object or an array, the first and the last. */
-function topLevelTokens(text: string) {
-  let depth = 0;
-  return [...text.matchAll(TOKEN)].flatMap(({ 0: token, index }) => {
-    if (isClosing(token)) depth -= 1;
-    const isTop = depth === 1;
-    if (isOpening(token)) depth += 1;
-    return isTop ? [{ token, index }] : [];
-  });
+/**
+ * Sets the value of the top-level key `timestamp` to the current time and changes nothing else.
+ * @returns undefined if the text is not a JSON object with this key
+ */
+export function withTimestamp(text: string, now = new Date()): string | undefined {
+  if (!text.trimStart().startsWith('{') || jsonFault(text) !== undefined) return undefined;
+  const range = topLevelRange(text, 'timestamp');
+  if (range === undefined) return undefined;
+  const [start, end] = range;
+  return text.slice(0, start) + JSON.stringify(now.toISOString()) + text.slice(end);
 }

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { IconButton } from './button.tsx';
+import { useNextFocus } from './use-next-focus.ts';
 
 /**
  * A modal dialog. The browser traps the focus and restores it later. The first field gets the focus, or the
@@ -13,6 +14,11 @@ export function Dialog({ title, onClose, actions, width = 'narrow', children }: 
     element.current?.showModal();
     element.current?.querySelector<HTMLElement>(FIRST)?.focus();
   };
+  // The browser restores the focus, unless the element that had it is gone.
+  useNextFocus(
+    element,
+    () => () => document.querySelector<HTMLElement>('#detail') ?? document.querySelector('#main'),
+  );
   // A layout effect: other effects clean up after the removal, when the browser cannot restore the focus.
   useLayoutEffect(() => {
     open();

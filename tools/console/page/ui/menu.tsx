@@ -59,7 +59,7 @@ export function Menu({ button, label, items }: MenuProps) {
           menu.current?.querySelector<HTMLElement>('[role="menuitem"]')?.focus();
         }}
       >
-        {items.map(({ label: text, keyHint, refusal, onChoose }, index) => (
+        {items.map(({ label: text, note, keyHint, refusal, onChoose }, index) => (
           <button
             key={index}
             type="button"
@@ -74,7 +74,10 @@ export function Menu({ button, label, items }: MenuProps) {
               onChoose();
             }}
           >
-            <span>{text}</span>
+            <span>
+              {text}
+              {note !== undefined && <span class="note-line hint soft">{note}</span>}
+            </span>
             <KeyHint of={keyHint} />
             <Refusal id={`${id}-${index}`} text={refusal} />
           </button>
@@ -86,6 +89,8 @@ export function Menu({ button, label, items }: MenuProps) {
 
 export interface MenuItem {
   readonly label: ComponentChildren;
+  /** What will happen, in a line below the label. */
+  readonly note?: string;
   readonly keyHint?: ShortcutKey;
   readonly refusal?: string | undefined;
   readonly onChoose: () => void;

@@ -1,34 +1,35 @@
-import { describe, expect, test } from '@jest/globals';
-import { redrivable } from '../../../console/page/deliveries/checked-bar.tsx';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import type { QueuesInfo, StackInfo } from '../../../console/api.ts';
 import {
-  countNew,
-  freeze,
-  freezeList,
-  frozen,
-  olderThan,
+  countNewer,
+  counts,
+  follow,
+  newer,
+  rowAfterKey,
   shownRows,
+  stop,
 } from '../../../console/page/deliveries/delivery-rows.ts';
-import { matches, readFilter, readSearch } from '../../../console/page/deliveries/list-filter.ts';
-import { outcomeOf } from '../../../console/page/deliveries/outcomes.ts';
-import { diffItems, topicTitle } from '../../../console/page/detail/effects.tsx';
-import { readLogLine } from '../../../console/page/detail/exchange.tsx';
-import { timelineRows } from '../../../console/page/detail/timeline.tsx';
+import { outcomeOf, readSearch } from '../../../console/page/deliveries/list-filter.ts';
+import { diffItems, outputTitle } from '../../../console/page/detail/effects.tsx';
+import { gapText, splitSteps } from '../../../console/page/detail/timeline.tsx';
 import { route } from '../../../console/page/route.ts';
 import {
+  changes,
+  commandEnded,
   deliveryOf,
-  newestFirst,
+  needsYouCount,
   queues,
   rows,
+  setStack,
+  takeQueues,
   takeReady,
   takeReset,
   takeRows,
 } from '../../../console/page/store.ts';
 import type { Delivery, HistoryStep } from '../../../stage/history/history.ts';
 
-const NOW = Date.parse('2026-11-21T12:00:00Z');
-
-const delivery = (change: Partial<Delivery> = {}): Delivery => ({
-  id: 'a',
+const delivery = (id: string, change: Partial<Delivery> = {}): Delivery => ({
+  id,
   event: 'shop.updated',
   shopId: 'Shop-1001',
   receivedAt: '2026-11-21T11:50:00.000Z',
@@ -37,99 +38,108 @@ const delivery = (change: Partial<Delivery> = {}): Delivery => ({
   ...change,
 });
 
-test('deliveries are listed newest first, and those of the same time by their id', () => {
-  const rows = [
-    delivery({ id: 'b' }),
-    delivery({ id: 'c' }),
-    delivery({ id: 'a', receivedAt: '2026-11-21T11:50:00.001Z' }),
-  ];
-  expect(newestFirst(rows).map(({ id }) => id)).toEqual(['a', 'c', 'b']);
+const at = (second: number) => new Date(Date.UTC(2026, 10, 21, 12, 0, second)).toISOString();
+
+const depth = { visible: 0, inFlight: 0 };
+
+const queueInfo = (change: object = {}): QueuesInfo => ({
+  events: [{ event: 'shop.updated', ...depth, dead: { visible: 3, inFlight: 1 }, ...change }],
+  receiverQueues: [{ name: 'quarantine', visible: 10, inFlight: 0 }],
+  problems: [],
 });
 
-test('a row that waits is paused while its event is, but not before its event source is off', () => {
-  const waiting = delivery({ id: 'waiting', state: 'queued' });
-  const others = [
-    delivery({ id: 'done' }),
-    delivery({ id: 'other', state: 'queued', event: 'girl.created' }),
-  ];
+/** All rows of a search, as the stream sends them. */
+function receive(put: readonly Delivery[], search = ''): void {
   takeReset();
-  takeRows({ put: [waiting, delivery({ id: 'again', state: 'retrying' }), ...others], removed: [] });
-  takeReady({ total: 4 }, '');
-  const pause = (change: object) => {
-    const depth = { visible: 1, inFlight: 0 };
-    const queue = { event: 'shop.updated' as const, ...depth, dead: depth, ...change };
-    queues.value = { ...queues.value, value: { events: [queue], receiverQueues: [], problems: [] } };
-    return rows.value.all.flatMap(({ id, state }) => (state === 'paused' ? [id] : []));
-  };
-  expect(pause({})).toEqual([]);
-  expect(pause({ paused: { by: 'mara' }, pausing: true })).toEqual([]);
-  expect(pause({ paused: { by: 'mara' } })).toEqual(['waiting', 'again']);
-  expect(deliveryOf('waiting')).toEqual({ ...waiting, state: 'paused' });
-  expect(pause({})).toEqual([]);
+  takeRows({ put, removed: [] });
+  takeReady({ total: put.length }, search);
+}
+
+const show = (query: Record<string, string>) => {
+  route.value = { view: 'deliveries', path: [], query };
+};
+
+const shownIds = () => shownRows.value.map(({ id }) => id);
+
+beforeEach(() => {
+  show({});
+  follow();
+  queues.value = { ...queues.value, value: undefined };
 });
 
-test('a list is not frozen with the rows of the search before', () => {
-  const receive = (id: string, search: string) => {
-    takeReset();
-    takeRows({ put: [delivery({ id })], removed: [] });
-    takeReady({ total: 1 }, search);
-  };
-  receive('of-all', '');
-  route.value = { view: 'deliveries', path: [], query: { search: 'next' } };
-  freeze();
-  expect(frozen.value).toBeUndefined();
-  receive('of-next', 'next');
-  expect(shownRows.value.map(({ id }) => id)).toEqual(['of-next']);
-  freeze();
-  expect(frozen.value?.rows).toHaveLength(1);
-  route.value = { view: 'deliveries', path: [], query: {} };
-});
+describe('the list', () => {
+  test('is sorted newest first, and by id at the same time', () => {
+    receive([delivery('b'), delivery('c'), delivery('a', { receivedAt: at(1) })]);
+    expect(shownIds()).toEqual(['a', 'c', 'b']);
+  });
 
-describe('a filter', () => {
-  const isMatch = (query: Record<string, string>, now = NOW) => {
-    const filter = readFilter(query);
-    if (typeof filter === 'string') throw new Error(filter);
-    return matches(delivery(), filter, now);
-  };
+  test('has a row that waits as paused while its event is, but not before its event source is off', () => {
+    const other = delivery('other', { state: 'queued', event: 'girl.created' });
+    receive([delivery('waiting', { state: 'queued' }), delivery('done'), other]);
+    const paused = (change: object) => {
+      queues.value = { ...queues.value, value: queueInfo(change) };
+      return rows.value.all.flatMap(({ id, state }) => (state === 'paused' ? [id] : []));
+    };
+    expect(paused({ paused: { by: 'mara' }, pausing: true })).toEqual([]);
+    expect(paused({ paused: { by: 'mara' } })).toEqual(['waiting']);
+    expect(deliveryOf('waiting')).toMatchObject({ state: 'paused' });
+    expect(paused({})).toEqual([]);
+  });
 
-  test.each([
-    {},
-    { search: 'event:updated' },
-    { outcome: 'done' },
-    { search: 'shop:shop-10 any text' },
-    { since: '15m' },
-    { since: '2026-11-21T11:50:00Z' },
-  ])('matches a delivery: %j', (query) => {
-    expect(isMatch(query)).toBe(true);
+  test('is filtered by parts of event and shop, also of those that a refused request claims, and by outcome', () => {
+    const refused = { state: 'rejected', claimed: true } as const;
+    receive([
+      delivery('a'),
+      delivery('b', refused),
+      delivery('c', { shopId: 'other' }),
+      delivery('d', { event: 'girl.created' }),
+    ]);
+    show({ search: 'event:UPDATED shop:shop-10' });
+    expect(shownIds()).toEqual(['b', 'a']);
+    expect(counts.value).toEqual({ 'needs-you': 0, rejected: 1, 'in-progress': 0, done: 1 });
+    show({ search: 'event:updated shop:shop-10', outcome: 'rejected' });
+    expect(shownIds()).toEqual(['b']);
+    show({ outcome: 'unknown' });
+    expect(shownIds()).toHaveLength(4);
+  });
+
+  test('searches payloads for the text beside the words of the page', () => {
+    const words = { text: 'some "text":1', event: 'girl', shop: 'a' };
+    expect(readSearch(' shop:A  some "text":1 event:girl ')).toEqual(words);
+  });
+
+  test('that is stopped counts newer deliveries, and shows older ones that arrive late', () => {
+    receive([delivery('b', { receivedAt: at(2) })]);
+    stop();
+    receive(['a', 'b', 'c'].map((id, index) => delivery(id, { receivedAt: at(index + 1) })));
+    // Another process of the server sends other rows.
+    expect(shownIds()).toEqual(['c', 'b', 'a']);
+    const live = rows.value.all;
+    expect(countNewer(live, delivery('b', { receivedAt: at(2) }))).toBe(1);
+    expect(countNewer(live, delivery('gone', { receivedAt: at(2) }))).toBe(2);
+    expect(countNewer(live, delivery('gone', { receivedAt: at(0) }))).toBe(3);
+    expect(countNewer(live, undefined)).toBe(3);
+  });
+
+  test('is not stopped with the rows of the search before', () => {
+    receive([delivery('of-all')]);
+    show({ search: 'next' });
+    stop();
+    receive([delivery('of-next')], 'next');
+    expect([newer.value, shownIds()]).toEqual([0, ['of-next']]);
   });
 
   test.each([
-    { search: 'event:girl' },
-    { outcome: 'in-progress' },
-    { search: 'any shop:2002' },
-    { since: '5m' },
-  ])('does not match it: %j', (query) => {
-    expect(isMatch(query)).toBe(false);
-  });
-
-  test('of the last 15 minutes moves with time', () => {
-    expect(isMatch({ since: '15m' }, NOW + 6 * 60_000)).toBe(false);
-  });
-
-  test('searches payloads for the text beside its words', () => {
-    expect(readSearch(' shop:A  some "text":1 event:girl ')).toEqual({
-      text: 'some "text":1',
-      event: 'girl',
-      shop: 'a',
-    });
-  });
-
-  test.each([
-    { query: { outcome: 'bogus' }, problem: /^“bogus” is not an outcome/ },
-    { query: { since: 'yesterday' }, problem: /^“yesterday” is not a time/ },
-    { query: { since: '2026-13-45' }, problem: /^“2026-13-45” is not a time/ },
-  ])('that is invalid is named: $query', ({ query, problem }) => {
-    expect(readFilter(query)).toMatch(problem);
+    { key: 'j', from: -1, to: 0 },
+    { key: 'ArrowDown', from: 39, to: 39 },
+    { key: 'k', from: -1, to: 0 },
+    { key: 'ArrowUp', from: 5, to: 4 },
+    { key: 'PageDown', from: 10, to: 25 },
+    { key: 'PageUp', from: 3, to: 0 },
+    { key: 'Home', from: 7, to: 0 },
+    { key: 'End', from: 7, to: 39 },
+  ])('moves from row $from to row $to with the key $key', ({ key, from, to }) => {
+    expect(rowAfterKey(key, from, 40)).toBe(to);
   });
 });
 
@@ -145,120 +155,77 @@ test.each([
   expect(outcomeOf(state)).toBe(outcome);
 });
 
-test('events on a queue for review can be redriven, each once, if they have a consumer', () => {
-  const rows = [
-    delivery({ state: 'dead-letter', eventId: 'e1' }),
-    delivery({ state: 'dead-letter', eventId: 'e1' }),
-    delivery({ state: 'invalid', eventId: 'e2' }),
-    delivery({ state: 'parked', eventId: 'e3' }),
-    delivery({ state: 'parked', event: 'shop.exploded', eventId: 'e5' }),
-    delivery({ eventId: 'e4' }),
-  ];
-  expect([...redrivable(rows, ['shop.updated'])]).toEqual([
-    ['shop.updated', ['e1']],
-    ['quarantine', ['e2']],
-    ['unrouted', ['e3']],
-  ]);
-});
-
-describe('a frozen list', () => {
-  const rows = (ids: string) => [...ids].map((id) => delivery({ id }));
-  const frozen = freezeList(rows('dcb'));
-
-  test('counts deliveries that are newer than all of it', () => {
-    expect(countNew(frozen, rows('fedcb'))).toBe(2);
-  });
-
-  test('continues with deliveries that are older than all of it', () => {
-    expect(olderThan(frozen, rows('edcba0'))).toEqual(rows('a0'));
-  });
-
-  test('does not move if rows appear between its own, or disappear', () => {
-    expect(olderThan(frozen, rows('dxb'))).toEqual([]);
-    expect(countNew(frozen, rows('dxb'))).toBe(0);
-  });
-
-  test('ends if its filter matches none of its rows', () => {
-    expect(olderThan(frozen, rows('zy'))).toEqual([]);
-  });
-});
-
 describe('the difference between two items', () => {
   test('has added, removed, changed and unchanged attributes', () => {
     const before = { shop_id: 's', name: 'old', gone: 1 };
     expect(diffItems(before, { shop_id: 's', name: 'new', more: [1] })).toEqual([
-      { name: 'shop_id', kind: 'same', before: '"s"', after: '"s"' },
-      { name: 'name', kind: 'changed', before: '"old"', after: '"new"' },
-      { name: 'more', kind: 'added', after: '[1]' },
-      { name: 'gone', kind: 'removed', before: '1' },
+      { name: 'shop_id', kind: 'unchanged', value: '"s"' },
+      { name: 'name', kind: 'removed', value: '"old"' },
+      { name: 'name', kind: 'added', value: '"new"' },
+      { name: 'more', kind: 'added', value: '[1]' },
+      { name: 'gone', kind: 'removed', value: '1' },
     ]);
   });
 
-  test('is the whole item if one of them is missing', () => {
-    expect(diffItems(null, { a: 1 })).toEqual([{ name: 'a', kind: 'added', after: '1' }]);
-    expect(diffItems({ a: 1 }, null)).toEqual([{ name: 'a', kind: 'removed', before: '1' }]);
-  });
-
-  test('ignores the order of keys, but distinguishes a number from its text', () => {
+  test('ignores the order of keys, distinguishes a number from its text, and has attributes of any name', () => {
+    const before = { x: { a: 1, b: { c: 2, d: 3 } }, y: 1 };
     const after = { x: { b: { d: 3, c: 2 }, a: 1 }, y: '1' };
-    expect(diffItems({ x: { a: 1, b: { c: 2, d: 3 } }, y: 1 }, after)).toMatchObject([
-      { kind: 'same' },
-      { kind: 'changed' },
-    ]);
-  });
-
-  test('has attributes of any name', () => {
+    expect(diffItems(before, after).map(({ kind }) => kind)).toEqual(['unchanged', 'removed', 'added']);
     const names = diffItems({}, JSON.parse('{"__proto__":1,"constructor":2}')).map(({ name }) => name);
     expect(names).toEqual(['__proto__', 'constructor']);
   });
-});
 
-test('a notification is named after its topic', () => {
-  expect(topicTitle('ReviewTopicArn')).toBe('Review notification');
+  test('is titled by the name of a table or a topic', () => {
+    expect([outputTitle('ShopCacheTable'), outputTitle('ReviewTopicArn')]).toEqual(['Shop cache', 'Review']);
+  });
 });
 
 describe('a timeline', () => {
-  const noon = new Date(2026, 10, 21, 12);
-  const step = (seconds: number, change: Partial<HistoryStep> = {}): HistoryStep => ({
+  const step = (second: number, change: Partial<HistoryStep> = {}): HistoryStep => ({
     kind: 'failed',
-    at: new Date(noon.getTime() + seconds * 1000).toISOString(),
+    at: at(second),
     ...change,
   });
 
   test('counts from the end of the previous step, which may be several equal attempts', () => {
-    const { at: until } = step(5);
-    const steps = [step(0), step(0.012), step(1, { attempts: 3, until }), step(7), step(6)];
-    expect(timelineRows(steps, noon).map(({ gap }) => gap)).toEqual(['', '+12 ms', '+988 ms', '+2 s', '']);
+    const steps = [step(0), step(1), step(2, { attempts: 3, until: at(5) }), step(7), step(6)];
+    const gaps = steps.map((one, index) => gapText(one, steps[index - 1]));
+    expect(gaps).toEqual(['', '+1 s', '+1 s', '+2 s', '']);
   });
 
-  test('hides steps in the middle, and counts from the last of them', () => {
-    const steps = Array.from({ length: 150 }, (_, second) => step(second));
-    const rows = timelineRows(steps, noon);
-    expect(rows).toHaveLength(120);
-    expect(rows.filter(({ hidden }) => hidden > 0)).toEqual([
-      { step: steps[90], gap: '+1 s', day: undefined, hidden: 30 },
-    ]);
-  });
-
-  test.each([
-    { now: noon, days: [undefined, 'Sunday, 22 November 2026', undefined] },
-    {
-      now: new Date(2026, 10, 22),
-      days: ['Saturday, 21 November 2026', 'Sunday, 22 November 2026', undefined],
-    },
-  ])('has the day above the first step of each day: $days', ({ now, days }) => {
-    const hours = [11, 13, 14].map((hour) => step(hour * 3600));
-    expect(timelineRows(hours, now).map(({ day }) => day)).toEqual(days);
+  test('has the steps of its own request first, and folds those of others with the same body', () => {
+    const [first, own, shared] = [step(0, { requestId: 'a' }), step(1, { requestId: 'b' }), step(2)];
+    const third = step(3, { requestId: 'c' });
+    const steps = [first, own, shared, third];
+    expect(splitSteps(steps, 'b')).toEqual({ own: [own, shared], others: [first, third], requests: 2 });
   });
 });
 
-test.each([
-  {
-    text: '{"level":"INFO","message":"Processed","timestamp":"t","eventId":"e","attempt":1,"cause":{"error":"E"}}',
-    line: { level: 'INFO', message: 'Processed', fields: 'attempt=1  cause={"error":"E"}' },
-  },
-  { text: 'START RequestId: 1', line: { level: '', message: 'START RequestId: 1', fields: '' } },
-  { text: '{"cut":', line: { level: '', message: '{"cut":', fields: '' } },
-])('the log line $text is shown in parts', ({ text, line }) => {
-  expect(readLogLine(text)).toEqual(line);
+describe('what a view shows', () => {
+  const showStack = (local: boolean) => {
+    changes.value = 0;
+    setStack({ local } as StackInfo);
+  };
+
+  test('of a stage is loaded again after a command, because reading costs money', () => {
+    showStack(false);
+    takeQueues(queueInfo());
+    takeQueues(queueInfo());
+    expect(changes.value).toBe(0);
+    commandEnded();
+    expect(changes.value).toBe(1);
+  });
+
+  test('of the local stack is loaded again when the stream sends its queues again', () => {
+    showStack(true);
+    takeQueues(queueInfo());
+    commandEnded();
+    expect(changes.value).toBe(0);
+    takeQueues(queueInfo());
+    expect(changes.value).toBe(1);
+  });
+});
+
+test('messages on dead-letter queues, in quarantine and unrouted need somebody', () => {
+  expect(needsYouCount(queueInfo())).toBe(14);
 });

@@ -1,20 +1,10 @@
 import { defaultKeymap, history, historyKeymap, standardKeymap } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
-import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
+import { bidiIsolates, HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { EditorState, type Extension } from '@codemirror/state';
-import {
-  Decoration,
-  drawSelection,
-  EditorView,
-  keymap,
-  lineNumbers,
-  MatchDecorator,
-  ViewPlugin,
-  type ViewUpdate,
-  WidgetType,
-} from '@codemirror/view';
+import { drawSelection, EditorView, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
-import { NAMED, nameOfRun } from './visible.tsx';
+import { characterName, INVISIBLE } from './visible.tsx';
 
 export interface CodeOptions {
   readonly text: string;
@@ -23,41 +13,32 @@ export interface CodeOptions {
   readonly onChange?: ((text: string) => void) | undefined;
 }
 
-export interface MountedCode {
-  readonly set: (text: string) => void;
-  readonly destroy: () => void;
-}
-
 /**
  * Shows JSON or any other text in CodeMirror, in a shadow root. The page's Content-Security-Policy forbids `style`
  * elements, but in a shadow root CodeMirror uses constructed stylesheets. Nothing in the text is invisible or moves
  * other text. Tab is not bound, so it leaves the text (WCAG 2.1.2).
  */
-export function mountCode(host: HTMLElement, { text, label, onChange }: CodeOptions): MountedCode {
+export function mountCode(host: HTMLElement, { text, label, onChange }: CodeOptions): EditorView {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
-  const attributes = { 'aria-label': label, tabindex: '0', autocapitalize: 'off' };
-  const state = EditorState.create({
+  const view = new EditorView({
+    root,
+    parent: root,
     doc: text,
     extensions: [
       ...(onChange === undefined ? READING : editing(onChange)),
-      EditorView.contentAttributes.of(attributes),
+      EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0', autocapitalize: 'off' }),
       lineNumbers(),
       drawSelection(),
       EditorView.lineWrapping,
       json(),
       syntaxHighlighting(COLOURS),
-      isolatedText,
-      EditorView.bidiIsolatedRanges.of((view) => view.plugin(isolatedText)?.found ?? Decoration.none),
-      invisibleCharacters,
+      bidiIsolates(),
+      highlightSpecialChars({ specialChars: INVISIBLE, render: nameElement }),
       THEME,
     ],
   });
-  const view = new EditorView({ root, parent: root, state });
   if (onChange !== undefined) view.focus();
-  return {
-    set: (changed) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: changed } }),
-    destroy: () => view.destroy(),
-  };
+  return view;
 }
 
 /** The text is not editable but has a cursor, so that the keyboard can select a value and scroll. */
@@ -77,56 +58,12 @@ const editing = (onChange: (text: string) => void): readonly Extension[] => [
   }),
 ];
 
-const decorated = (decorator: MatchDecorator) =>
-  ViewPlugin.define(
-    (view) => ({
-      found: decorator.createDeco(view),
-      update(update: ViewUpdate) {
-        this.found = decorator.updateDeco(update, this.found);
-      },
-    }),
-    { decorations: ({ found }) => found },
-  );
-
-/**
- * Isolates right-to-left text within its string, so that it does not move punctuation outside. Source:
- * Unicode's Bidi_Class R and AL.
- */
-const isolatedText = decorated(
-  new MatchDecorator({
-    regexp: /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}][^"\n]*/gu,
-    decoration: Decoration.mark({ tagName: 'bdi', bidiIsolate: null }),
-  }),
-);
-
-class NameWidget extends WidgetType {
-  readonly #name: string;
-
-  constructor(name: string) {
-    super();
-    this.#name = name;
-  }
-
-  override eq(other: NameWidget): boolean {
-    return other.#name === this.#name;
-  }
-
-  toDOM(): HTMLElement {
-    const element = document.createElement('span');
-    element.className = 'invisible';
-    element.textContent = this.#name;
-    return element;
-  }
+function nameElement(code: number): HTMLElement {
+  const element = document.createElement('span');
+  element.className = 'invisible';
+  element.textContent = characterName(code);
+  return element;
 }
-
-const invisibleCharacters = decorated(
-  new MatchDecorator({
-    regexp: NAMED,
-    decorate: (add, from, to, [run, emoji]) => {
-      if (emoji === undefined) add(from, to, Decoration.replace({ widget: new NameWidget(nameOfRun(run)) }));
-    },
-  }),
-);
 
 const COLOURS = HighlightStyle.define([
   { tag: tags.propertyName, color: 'var(--json-key)' },
@@ -148,11 +85,5 @@ const THEME = EditorView.theme({
   },
   '.cm-gutters': { background: 'none', border: '0', color: 'var(--text-faint)' },
   '.cm-lineNumbers .cm-gutterElement': { padding: '0 1ch 0 calc(8px + 1ch)', minWidth: '0' },
-  '.invisible': {
-    padding: '0 3px',
-    borderRadius: '3px',
-    background: 'var(--warning-soft)',
-    color: 'var(--warning)',
-    fontSize: '0.85em',
-  },
+  '.invisible': { background: 'var(--warning-soft)', color: 'var(--warning)', fontSize: '0.85em' },
 });
