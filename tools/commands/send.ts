@@ -1,16 +1,11 @@
-import { existsSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import * as z from 'zod/mini';
 import { readSamples, sampleBody } from '../../events/samples.ts';
-import { isEventName } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import { SECRET_REFRESH_INTERVAL } from '../../lambda/limits.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
-import type { FunctionName } from '../stage/history/follow-facts.ts';
-import type { Trace } from '../stage/history/trace.ts';
-import { OUTPUTS_FILE } from '../stage/local-folder.ts';
 import type { Operation, RecordedDelivery } from '../stage/operation.ts';
 import {
   orRefusal,
@@ -35,8 +30,6 @@ import { typedPath } from '../terminal/project-folder.ts';
 import { shownId } from '../terminal/terminal.ts';
 import { duration } from '../terminal/text.ts';
 
-const DEFAULT_URL = `http://localhost:3000${WEBHOOK_PATH}`;
-
 /** Maximum number of deliveries. Their answers are in memory until the end. */
 const MAX_DELIVERIES = 100_000;
 
@@ -57,15 +50,25 @@ export const sendCommand = (runOperation: RunOperation) =>
   hookctlCommand('send', 'Signs a sample event and posts it. The timestamp is set to now.')
     .argument('[event]', 'event to send, such as shop.updated; samples are in events/')
     .option('--file <file>', 'post a file instead of a sample; - is standard input', typedPath)
-    .option(
-      '--again <id>',
-      'post an earlier delivery again, signed with the current secret; takes the same ids as trace',
+    .addOption(
+      new Option(
+        '--again <id>',
+        'post an earlier delivery again, signed with the current secret; takes the same ids as trace',
+      ).conflicts(['file', 'url']),
     )
-    .option('--same-headers', 'with --again and a request id: keep headers and signature; local stack only')
-    .option(
-      '--url <url>',
-      'address to post to, such as localhost:3000 (default: the webhook of the stack)',
-      webhookUrl,
+    .addOption(
+      new Option(
+        '--same-headers',
+        'with --again and a request id: keep headers and signature; local stack only',
+      ).conflicts('badSignature'),
+    )
+    .addOption(
+      new Option(
+        '--url <url>',
+        'address to post to, such as localhost:3000 (default: the webhook of the stack)',
+      )
+        .argParser(webhookUrl)
+        .conflicts(['stage', 'outputs', 'wait']),
     )
     .addOption(secretOption(SECRET_OF_STACK))
     .option(
@@ -73,11 +76,6 @@ export const sendCommand = (runOperation: RunOperation) =>
       'number of deliveries; each sample is 1 ms newer',
       wholeNumber(1, MAX_DELIVERIES),
       1,
-    )
-    .addOption(
-      new Option('--encoding <encoding>', 'encoding of the signature')
-        .choices(['hex', 'base64'])
-        .default('hex' as const),
     )
     .option('--bad-signature', 'sign with a wrong secret, and expect 401')
     .addOption(
@@ -90,120 +88,78 @@ export const sendCommand = (runOperation: RunOperation) =>
     .addOption(outputsOption())
     .addOption(jsonOption())
     .action(async (event, options, send) => {
-      refuseCombinations(event, options);
-      const { again, file } = options;
+      const { again, file, url, sameHeaders } = options;
+      if (event !== undefined && (again ?? file) !== undefined) {
+        throw new UsageError('Give one of: an event, --file or --again');
+      }
+      if (sameHeaders && again === undefined) throw new UsageError('--same-headers is for --again');
       const given = again === undefined && file !== STANDARD_INPUT ? bodyOf(file, event) : undefined;
       const isDefaultSecret = send.getOptionValueSource('secret') === 'default';
-      await runOperation(whereOf(options), async (operation) => {
+      await runOperation({ ...options, url }, async (operation) => {
         if (event !== undefined) requireDeployed(operation.stack, event);
-        const source =
+        const sendable =
           again === undefined
-            ? { bodyAt: given ?? (await standardInput(operation)), event }
+            ? { bodyAt: given ?? (await standardInput(operation)) }
             : await deliveryOf(operation, again, options);
-        if (source === undefined) return false;
-        const key = await keyOf(operation, isDefaultSecret, options.secret);
-        return sendAll(operation, source, { ...options, secret: key });
+        if (sendable === undefined) return false;
+        const secret = await keyOf(operation, isDefaultSecret, options.secret);
+        return sendAll(operation, sendable, { ...options, secret });
       });
     });
 
 export const command = sendCommand(runOperation);
 
 interface SendOptions {
-  readonly file?: string | undefined;
-  readonly again?: string | undefined;
   readonly sameHeaders?: true | undefined;
-  readonly url?: string | undefined;
-  readonly stage?: string | undefined;
-  readonly outputs?: string | undefined;
   readonly secret: string;
   readonly count: number;
-  readonly encoding: 'hex' | 'base64';
   readonly badSignature?: true | undefined;
   /** Seconds to wait; true for the default. */
   readonly wait?: number | true | undefined;
   readonly json?: true | undefined;
 }
 
-/** @throws CommandError if two options exclude each other */
-function refuseCombinations(
-  event: string | undefined,
-  { again, file, url, sameHeaders, badSignature, wait, ...where }: SendOptions,
-): void {
-  const hasSource = event !== undefined || file !== undefined || url !== undefined;
-  const namesStack = where.stage !== undefined || where.outputs !== undefined;
-  const refusals: readonly (readonly [isWrong: boolean | undefined, why: string])[] = [
-    [
-      again !== undefined && hasSource,
-      '--again sends a delivery of a stack: leave out the event, --file and --url',
-    ],
-    [
-      sameHeaders && (again === undefined || badSignature),
-      '--same-headers is for --again, without --bad-signature',
-    ],
-    [file !== undefined && event !== undefined, 'Either an event or --file, not both'],
-    [url !== undefined && namesStack, 'Either --url or a stack, not both'],
-    [
-      url !== undefined && wait !== undefined,
-      '--wait reads the logs of a stack: name it by --stage or --outputs, not --url',
-    ],
-  ];
-  const [, why] = refusals.find(([isWrong]) => isWrong) ?? [];
-  if (why !== undefined) throw new UsageError(why);
-}
-
-/** Where to send: a stage, a stack with an outputs file, or an address. By default the local webhook. */
-function whereOf({ stage, outputs, url, again, wait }: SendOptions) {
-  const isOfStack = [stage, outputs, again, wait].some((option) => option !== undefined);
-  const fallback = isOfStack || existsSync(OUTPUTS_FILE) ? undefined : DEFAULT_URL;
-  return { stage, outputs, url: url ?? fallback };
+interface Sendable {
+  /** @param index number of the delivery, from 0 */
+  readonly bodyAt: (index: number) => Uint8Array;
+  /** A request to repeat with its own headers. Undefined: the body is signed. */
+  readonly request?: RepeatableRequest | undefined;
 }
 
 /** @returns whether all answers were as expected and, with `wait`, all deliveries were processed in time */
 async function sendAll(operation: Operation, sendable: Sendable, options: SendOptions): Promise<boolean> {
   const { badSignature, json, wait } = options;
-  const { event } = sendable;
   const since = new Date();
   const answers = await postAll(operation, sendable, options);
   const areExpected = answers.every(({ status }) => status === (badSignature ? 401 : 200));
   if (wait === undefined || operation.signal.aborted) return areExpected;
-  const functions = event !== undefined && isEventName(event) ? ['receiver' as const, event] : undefined;
-  const awaiting = { seconds: wait === true ? DEFAULT_WAIT_SECONDS : wait, since, functions, json };
-  return (await awaitAnswers(operation, answers, awaiting)) && areExpected;
+  const seconds = wait === true ? DEFAULT_WAIT_SECONDS : wait;
+  return (await awaitAnswers(operation, answers, { seconds, since, json })) && areExpected;
 }
 
 /** Posts all deliveries, and prints the answers. */
 async function postAll(
-  operation: Operation,
-  sendable: Sendable,
-  { secret, encoding, badSignature, count, json, wait }: SendOptions,
+  { stack, signal, onPosted, printLine }: Operation,
+  { bodyAt, request }: Sendable,
+  { secret, badSignature, count, json, wait }: SendOptions,
 ): Promise<SentAnswer[]> {
-  const { printLine, signal } = operation;
-  const signing = { secret: badSignature ? `${secret} but wrong` : secret, encoding };
+  const key = badSignature ? `${secret} but wrong` : secret;
   const answers: SentAnswer[] = [];
   for (let index = 0; index < count && !signal.aborted; index += 1) {
-    const answer = await postOne(operation, sendable, index, signing);
+    const post = { url: stack.webhookUrl, body: bodyAt(index), signal };
+    const { status, body, requestId } = await (request
+      ? postRecorded(request, post)
+      : postSigned({ ...post, secret: key }));
+    const answer = { status, body };
+    onPosted?.(answer, requestId);
     if (!json) printLine(answerText(answer));
     else if (wait === undefined) printLine(JSON.stringify(answer));
     answers.push(answer);
   }
   if (!badSignature && !json && answers.some(({ status }) => status === 401)) {
-    for (const line of await hintsAfterRotation(operation.stack)) printLine(line);
+    for (const line of await hintsAfterRotation(stack)) printLine(line);
   }
   return answers;
-}
-
-async function postOne(
-  { stack, signal, onPosted }: Operation,
-  { bodyAt, request }: Sendable,
-  index: number,
-  signing: Pick<SendOptions, 'secret' | 'encoding'>,
-): Promise<SentAnswer> {
-  const post = { url: stack.webhookUrl, body: bodyAt(index), signal };
-  const { status, body, requestId } = await (request
-    ? postRecorded(request, post)
-    : postSigned({ ...post, ...signing }));
-  onPosted?.({ status, body }, requestId);
-  return { status, body };
 }
 
 /**
@@ -223,14 +179,6 @@ async function hintsAfterRotation(stack: Stage): Promise<string[]> {
     `The secret was changed ${duration(age)} ago.`,
     `A running receiver may answer 401 to the new secret for up to ${SECRET_REFRESH_INTERVAL / 1000} s. Send it again then.`,
   ];
-}
-
-interface Sendable {
-  /** @param index number of the delivery, from 0 */
-  readonly bodyAt: (index: number) => Uint8Array;
-  readonly event?: string | undefined;
-  /** A request to repeat with its own headers. Undefined: the body is signed. */
-  readonly request?: RepeatableRequest | undefined;
 }
 
 /** @throws CommandError if the stack does not know the event yet, and would park the delivery */
@@ -310,7 +258,7 @@ async function deliveryOf(
     const what = `${event ?? 'unknown kind'}, ${bytes.length} bytes`;
     printLine(`Sending event ${shownId(eventId, width)} (${what}) again, from ${from}.`);
   }
-  return { bodyAt: () => bytes, event };
+  return { bodyAt: () => bytes };
 }
 
 const recordedSchema = z.object({
@@ -346,38 +294,36 @@ async function keyOf({ stack }: Operation, isDefault: boolean, secret: string): 
 }
 
 /**
- * Waits for the effects of accepted deliveries.
+ * Waits for the effects of accepted deliveries, and prints each history.
  * @returns false if a delivery is not processed in time
  */
 async function awaitAnswers(
   operation: Operation,
   answers: readonly SentAnswer[],
-  {
-    json,
-    ...options
-  }: {
-    readonly since: Date;
-    readonly seconds: number;
-    readonly functions: readonly FunctionName[] | undefined;
-    readonly json: true | undefined;
-  },
+  { json, ...options }: { readonly since: Date; readonly seconds: number; readonly json: true | undefined },
 ): Promise<boolean> {
-  const { printLine } = operation;
+  const { stack, width, printLine } = operation;
   const accepted = answers.flatMap((answer) => {
     const ids = acceptedSchema.safeParse(answer.body);
     return answer.status === 200 && ids.success ? [{ ...ids.data, answer }] : [];
   });
   const awaited = new Set(accepted.map(({ answer }) => answer));
-  const others = answers.filter((answer) => !awaited.has(answer));
-  if (json) for (const answer of others) printLine(JSON.stringify(answer));
+  const others = json ? answers.filter((answer) => !awaited.has(answer)) : [];
+  for (const answer of others) printLine(JSON.stringify(answer));
   if (accepted.length === 0) return true;
-  let traced = 0;
-  const onTrace = (trace: Trace) => {
-    printLine(JSON.stringify({ ...accepted[traced]?.answer, trace }));
-    traced += 1;
-  };
   const { awaitDeliveries } = await import('../stage/history/wait.ts');
-  return awaitDeliveries(operation, accepted, { ...options, onTrace: json && onTrace });
+  const { describeTrace } = await import('../stage/history/print.ts');
+  const { stateTitle } = await import('../stage/history/state-text.ts');
+  const tones: string[] = [];
+  for await (const { isSettled, ...trace } of awaitDeliveries(operation, accepted, options)) {
+    const late = isSettled ? [] : [`It has not settled after ${options.seconds} s.`];
+    const lines = json
+      ? [JSON.stringify({ ...accepted[tones.length]?.answer, trace })]
+      : ['', ...describeTrace(trace, stack, width), ...late];
+    for (const line of lines) printLine(line);
+    tones.push(stateTitle(trace.history.now[0].state).tone);
+  }
+  return tones.length === accepted.length && tones.every((tone) => tone === 'good');
 }
 
 /**
@@ -388,7 +334,9 @@ async function awaitAnswers(
 function webhookUrl(text: string): string {
   const url = URL.parse(/^[a-z]+:\/\//i.test(text) ? text : `http://${text}`);
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new InvalidArgumentError(`It must be an address such as ${DEFAULT_URL}.`);
+    throw new InvalidArgumentError(
+      'It must be an address such as http://localhost:3000/api/v1/webhooks/partner.',
+    );
   }
   if (!text.includes('/')) url.pathname = WEBHOOK_PATH;
   return url.href;

@@ -3,13 +3,13 @@ import { isEventName } from '../../lambda/events/catalogue.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import { mergedAttempts } from '../stage/history/derive-history.ts';
 import { itemNow, itemOfEvent, plainItem } from '../stage/history/effects.ts';
-import type { Effect, ExchangeFact, Fact, LineFact, PlainItem, RecordFact } from '../stage/history/facts.ts';
+import type { Effect, ExchangeFact, Fact, LineFact, RecordFact } from '../stage/history/facts.ts';
 import { findFacts } from '../stage/history/find-facts.ts';
 import { followArchive, followLines } from '../stage/history/follow-facts.ts';
 import type { Delivery, History } from '../stage/history/history.ts';
 import { DISCARDED } from '../stage/history/log-line.ts';
 import { LogSearch, windowOf } from '../stage/history/log-search.ts';
-import { readNewestRecords, storedRecord } from '../stage/history/records.ts';
+import { inReadingTime, readRecords, storedRecord } from '../stage/history/records.ts';
 import { type HistoryStore, MAX_PAYLOAD_BYTES } from '../stage/history/store.ts';
 import { locate } from '../stage/history/trace.ts';
 import { refusalOf } from '../stage/operation.ts';
@@ -19,13 +19,6 @@ import { CommandError } from '../terminal/command-error.ts';
 import type { DeliveryDetail, Notice, PayloadSearch, RequestDetail } from './api.ts';
 
 const HOUR = 60 * 60 * 1000;
-
-/** The key of each table, by the name of the stack's output. The same keys are in `lib/pipeline/effects.ts`. */
-const TABLE_KEYS: Readonly<Record<string, string>> = {
-  ShopCacheTable: 'shop_id',
-  CastTable: 'girl_id',
-  ContactPartnerTable: 'user_id',
-};
 
 interface TextSearch {
   readonly text: string;
@@ -146,8 +139,8 @@ export class Source {
     if (this.#search?.text !== text) this.#search = { text, read: new Map(), records: 0 };
     const search = this.#search;
     try {
-      const reading = { since, until: undefined, signal, read: search.read };
-      const { unread, records } = await readNewestRecords(this.stage, reading, (record, object) => {
+      const reading = { since, signal: inReadingTime(signal), read: search.read };
+      const { unread, records } = await readRecords(this.stage, reading, (record, object) => {
         if (matchesRecord({ search: text }, record)) this.store.addRecord(record, object);
       });
       search.records += records;
@@ -204,15 +197,13 @@ export class Source {
       if (this.since === undefined) {
         const logs = new LogSearch(this.stage, windowOf({}), signal);
         this.store.add(...(await logs.find(`"message":"${DISCARDED}".*${eventId}`)));
-        return logs.searched.refused;
+        return logs.source.problem;
       }
       const found = await findFacts(this.stage, id, { signal });
       if (found === undefined) return undefined;
       this.store.add(...found.facts);
-      const { logs, archive, queues } = found.sources;
-      const refused = [logs.refused, archive?.reason, queues?.refused];
-      const reasons = new Set(refused.filter((reason) => reason !== undefined));
-      return reasons.size > 0 ? [...reasons].join('; ') : undefined;
+      const problems = new Set(found.sources.flatMap(({ problem }) => problem ?? []));
+      return problems.size > 0 ? [...problems].join('; ') : undefined;
     } catch (error) {
       if (!(error instanceof Error) || signal.aborted) throw error;
       // Not fatal: the page shows what the store already has.
@@ -255,23 +246,17 @@ export class Source {
       const record = this.#record(delivery)?.record;
       const item = record && payload instanceof Uint8Array ? itemOfEvent(record, payload) : undefined;
       if (item === undefined) return { effects: [] };
-      return { effects: [itemNow(item, await this.#item(item.table, item.key))] };
+      const Key = { [item.id]: { S: item.key } };
+      const { Item } = await this.stage.dynamodb.send(
+        new GetItemCommand({ TableName: this.stage.outputs[item.table], Key, ConsistentRead: true }),
+      );
+      return { effects: [itemNow(item, Item && plainItem(Item))] };
     } catch (error) {
       return {
         effects: [],
         problem: `The item as it is now cannot be read: ${refusalOf(error, this.stage.local)}`,
       };
     }
-  }
-
-  async #item(table: string, id: string): Promise<PlainItem | undefined> {
-    const key = TABLE_KEYS[table];
-    if (key === undefined) return undefined;
-    const Key = { [key]: { S: id } };
-    const { Item } = await this.stage.dynamodb.send(
-      new GetItemCommand({ TableName: this.stage.outputs[table], Key, ConsistentRead: true }),
-    );
-    return Item && plainItem(Item);
   }
 
   /**

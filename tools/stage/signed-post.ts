@@ -19,8 +19,6 @@ interface Post {
 
 interface SignedPost extends Post {
   readonly secret: string;
-  /** @default 'hex' */
-  readonly encoding?: 'hex' | 'base64';
 }
 
 /** A recorded request that can be sent again. */

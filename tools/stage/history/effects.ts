@@ -1,3 +1,4 @@
+import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import { versionOf } from '../../../lambda/effects/event-order.ts';
 import { tableKey } from '../../../lambda/effects/table-key.ts';
@@ -5,10 +6,10 @@ import { catalogue } from '../../../lambda/events/catalogue.ts';
 import type { EffectName } from '../../../lambda/events/definition.ts';
 import { parsePayloadText } from '../../../lambda/events/envelope.ts';
 import type { ItemEffect, PlainItem } from './facts.ts';
-import { isObject } from './json.ts';
 
 /**
- * Where each effect writes: the output with the table's name, and the field of `data` with the item's key. Topics have
+ * Where each effect writes: the output with the table's name, and the field of `data` with the item's key, which
+ * is also the name of the table's key. Topics have
  * no items.
  */
 const WRITES: Readonly<Record<EffectName, { readonly table: string; readonly id: string } | undefined>> = {
@@ -23,6 +24,8 @@ const WRITES: Readonly<Record<EffectName, { readonly table: string; readonly id:
 interface ItemOfEvent {
   /** Name of the stack output. */
   readonly table: string;
+  /** Name of the table's key. */
+  readonly id: string;
   readonly key: string;
   readonly eventId: string;
   /**
@@ -39,53 +42,32 @@ export function itemOfEvent(record: ArchiveRecord, payload: Uint8Array): ItemOfE
   const parsed = parsePayloadText(Buffer.from(payload).toString());
   if (parsed.kind !== 'event') return undefined;
   const { data, timestamp } = parsed.event;
-  const id: unknown = Object.entries(data).find(([name]) => name === writes.id)?.[1];
-  if (typeof id !== 'string') return undefined;
+  const value: unknown = Object.entries(data).find(([name]) => name === writes.id)?.[1];
+  if (typeof value !== 'string') return undefined;
   const { receivedAt, eventId } = record;
   const version = versionOf({ timestamp, receivedAt, eventId });
-  return { table: writes.table, key: tableKey(id), eventId, version };
+  return { ...writes, key: tableKey(value), eventId, version };
 }
 
 /** The item as it is now, and whether this event wrote it. AWS keeps no earlier versions. */
-export function itemNow(written: ItemOfEvent, item: PlainItem | undefined): ItemEffect {
-  const { table, key } = written;
-  return { kind: 'item', table, key, now: item ?? null, ...writtenBy(written, item) };
+export function itemNow(
+  { table, key, eventId, version }: ItemOfEvent,
+  item: PlainItem | undefined,
+): ItemEffect {
+  const effect = { kind: 'item', table, key, now: item ?? null } as const;
+  // A contact also has a version for each field (decision D8).
+  const versions = Object.entries(item ?? {}).filter(([name]) => /(^|_)version$/.test(name));
+  if (versions.some(([, value]) => String(value).endsWith(`#${eventId}`)))
+    return { ...effect, written: 'by this event' };
+  const isNewer = typeof item?.version === 'string' && item.version > version;
+  return isNewer ? { ...effect, written: 'by a newer event' } : effect;
 }
 
 /**
- * A contact also has a version for each field (decision D8). If one of them is this event's, this event wrote the item.
+ * An item as plain JSON. Numbers that JavaScript cannot represent become strings.
+ * @param item in DynamoDB's JSON
  */
-function writtenBy(
-  { eventId, version }: ItemOfEvent,
-  item: PlainItem | undefined,
-): Pick<ItemEffect, 'written'> {
-  const versions = Object.entries(item ?? {}).filter(([name]) => /(^|_)version$/.test(name));
-  if (versions.some(([, value]) => String(value).endsWith(`#${eventId}`)))
-    return { written: 'by this event' };
-  const newest = item?.version;
-  return typeof newest === 'string' && newest > version ? { written: 'by a newer event' } : {};
-}
-
-/** An item as plain JSON. Numbers that JavaScript cannot represent become strings, and bytes become base64. */
-export function plainItem(item: Readonly<Record<string, object>>): PlainItem {
-  return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, plainValue(value)]));
-}
-
-function plainValue(attribute: unknown): unknown {
-  const [[type, value] = []] = Object.entries(isObject(attribute) ? attribute : {});
-  if (type === 'N') return plainNumber(value);
-  if (type === 'NULL') return null;
-  if (type === 'L' && Array.isArray(value)) return value.map(plainValue);
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
-  if (type === 'BS' && Array.isArray(value)) return value.map((bytes) => plainValue({ B: bytes }));
-  if (type === 'NS' && Array.isArray(value)) return value.map(plainNumber);
-  if (type === 'M' && isObject(value)) {
-    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, plainValue(inner)]));
-  }
-  return value;
-}
-
-function plainNumber(text: unknown): unknown {
-  const value = Number(text);
-  return String(value) === text ? value : text;
-}
+export const plainItem = (item: Readonly<Record<string, object>>): PlainItem =>
+  unmarshall(item as Parameters<typeof unmarshall>[0], {
+    wrapNumbers: (text) => (String(Number(text)) === text ? Number(text) : text),
+  });

@@ -36,28 +36,16 @@ export interface ExchangeFact extends FactBase {
   readonly durationMs: number;
 }
 
-/** A log line of the receiver or a consumer about the delivery. */
+/**
+ * A log line of the receiver or a consumer about the delivery. The local stack also writes one about each message that
+ * a crashed consumer had: AWS does not log which messages an invocation received.
+ */
 export interface LineFact extends FactBase {
   readonly kind: 'line';
   /** `receiver`, or the event of the consumer. */
   readonly function: string;
   /** The line as logged: JSON. */
   readonly text: string;
-}
-
-/**
- * A consumer's function ended without a result: it exited, ran out of memory or timed out. Only on the local stack: AWS
- * does not log which messages an invocation received.
- */
-export interface CrashFact extends FactBase {
-  readonly kind: 'crash';
-  readonly event: string;
-  /** Lambda's id of the invocation. */
-  readonly invocationId: string;
-  /** Lambda's name of the error, such as `Runtime.ExitError`. */
-  readonly error: string;
-  readonly messageId: string;
-  readonly attempt: number;
 }
 
 /** A record of the archive, without its payload. `at` is `settledAt`. */
@@ -76,8 +64,6 @@ export interface DeadLetterFact extends FactBase {
   readonly queue?: 'quarantine' | 'unrouted' | undefined;
   /** The consumer's reason for giving up. Absent if SQS moved the message itself. */
   readonly error?: string | undefined;
-  /** Receives that the source queue allows. Only if SQS moved the message itself. */
-  readonly receives?: number | undefined;
   /** When SQS deletes it. ISO 8601. */
   readonly until?: string | undefined;
 }
@@ -140,7 +126,6 @@ export interface NotificationEffect {
 export type Fact =
   | ExchangeFact
   | LineFact
-  | CrashFact
   | RecordFact
   | DeadLetterFact
   | LeftFact
@@ -154,28 +139,25 @@ export function recordFact({ body: _body, ...record }: ArchiveRecord, object: st
 }
 
 /** A key: equal for the same fact, whichever source reported it and however often. */
-export const identityOf = (fact: Fact): string => JSON.stringify(identity(fact));
-
-function identity(fact: Fact): readonly unknown[] {
-  switch (fact.kind) {
+export function identityOf(fact: Fact): string {
+  const { kind, at, requestId } = fact;
+  switch (kind) {
     case 'exchange':
-      return [fact.kind, fact.requestId];
+      return JSON.stringify([kind, requestId]);
     case 'line':
-      return [fact.kind, fact.text];
-    case 'crash':
-      return [fact.kind, fact.invocationId, fact.messageId];
+      return JSON.stringify([kind, fact.text]);
     case 'record': {
-      const { requestId, eventId, settledAt, outcome, attempt, replay } = fact.record;
-      return [fact.kind, requestId, eventId, settledAt, outcome, attempt, replay?.name];
+      const { eventId, settledAt, outcome, attempt, replay } = fact.record;
+      return JSON.stringify([kind, requestId, eventId, settledAt, outcome, attempt, replay?.name]);
     }
     case 'dead-letter':
-      return [fact.kind, fact.messageId];
+      return JSON.stringify([kind, fact.messageId]);
     case 'left':
-      return [fact.kind, fact.requestId, fact.messageId, fact.at];
+      return JSON.stringify([kind, requestId, fact.messageId, at]);
     case 'redrive':
-      return [fact.kind, fact.requestId, fact.at];
+      return JSON.stringify([kind, requestId, at]);
     case 'effect':
-      return [fact.kind, fact.eventId, fact.effect];
+      return JSON.stringify([kind, fact.eventId, fact.effect]);
   }
 }
 

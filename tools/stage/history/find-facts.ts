@@ -1,183 +1,193 @@
-import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
-import { CommandError } from '../../terminal/command-error.ts';
+import { CommandError, UsageError } from '../../terminal/command-error.ts';
 import type { ProgressDisplay } from '../../terminal/progress.ts';
-import { counted } from '../../terminal/text.ts';
-import { orRefusal } from '../operation.ts';
-import { type WaitingMessage, waitingMessages } from '../queues/waiting-messages.ts';
+import { SHORT_ID_LENGTH } from '../../terminal/terminal.ts';
 import type { Stage } from '../stage.ts';
-import { deadLetterFact, deadLettersOf } from './dead-letters.ts';
-import { type Fact, identityOf } from './facts.ts';
-import { type ArchiveSearched, type FoundRecords, findRecords, recordsOfLines } from './find-records.ts';
+import { deadLetterFact, deadLettersOf, findMessages } from './dead-letters.ts';
+import type { Fact } from './facts.ts';
+import { isObject, jsonOf } from './json.ts';
 import { parsedLines } from './log-line.ts';
-import { inPattern, LogSearch, windowOf } from './log-search.ts';
-import { type Ids, kindOf, parseTraceId, type TraceId } from './trace-id.ts';
+import { inPattern, LogSearch, type SearchedSource, windowOf } from './log-search.ts';
+import { findRecords, recordsOfLines } from './records.ts';
 
 /** Maximum number of candidates listed for an ambiguous id. A longer list would not help. */
 const MAX_CANDIDATES = 10;
 
-/** Where facts were searched for, and why a source could not be read. */
-export interface Sources {
-  readonly logs: LogSearch['searched'];
-  /** How the archive was searched. Absent if the search did not need the archive. */
-  readonly archive?: ArchiveSearched | undefined;
-  /** The queues that nothing consumes. Absent if the search did not need them. */
-  readonly queues?: { readonly complete: boolean; readonly refused?: string } | undefined;
+/** Maximum characters of an id. Longer than any id of AWS. */
+const LONGEST_ID = 128;
+
+/** Characters of event, request and message ids: hex digits, base64, UUIDs. */
+const POSSIBLE = /^[A-Za-z0-9._:=+/@~-]+$/;
+
+/** An event id, or the beginning of one (decision D7). */
+const OF_EVENT_ID = /^[0-9a-f]{8,64}$/i;
+
+export interface FindOptions {
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
+  readonly signal: AbortSignal;
+  readonly progress?: ProgressDisplay;
 }
 
 /**
  * Finds the facts of one event by any of its ids: first in the logs, then in the archive, then on the queues that
- * nothing consumes. The sources name everything that could not be read.
+ * nothing consumes.
+ * @param text an event, request or message id, or at least 8 characters of its beginning; or a complete webhookId
  * @returns undefined if it was interrupted
  * @throws CommandError if the id matches no event, or more than one
  */
-export async function findFacts(
-  stage: Stage,
-  text: string,
-  {
-    signal,
-    progress,
-    ...times
-  }: Parameters<typeof windowOf>[0] & { readonly signal: AbortSignal; readonly progress?: ProgressDisplay },
-) {
-  const id = parseTraceId(text);
+export async function findFacts(stage: Stage, text: string, { signal, progress, ...times }: FindOptions) {
+  const id = new TraceId(text);
   const window = windowOf(times);
   const logs = new LogSearch(stage, window, signal);
-  const searchArchive = (fits: (record: ArchiveRecord) => boolean) =>
-    findRecords(stage, { ...window, signal, progress }, fits, (found) => {
-      return new Set(found.map(({ eventId }) => eventId)).size > MAX_CANDIDATES;
-    });
+  const reading = { ...window, signal, progress };
 
-  let lines = await logs.find(idsPattern(id));
-  let known = onlyOne(id, parsedLines(lines));
-  let archive: FoundRecords | undefined;
-  let onQueues: FoundMessages | undefined;
-  if (known === undefined && !signal.aborted) {
-    archive = await searchArchive((record) => kindOf(id, record) !== undefined);
-    const { facts, bodies } = archive;
-    const candidates = facts.map(({ record, at }) => ({ ...record, at, body: bodies.get(record.eventId) }));
-    known = onlyOne(id, candidates);
-  }
-  if (known === undefined && !signal.aborted) {
-    onQueues = await findMessages(stage, id, signal);
-    known = onlyOne(
-      id,
-      onQueues.messages.map((one) => ({ ...one, at: one.message.sentAt.getTime() })),
-    );
-  }
+  let lines = id.pattern === undefined ? [] : await logs.find(id.pattern);
+  let known = id.onlyOne(parsedLines(lines));
+  const byId =
+    known === undefined ? await findRecords(stage, reading, (record) => id.matches(record)) : undefined;
+  known ??= id.onlyOne(
+    (byId?.found ?? []).map(({ record }) => ({ ...record, at: Date.parse(record.settledAt) })),
+  );
+  const onQueues =
+    known === undefined ? await findMessages(stage, (one) => id.matches(one), signal) : undefined;
+  const messages = onQueues?.messages ?? [];
+  known ??= id.onlyOne(messages.map((one) => ({ ...one, at: one.message.sentAt.getTime() })));
   if (signal.aborted) return undefined;
   if (known === undefined) {
-    throw unknown(
+    const logSources = id.pattern === undefined ? [] : [logs.source];
+    throw nothingFound(
       id,
-      { logs: logs.searched, archive: archive?.searched, queues: onQueues?.searched },
+      [...logSources, ...[byId, onQueues].flatMap((found) => found?.source ?? [])],
       window,
     );
   }
+
   const { eventId, kind } = known;
   // A request id, for example, finds only its own delivery. The event id finds all deliveries of the event.
   if (kind !== 'eventId') lines = await logs.find(`"eventId":"${eventId}`);
-  if (archive === undefined) {
-    archive = await recordsOfLines(stage, lines, signal);
-  } else if (kind !== 'eventId') {
-    // Other deliveries and replays of the event have other ids, and no body to search.
-    archive = await searchArchive((record) => record.eventId === eventId);
-  }
+  const archive =
+    byId === undefined
+      ? await recordsOfLines(stage, lines, signal)
+      : await findRecords(stage, reading, (record) => record.eventId === eventId);
   const found: Fact[] = [
     ...lines.filter((line) => line.eventId === eventId),
-    ...(archive?.facts ?? []),
-    ...(onQueues?.messages ?? []).map((message) => deadLetterFact(message)),
+    ...(archive?.found ?? []).map(({ fact }) => fact),
+    ...messages.map(deadLetterFact),
   ];
   const deadLetters = await deadLettersOf(stage, found, signal);
   if (signal.aborted) return undefined;
-  // If a dead letter was found twice, the second search knows more about the dead letter.
-  const facts = new Map([...found, ...deadLetters.facts].map((fact) => [identityOf(fact), fact]));
-  const sources: Sources = {
-    logs: logs.searched,
-    archive: archive?.searched,
-    queues: deadLetters.queues ?? onQueues?.searched,
-  };
-  return { eventId, idIs: kind, facts: [...facts.values()], sources };
+  const facts = [...found, ...(deadLetters?.facts ?? [])];
+  const sources = [logs, archive, deadLetters ?? onQueues].flatMap((one) => one?.source ?? []);
+  return { eventId, idIs: kind, facts, sources };
 }
 
-interface FoundMessages {
-  readonly messages: readonly WaitingMessage[];
-  readonly searched: NonNullable<Sources['queues']>;
+export type IdKind = 'eventId' | 'requestId' | 'messageId' | 'webhookId';
+
+/** Ids of a log line, a record or a message. */
+interface Ids {
+  readonly eventId?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly messageId?: string | undefined;
+  /** The partner's text, if known. */
+  readonly body?: string | undefined;
 }
 
-async function findMessages(stage: Stage, id: TraceId, signal: AbortSignal): Promise<FoundMessages> {
-  const found = await orRefusal(stage, () =>
-    waitingMessages(stage, (message) => kindOf(id, message) !== undefined, signal),
-  );
-  if ('refused' in found) return { messages: [], searched: { complete: false, ...found } };
-  return { messages: found.messages, searched: { complete: found.complete } };
+interface Candidate extends Ids {
+  readonly eventId: string;
+  readonly event?: string | undefined;
+  /** Epoch milliseconds. */
+  readonly at: number;
 }
 
-/** Search pattern for the logs. Undefined if no log line can contain the id. */
-function idsPattern({ prefix, eventIdPrefix }: TraceId): string | undefined {
-  if (prefix === undefined) return undefined;
-  const text = inPattern(prefix);
-  const eventId = eventIdPrefix === undefined ? [] : [`"eventId":"${eventIdPrefix}`];
-  return [...eventId, `"requestId":"${text}`, `"messageId":"${text}`].join('|');
+/** An id as typed by a user, who does not need to know its kind. */
+class TraceId {
+  readonly text: string;
+  /** The text, if it can be the beginning of a request id or message id. */
+  readonly #prefix: string | undefined;
+  /** The text in lower case, if an event id can begin with it. */
+  readonly #eventIdPrefix: string | undefined;
+
+  /** @throws CommandError if the text is empty */
+  constructor(text: string) {
+    if (text === '') {
+      throw new UsageError('The id is empty: give an event id, a request id, a message id or a webhookId');
+    }
+    const isPrefix = POSSIBLE.test(text) && text.length >= SHORT_ID_LENGTH && text.length <= LONGEST_ID;
+    this.text = text;
+    this.#prefix = isPrefix ? text : undefined;
+    this.#eventIdPrefix = OF_EVENT_ID.test(text) ? text.toLowerCase() : undefined;
+  }
+
+  /** Search pattern for the logs. Undefined if no log line can contain the id. */
+  get pattern(): string | undefined {
+    if (this.#prefix === undefined) return undefined;
+    const text = inPattern(this.#prefix);
+    const eventId = this.#eventIdPrefix === undefined ? [] : [`"eventId":"${this.#eventIdPrefix}`];
+    return [...eventId, `"requestId":"${text}`, `"messageId":"${text}`].join('|');
+  }
+
+  matches(ids: Ids): boolean {
+    return this.#kindOf(ids) !== undefined;
+  }
+
+  /**
+   * @returns the event that the id belongs to, and the kind of id; undefined if there is no match
+   * @throws CommandError with a list if there are several
+   */
+  onlyOne(candidates: readonly Candidate[]): (Candidate & { readonly kind: IdKind }) | undefined {
+    const all = candidates.flatMap((one) => {
+      const kind = this.#kindOf(one);
+      return kind === undefined ? [] : [{ ...one, kind }];
+    });
+    const whole = all.filter((one) => one.kind === 'webhookId' || one[one.kind] === this.text);
+    const byEvent = Map.groupBy(whole.length > 0 ? whole : all, ({ eventId }) => eventId);
+    const [only, ...others] = [...byEvent.values()].map(
+      (ofEvent) => ofEvent.find(({ event }) => event !== undefined) ?? ofEvent[0],
+    );
+    if (others.length === 0) return only;
+    const listed = [only, ...others].flatMap((one) =>
+      one === undefined
+        ? []
+        : `${one.eventId} (${[one.event, new Date(one.at).toISOString()].filter(Boolean).join(', ')})`,
+    );
+    const more = listed.length > MAX_CANDIDATES ? ' and more' : '';
+    throw new CommandError(
+      `'${this.text}' matches several events. One of: ${listed.slice(0, MAX_CANDIDATES).join(', ')}${more}`,
+    );
+  }
+
+  #kindOf({ eventId, requestId, messageId, body }: Ids): IdKind | undefined {
+    const [prefix, eventIdPrefix] = [this.#prefix, this.#eventIdPrefix];
+    if (eventIdPrefix !== undefined && eventId?.startsWith(eventIdPrefix)) return 'eventId';
+    if (prefix !== undefined && requestId?.startsWith(prefix)) return 'requestId';
+    if (prefix !== undefined && messageId?.startsWith(prefix)) return 'messageId';
+    return body !== undefined && this.#isWebhookIdIn(body) ? 'webhookId' : undefined;
+  }
+
+  #isWebhookIdIn(body: string): boolean {
+    // A fast check: most bodies do not contain the id, escaped or not.
+    if (!body.includes(this.text) && !body.includes('\\')) return false;
+    // The body of a dead letter may not be JSON.
+    const payload = jsonOf(body);
+    return isObject(payload) && payload.webhookId === this.text;
+  }
 }
 
-/**
- * @param candidates lines, records or messages that the id may match; `at` is one of their times, in epoch milliseconds
- * @returns the event that the id belongs to, and the kind of id; undefined if there is no match
- * @throws CommandError with a list if there are several
- */
-function onlyOne(
-  id: TraceId,
-  candidates: readonly (Ids & Pick<Fact, 'event' | 'at'> & { eventId: string })[],
-) {
-  const all = candidates.flatMap((one) => {
-    const kind = kindOf(id, one);
-    return kind === undefined
-      ? []
-      : [{ ...one, kind, isWhole: kind === 'webhookId' || one[kind] === id.text }];
-  });
-  const whole = all.filter(({ isWhole }) => isWhole);
-  const byEvent = Map.groupBy(whole.length > 0 ? whole : all, ({ eventId }) => eventId);
-  const events = [...byEvent.values()].flatMap(
-    (ofEvent) => ofEvent.find(({ event }) => event !== undefined) ?? ofEvent.slice(0, 1),
-  );
-  const [only, ...others] = events;
-  if (only === undefined || others.length === 0) return only;
-  const listed = events.slice(0, MAX_CANDIDATES).map(({ eventId, event, at }) => {
-    return `${eventId} (${[event, new Date(at).toISOString()].filter(Boolean).join(', ')})`;
-  });
-  const more = events.length > listed.length ? ' and more' : '';
-  throw new CommandError(`'${id.text}' matches several events. One of: ${listed.join(', ')}${more}`);
-}
-
-function unknown(
-  { text, prefix }: TraceId,
-  { logs, archive, queues }: Sources,
+function nothingFound(
+  { text, pattern }: TraceId,
+  sources: readonly SearchedSource[],
   { since, until }: ReturnType<typeof windowOf>,
 ): CommandError {
-  const notSearched = [
-    queues?.refused && `The queues could not be read: ${queues.refused}.`,
-    queues?.complete === false && !queues.refused && 'Some messages on queues were not checked.',
-    logs.refused && `The logs could not be read: ${logs.refused}.`,
-    prefix === undefined &&
-      'It was searched as a complete webhookId, which logs do not have. For another id, give at least 8 characters.',
-    archive?.state === 'refused' && `The archive could not be read: ${archive.reason}.`,
-    archive?.state === 'none' && 'The stage has no archive, so nothing can be found by a webhookId.',
-  ].filter((part) => typeof part === 'string');
-  const searched = [
-    logs.refused === undefined &&
-      prefix !== undefined &&
-      (logs.since === logs.until
-        ? 'the logs, which do not reach back so far'
-        : `the logs since ${logs.since}`),
-    archive?.state === 'searched' &&
-      `the archive since ${since.toISOString()} (${counted(archive.records, 'record')} in ${counted(archive.objects, 'object')}${archive.damaged.length > 0 ? `, ${archive.damaged.length} of them damaged` : ''})`,
-    queues?.refused === undefined && 'the dead-letter, quarantine and unrouted queues',
-  ].filter((part) => typeof part === 'string');
   return new CommandError(
     [
       `Nothing was found for '${text}'.`,
-      ...searched.map((source) => `Searched: ${source}.`),
-      `The search ends at ${until.toISOString()}. --since and --until change the window.`,
-      ...notSearched,
+      ...(pattern === undefined
+        ? [
+            'It was searched as a complete webhookId, which logs do not have. Other ids need at least 8 characters.',
+          ]
+        : []),
+      ...sources.map((source) => source.text),
+      `Searched from ${since.toISOString()} to ${until.toISOString()}. --since and --until change that.`,
       'The request may never have arrived, or API Gateway answered it itself: see its access log.',
       'The archive has an event some minutes after its effect.',
     ].join('\n'),

@@ -2,11 +2,10 @@ import { CommandError } from '../../terminal/command-error.ts';
 import { readPayload } from '../queues/received-message.ts';
 import { waitingMessages } from '../queues/waiting-messages.ts';
 import type { Stage } from '../stage.ts';
-import { bytesAsSent } from './bytes-as-sent.ts';
 import { deriveHistory } from './derive-history.ts';
 import { ofKind } from './facts.ts';
 import { findFacts } from './find-facts.ts';
-import { storedRecord } from './records.ts';
+import { bytesAsSent, storedRecord } from './records.ts';
 import { stateTitle } from './state-text.ts';
 
 /**
@@ -33,11 +32,10 @@ export async function findPayload(stage: Stage, id: string, signal: AbortSignal)
     return { eventId, event, bytes, from: queue.title };
   }
   if (signal.aborted) return undefined;
-  const { title } = stateTitle(now[0].state);
-  if (now[0].state === 'rejected' || now[0].state === 'failed') {
-    throw new CommandError('It was not accepted, so its bytes were not stored and cannot be sent again');
-  }
+  const [{ state }] = now;
   throw new CommandError(
-    `The bytes of event ${eventId} (${title.toLowerCase()}) are not stored. The archive has them some minutes after the event was processed, unless they were forgotten`,
+    state === 'rejected' || state === 'failed'
+      ? 'It was not accepted, so its bytes were not stored and cannot be sent again'
+      : `The bytes of event ${eventId} (${stateTitle(state).title.toLowerCase()}) are not stored. The archive has them some minutes after the event was processed, unless they were forgotten`,
   );
 }

@@ -1,4 +1,3 @@
-import { DUPLICATE, STALE } from '../../../lambda/log-messages.ts';
 import type { ReplayMode } from '../../../lambda/queue/replay.ts';
 
 /**
@@ -227,16 +226,6 @@ export interface Delivery {
   readonly preview?: string | undefined;
   /** Where the text of a search was found: the text before it, itself, and after it. Only in the result of a search. */
   readonly match?: readonly [before: string, found: string, after: string] | undefined;
-}
-
-/**
- * Why an attempt with this outcome needed no effect. Undefined if it had one.
- * @param replay name of its replay
- */
-export function skipReason(outcome: string, replay: string | undefined): SkipReason | undefined {
-  if (outcome === STALE) return 'newer-data';
-  if (outcome !== DUPLICATE) return undefined;
-  return replay === undefined ? 'already-processed' : 'up-to-date';
 }
 
 /** How far payloads were searched. */

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { readJson } from '../../terminal/files.ts';
 import { CONSOLE_FILE } from '../local-folder.ts';
 import type { Stage } from '../stage.ts';
-import type { Effect, PlainItem } from './facts.ts';
+import type { Effect } from './facts.ts';
 
 /**
  * Asks the console of the local stack.
@@ -28,21 +28,4 @@ export async function localEffects(
   if (!detail?.ok) return [];
   const { effects } = (await detail.json()) as { readonly effects: readonly Effect[] };
   return effects;
-}
-
-/** The stored item with its key, or the notification, in one line. */
-export function effectText(effect: Effect): string {
-  if (effect.kind === 'notification') {
-    return `Notification on ${effect.topic}: ${(effect.texts.default ?? '').replaceAll(/\n+/g, ', ')}`;
-  }
-  const { table, key, after } = effect;
-  return after == null ? `${table}: item ${key} was deleted` : `${table}: ${itemText(after)}`;
-}
-
-/** Leaves out the partner's `data` as sent, which can be long, and the versions that order events. */
-function itemText(item: PlainItem): string {
-  return Object.entries(item)
-    .filter(([name]) => name !== 'data' && !name.endsWith('version'))
-    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(' ');
 }

@@ -14,10 +14,10 @@ import { DEAD_LETTER_RETENTION_SECONDS } from '../../../lambda/limits.ts';
 import { attribute } from '../../../lambda/queue/message.ts';
 import { eventAndShop } from '../payload-filter.ts';
 import { plainItem } from './effects.ts';
-import type { DeadLetterFact, ExchangeFact, ItemEffect } from './facts.ts';
+import { type DeadLetterFact, type ExchangeFact, type ItemEffect, isoTime } from './facts.ts';
 import type { Delivery } from './history.ts';
 import { isObject, jsonOf, textOf } from './json.ts';
-import { lineFact } from './log-line.ts';
+import { CRASHED, lineFact } from './log-line.ts';
 import { HistoryStore } from './store.ts';
 
 /** Characters stored per line: a function may log anything it receives. */
@@ -76,14 +76,10 @@ export class LocalFeed implements StackObserver, Disposable {
     const isLong = text.length > LINE_CHARACTERS;
     const shortened = isLong ? `${text.slice(0, LINE_CHARACTERS)}…` : text;
     if (line !== undefined) this.store.add({ ...line, text: shortened });
-    const at = line?.at ?? Date.now();
-    if (crash === undefined) return;
-    const { invocationId, error } = crash;
-    for (const { messageId, attempt, attributes } of crash.messages) {
-      const { event, eventId, requestId } = subjectOf(attributes);
-      if (event === undefined || eventId === undefined) continue;
-      const ids = { event, eventId, requestId, messageId };
-      this.store.add({ kind: 'crash', at, ...ids, attempt, invocationId, error });
+    const timestamp = isoTime(line?.at ?? Date.now());
+    for (const { messageId, attempt, attributes } of crash?.messages ?? []) {
+      const about = { ...subjectOf(attributes), messageId, attempt, error: crash?.error };
+      this.onLog({ text: JSON.stringify({ timestamp, level: 'ERROR', message: CRASHED, ...about }) });
     }
   }
 
@@ -121,19 +117,16 @@ function setAside(
   queue: EventName | 'quarantine' | 'unrouted',
   { id: messageId, sentAt, attributes }: InspectedMessage,
 ): DeadLetterFact {
-  const { event, eventId, requestId } = subjectOf(attributes);
-  const until = new Date(sentAt.getTime() + DEAD_LETTER_RETENTION_SECONDS * 1000).toISOString();
-  const error = attributes[attribute.failureReason];
-  const known = {
+  const at = sentAt.getTime();
+  return {
     kind: 'dead-letter',
-    at: sentAt.getTime(),
+    at,
+    ...subjectOf(attributes),
+    ...(isEventName(queue) ? { event: queue } : { queue }),
     messageId,
-    eventId,
-    requestId,
-    error,
-    until,
-  } as const;
-  return isEventName(queue) ? { ...known, event: queue } : { ...known, event, queue };
+    error: attributes[attribute.failureReason],
+    until: isoTime(at + DEAD_LETTER_RETENTION_SECONDS * 1000),
+  };
 }
 
 /** The ids of the delivery that brought a message. A message that was sent by hand may lack attributes. */
@@ -146,8 +139,10 @@ const subjectOf = (attributes: Readonly<Record<string, string>>) => ({
 /** @returns undefined for a request that is not a delivery, such as a browser opening the address */
 export function exchangeFact(exchange: Exchange): ExchangeFact | undefined {
   const { requestId, receivedAt, method, path, query, headers, sourceIp, status, body } = exchange;
+  const { responseHeaders, durationMilliseconds: durationMs } = exchange;
   if ((method === 'GET' || method === 'HEAD') && path !== WEBHOOK_PATH) return undefined;
-  const parsed = jsonOf(exchange.responseBody.toString());
+  const responseBody = exchange.responseBody.toString();
+  const parsed = jsonOf(responseBody);
   const answer = isObject(parsed) ? parsed : undefined;
   const isVerified = status === 200 || status === 400;
   return {
@@ -168,9 +163,9 @@ export function exchangeFact(exchange: Exchange): ExchangeFact | undefined {
     path: query === '' ? path : `${path}?${query}`,
     headers,
     sourceIp,
-    responseHeaders: exchange.responseHeaders,
-    responseBody: exchange.responseBody.toString(),
-    durationMs: exchange.durationMilliseconds,
+    responseHeaders,
+    responseBody,
+    durationMs,
   };
 }
 

@@ -13,6 +13,9 @@ const summary = z.object({
   errorMessage: z.optional(z.string()),
 });
 
+/** Message of the line about a message whose consumer crashed, ran out of memory or timed out. Only on the local stack. */
+export const CRASHED = 'Crashed';
+
 /**
  * The fields of the receiver's and consumers' log lines that a history needs (`lambda/receiver`, `lambda/consumer`).
  */

@@ -7,6 +7,7 @@ import {
   StopQueryCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
 import { CommandError, UsageError } from '../../terminal/command-error.ts';
+import { counted } from '../../terminal/text.ts';
 import { orRefusal } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import type { LineFact } from './facts.ts';
@@ -15,7 +16,7 @@ import { lineFact } from './log-line.ts';
 /**
  * Maximum number of lines that a query returns. A normal delivery has two lines, and one that fails to the end has 20.
  */
-export const MAX_LINES = 1_000;
+const MAX_LINES = 1_000;
 
 /** Milliseconds between polls for the result of a query: the first wait, and the longest. A query takes seconds. */
 const POLL = { first: 100, longest: 1_000 };
@@ -25,23 +26,20 @@ const DAY = 24 * 60 * 60 * 1000;
 /** Days searched by default. Log queries are paid by the byte. */
 const DEFAULT_DAYS = 30;
 
+/** Price of a scanned byte, in US dollars. Source: https://aws.amazon.com/cloudwatch/pricing/, Logs Insights. */
+const SCANNED_BYTE_DOLLARS = 0.005 / 2 ** 30;
+
 interface Window {
   readonly since: Date;
   readonly until: Date;
 }
 
-/** Which part of the logs was searched. */
-interface LogsSearched {
-  /** ISO 8601. */
-  readonly since: string;
-  readonly until: string;
-  readonly lines: number;
-  /** Queries are paid by these bytes. */
-  readonly bytesScanned: number;
-  /** Whether there are more lines than a query returns. */
-  readonly truncated: boolean;
-  /** Why the logs could not be read. */
-  readonly refused?: string;
+/** What was read of a source: logs, archive or queues. */
+export interface SearchedSource {
+  /** Says what was read, and what may be missing. */
+  readonly text: string;
+  /** Why the source, or a part of it, could not be read. */
+  readonly problem?: string | undefined;
 }
 
 /** @throws CommandError if the window is empty */
@@ -65,80 +63,92 @@ export function windowOf({
  * Searches the logs of the receiver and of all consumers in a window. Each search is a CloudWatch Logs Insights query.
  */
 export class LogSearch {
-  searched: LogsSearched;
   readonly #stage: Stage;
-  readonly #window: Window;
   readonly #signal: AbortSignal;
+  readonly #window: Window;
+  #lines = 0;
+  #bytesScanned = 0;
+  #hasMore = false;
+  #refused: string | undefined;
 
   constructor(stage: Stage, window: Window, signal: AbortSignal) {
     this.#stage = stage;
     this.#window = window;
     this.#signal = signal;
-    this.searched = { ...isoTimes(window), lines: 0, bytesScanned: 0, truncated: false };
+  }
+
+  get source(): SearchedSource {
+    const problem = this.#refused;
+    if (problem !== undefined) {
+      const text = `The logs could not be read, so rejected requests and failed attempts are missing: ${problem}.`;
+      return { text, problem };
+    }
+    const { since, until } = this.#window;
+    const size = `${(this.#bytesScanned / 1e9).toFixed(3)} GB scanned`;
+    const dollars = (this.#bytesScanned * SCANNED_BYTE_DOLLARS).toFixed(4);
+    const cost = this.#stage.local ? '' : `, ${size} for ${dollars} dollars`;
+    const more = this.#hasMore ? ' There are more lines: narrow the window with --since and --until.' : '';
+    const window = `${toTheMinute(since)} to ${toTheMinute(until)}`;
+    return { text: `Logs from ${window}: ${counted(this.#lines, 'line')}${cost}.${more}` };
   }
 
   /**
-   * @param pattern a regular expression; undefined if there is nothing to search for
+   * @param pattern a regular expression
    * @returns the newest matching lines; none if the logs cannot be read
    * @throws CommandError if the query fails
    */
-  async find(pattern: string | undefined): Promise<LineFact[]> {
-    if (pattern === undefined || this.searched.refused !== undefined || this.#signal.aborted) return [];
+  async find(pattern: string): Promise<LineFact[]> {
+    if (this.#refused !== undefined || this.#signal.aborted) return [];
     const found = await orRefusal(this.#stage, () => this.#query(pattern));
     if (!('refused' in found)) return found;
-    this.searched = { ...this.searched, ...found };
+    this.#refused = found.refused;
     return [];
   }
 
   /** An interruption stops the query. The bytes scanned until then are still paid. */
   async #query(pattern: string): Promise<LineFact[]> {
     const { logs, receiverLogGroup, events } = this.#stage;
-    const window = await reachable(this.#stage, this.#window);
-    this.searched = { ...this.searched, ...isoTimes(window), lines: 0, truncated: false };
-    if (window.since >= window.until) return [];
+    const { since, until } = this.#window;
+    if (until.getTime() <= (await this.#oldest())) return [];
     const { queryId } = await logs.send(
       new StartQueryCommand({
         logGroupNames: [receiverLogGroup, ...events.map((event) => this.#stage.event(event).logGroup)],
         queryString: `fields @message | filter @message like /${pattern}/ | sort @timestamp desc | limit ${MAX_LINES}`,
         // CloudWatch takes whole seconds. The window includes both.
-        startTime: Math.floor(window.since.getTime() / 1000),
-        endTime: Math.ceil(window.until.getTime() / 1000),
+        startTime: Math.floor(since.getTime() / 1000),
+        endTime: Math.ceil(until.getTime() / 1000),
       }),
     );
     const answer = await queryResult(this.#stage, queryId, this.#signal);
-    if (answer === undefined) return [];
-    const { results = [], statistics: { bytesScanned = 0, recordsMatched = 0 } = {} } = answer;
+    const { results = [], statistics: { bytesScanned = 0, recordsMatched = 0 } = {} } = answer ?? {};
     const facts = results.flatMap((row) => {
       const text = row.find(({ field }) => field === '@message')?.value?.trimEnd() ?? '';
       return lineFact(text) ?? [];
     });
-    const allScanned = this.searched.bytesScanned + bytesScanned;
-    const truncated = recordsMatched > results.length;
-    this.searched = { ...this.searched, lines: facts.length, bytesScanned: allScanned, truncated };
+    this.#lines = facts.length;
+    this.#bytesScanned += bytesScanned;
+    this.#hasMore = recordsMatched > results.length;
     return facts;
+  }
+
+  /**
+   * When the logs begin, in epoch milliseconds. AWS rejects a query of an earlier window. Source: CloudWatch Logs API
+   * reference, `StartQuery`.
+   */
+  async #oldest(): Promise<number> {
+    const { logs, receiverLogGroup } = this.#stage;
+    const command = new DescribeLogGroupsCommand({ logGroupNamePrefix: receiverLogGroup });
+    const { logGroups = [] } = await logs.send(command);
+    const { retentionInDays, creationTime = 0 } =
+      logGroups.find(({ logGroupName }) => logGroupName === receiverLogGroup) ?? {};
+    return Math.max(creationTime, retentionInDays === undefined ? 0 : Date.now() - retentionInDays * DAY);
   }
 }
 
-const isoTimes = ({ since, until }: Window) => ({ since: since.toISOString(), until: until.toISOString() });
+const toTheMinute = (time: Date) => `${time.toISOString().slice(0, 16)}Z`;
 
 /** Escapes a text for the regular expression of a query. */
 export const inPattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
-
-/**
- * Limits a window to the retention of the logs: an empty result for older times would prove nothing. A window that is
- * too old becomes empty, because AWS would reject its query. Source: CloudWatch Logs API reference, `StartQuery`.
- */
-async function reachable(stage: Stage, { since, until }: Window): Promise<Window> {
-  const { receiverLogGroup } = stage;
-  const { logGroups = [] } = await stage.logs.send(
-    new DescribeLogGroupsCommand({ logGroupNamePrefix: receiverLogGroup }),
-  );
-  const group = logGroups.find(({ logGroupName }) => logGroupName === receiverLogGroup);
-  const { retentionInDays, creationTime = 0 } = group ?? {};
-  const oldest = retentionInDays === undefined ? 0 : Date.now() - retentionInDays * DAY;
-  if (until.getTime() <= Math.max(oldest, creationTime)) return { since: until, until };
-  return { since: new Date(Math.max(since.getTime(), oldest)), until };
-}
 
 /**
  * Waits for the result of a query.

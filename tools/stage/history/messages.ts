@@ -7,9 +7,9 @@ import {
   STALE,
   STARTED,
 } from '../../../lambda/log-messages.ts';
-import { type CrashFact, type DeadLetterFact, type Fact, ofKind, type RecordFact } from './facts.ts';
-import { type MessageOrigin, type SkipReason, type StepKind, skipReason } from './history.ts';
-import type { ParsedLogLine } from './log-line.ts';
+import { type DeadLetterFact, type Fact, ofKind, type RecordFact } from './facts.ts';
+import type { MessageOrigin, SkipReason, StepKind } from './history.ts';
+import { CRASHED, type ParsedLogLine } from './log-line.ts';
 import type { HistoryRequest } from './requests.ts';
 
 /** Maximum milliseconds between a log line and its record. In between is one batch call that sends dead letters. */
@@ -21,6 +21,7 @@ const ENDS: Readonly<Record<string, StepKind>> = {
   [STALE]: 'skipped',
   [DUPLICATE]: 'skipped',
   [FAILED]: 'failed',
+  [CRASHED]: 'crashed',
   [DEAD_LETTERED]: 'dead-lettered',
 };
 
@@ -37,8 +38,6 @@ export interface HistoryAttempt {
   readonly record?: RecordFact | undefined;
 }
 
-type AttemptTime = Pick<HistoryAttempt, 'at' | 'attempt'>;
-
 export interface HistoryMessage {
   readonly messageId?: string | undefined;
   readonly requestId: string | undefined;
@@ -47,7 +46,7 @@ export interface HistoryMessage {
   /** In order of time. */
   readonly attempts: readonly HistoryAttempt[];
   /** An attempt that has started and whose end is not known. */
-  readonly started?: AttemptTime | undefined;
+  readonly started?: { readonly at: number; readonly attempt: number } | undefined;
   /** The message could not be sent to the dead-letter queue, so it is retried although it was given up. */
   readonly notMoved?: boolean;
   readonly origin: MessageOrigin;
@@ -63,17 +62,6 @@ const isEnd = ({ message, messageId }: ParsedLogLine) =>
 /** Whether a line is about the start or the end of an attempt. */
 export const isOfAttempt = (line: ParsedLogLine) => isStart(line) || isEnd(line);
 
-/** What is known of the messages of an event. */
-interface MessageSources {
-  readonly lines: readonly ParsedLogLine[];
-  readonly crashes: readonly CrashFact[];
-  /** Dead letters that SQS moved. */
-  readonly moved: readonly DeadLetterFact[];
-  readonly recordOf: ReadonlyMap<ParsedLogLine, RecordFact>;
-  /** Ids of requests in the log. For their messages, the log also has the first attempts. */
-  readonly logged: ReadonlySet<string | undefined>;
-}
-
 /** The messages of an event, in order of time. */
 export function messagesOf(
   facts: readonly Fact[],
@@ -83,53 +71,32 @@ export function messagesOf(
   const records = ofKind(facts, 'record');
   const recordOf = recordsOfLines(lines, records);
   const withLine = new Set(recordOf.values());
-  const crashes = ofKind(facts, 'crash');
   // Parked and quarantined messages had no consumer.
   const deadLetters = ofKind(facts, 'dead-letter').filter(({ queue }) => queue === undefined);
-  const moved = deadLetters.filter(({ error }) => error === undefined);
+  const movedBySqs = new Map(
+    deadLetters.filter(({ error }) => error === undefined).map((fact) => [fact.messageId, fact]),
+  );
+  // For the messages of logged requests, the log also has the first attempts.
   const logged = new Set(requests.map(({ requestId }) => requestId));
-  const ids = new Set([...lines, ...crashes, ...moved].flatMap(({ messageId }) => messageId ?? []));
-  const fromSources = [
-    ...[...ids].map((messageId) => messageFromLines(messageId, { lines, crashes, moved, recordOf, logged })),
+  const ids = new Set([...lines.flatMap(({ messageId }) => messageId ?? []), ...movedBySqs.keys()]);
+  const known = [
+    ...[...ids].map((id) => messageFromLines(id, lines, movedBySqs.get(id), recordOf, logged)),
     ...records.filter((record) => !withLine.has(record)).map(messageFromRecord),
   ];
   // A consumer sends a dead letter as a new message. The log line of its last attempt may already be known.
   const isReported = ({ requestId }: DeadLetterFact) =>
-    fromSources.some(
+    known.some(
       (message) =>
         message.requestId === requestId && message.attempts.some(({ kind }) => kind === 'dead-lettered'),
     );
-  const all = [
-    ...fromSources,
-    ...deadLetters.filter((deadLetter) => !isReported(deadLetter)).map(messageFromDeadLetter),
-  ]
+  const all = [...known, ...deadLetters.filter((fact) => !isReported(fact)).map(messageFromDeadLetter)]
     .filter(({ attempts, started }) => attempts.length > 0 || started !== undefined)
     .map((message, _index, every) => withLostAnswer(message, every))
-    .sort(byTime);
+    .sort((a, b) => startOf(a) - startOf(b) || ((a.messageId ?? '') < (b.messageId ?? '') ? -1 : 1));
   return all.map((message, index) => ({
     ...message,
     origin: originOf(message, all.slice(0, index), requests, records),
   }));
-}
-
-/**
- * If no other message had the effect, an attempt that found the event processed follows one that processed it and did not
- * get its answer.
- */
-function withLostAnswer(
-  message: MessageWithoutOrigin,
-  all: readonly MessageWithoutOrigin[],
-): MessageWithoutOrigin {
-  const isLost = ({ kind, reason }: HistoryAttempt, index: number) =>
-    kind === 'skipped' &&
-    reason === 'already-processed' &&
-    message.attempts.slice(0, index).some((one) => one.kind === 'failed' || one.kind === 'crashed');
-  const isOther = all.some(({ attempts }) => attempts.some(({ kind }) => kind === 'processed'));
-  if (isOther || !message.attempts.some(isLost)) return message;
-  const attempts = message.attempts.map((one, index) =>
-    isLost(one, index) ? ({ ...one, kind: 'processed', reason: 'answer-lost' } as const) : one,
-  );
-  return { ...message, attempts };
 }
 
 /** The record of each line that ends an attempt, if it is known. */
@@ -137,16 +104,16 @@ function recordsOfLines(lines: readonly ParsedLogLine[], records: readonly Recor
   const left = new Set(records);
   const found = new Map<ParsedLogLine, RecordFact>();
   for (const line of lines.filter(isEnd)) {
-    const record = [...left].find((fact) => isOf(fact, line));
-    if (record === undefined) continue;
-    found.set(line, record);
-    left.delete(record);
+    const fact = [...left].find(({ record }) => isOf(record, line));
+    if (fact === undefined) continue;
+    found.set(line, fact);
+    left.delete(fact);
   }
   return found;
 }
 
 /** Whether a record belongs to the attempt that a line reports. */
-export const isOf = ({ record }: RecordFact, line: ParsedLogLine): boolean =>
+export const isOf = (record: RecordFact['record'], line: ParsedLogLine): boolean =>
   record.outcome === line.message &&
   record.attempt === line.attempt &&
   record.requestId === line.requestId &&
@@ -155,49 +122,52 @@ export const isOf = ({ record }: RecordFact, line: ParsedLogLine): boolean =>
 
 export const startOf = ({ attempts, started }: MessageWithoutOrigin) => attempts[0]?.at ?? started?.at ?? 0;
 
-const byTime = (a: MessageWithoutOrigin, b: MessageWithoutOrigin) =>
-  startOf(a) - startOf(b) || ((a.messageId ?? '') < (b.messageId ?? '') ? -1 : 1);
-
-/** A message whose id is in log lines, in a crash or on the dead-letter queue. */
-function messageFromLines(messageId: string, known: MessageSources): MessageWithoutOrigin {
-  const isOwn = (other: { readonly messageId?: string | undefined }) => other.messageId === messageId;
-  const lines = known.lines.filter(isOwn);
-  const crashes = known.crashes.filter(isOwn);
-  const deadLetter = known.moved.find(isOwn);
-  const requestId = lines[0]?.requestId ?? deadLetter?.requestId ?? crashes[0]?.requestId;
-  const replay = lines[0]?.replay;
-
+/** A message whose id is in log lines or on the dead-letter queue. */
+function messageFromLines(
+  messageId: string,
+  allLines: readonly ParsedLogLine[],
+  deadLetter: DeadLetterFact | undefined,
+  recordOf: ReadonlyMap<ParsedLogLine, RecordFact>,
+  logged: ReadonlySet<string | undefined>,
+): MessageWithoutOrigin {
+  const lines = allLines.filter((line) => line.messageId === messageId);
+  const [{ requestId, replay } = { requestId: deadLetter?.requestId, replay: undefined }] = lines;
   const ends = lines.filter(isEnd);
-  const ended = [
-    ...ends.map((line) => attemptOf(line, known.recordOf.get(line))),
-    ...crashes
-      .filter((crash) => !ends.some(({ attempt }) => attempt === crash.attempt))
-      .map(({ at, attempt, error }) => ({ kind: 'crashed', at, attempt, error }) as const),
-  ];
+  const isCrash = ({ message }: ParsedLogLine) => message === CRASHED;
+  // A batch can crash after some of its messages were settled.
+  const ended = ends
+    .filter((one) => !isCrash(one) || !ends.some((end) => !isCrash(end) && end.attempt === one.attempt))
+    .map((line) => attemptOf(line, recordOf.get(line)));
   const starts = lines.filter(isStart).map(({ attempt = 1, at }) => ({ attempt, at }));
-  const times: AttemptTime[] = [...ended, ...starts];
+  const times = [...ended, ...starts];
   const latest = Math.max(0, ...times.map(({ attempt }) => attempt));
-  const started = starts.find(
-    ({ attempt }) => attempt === latest && !ended.some((one) => one.attempt === latest),
-  );
-  const isMoved = deadLetter !== undefined || (started !== undefined && isReplaced(lines, known.lines));
-  const last = isMoved ? Math.max(latest, deadLetter?.receives ?? 0) : latest - 1;
-  const isWhole = deadLetter !== undefined || replay !== undefined || known.logged.has(requestId);
+  const isEnded = (attempt: number) => ended.some((one) => one.attempt === attempt);
+  const started = starts.find(({ attempt }) => attempt === latest && !isEnded(attempt));
+  const isMoved = deadLetter !== undefined || (started !== undefined && isReplaced(lines, allLines));
+
+  // Other attempts ended without a line: they crashed, timed out, or were throttled. A later start shows that.
+  const isWhole = deadLetter !== undefined || replay !== undefined || logged.has(requestId);
   const first = isWhole ? 1 : Math.min(...times.map(({ attempt }) => attempt));
+  const last = isMoved ? latest : latest - 1;
   const end = Math.max(deadLetter?.at ?? 0, ...times.map(({ at }) => at));
-  const moves = isMoved ? [{ kind: 'dead-lettered', at: end, attempt: last } as const] : [];
-  const lastEnd = ends.at(-1)?.at ?? 0;
+  const silent = Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index)
+    .filter((attempt) => !isEnded(attempt))
+    .map((attempt): HistoryAttempt => {
+      const later = times.filter((one) => one.attempt > attempt).map(({ at }) => at);
+      return { kind: 'crashed', at: Math.min(end, ...later), attempt };
+    });
+  const moves: HistoryAttempt[] = isMoved
+    ? [{ kind: 'dead-lettered', at: end, attempt: Math.max(1, last) }]
+    : [];
   return {
     messageId,
     requestId,
     replay,
-    attempts: [...ended, ...attemptsWithoutEnd(first, last, ended, times, end), ...moves].sort(
-      (a, b) => a.at - b.at || a.attempt - b.attempt,
-    ),
+    attempts: [...ended, ...silent, ...moves].sort((a, b) => a.at - b.at || a.attempt - b.attempt),
     started: isMoved ? undefined : started,
     notMoved:
       deadLetter === undefined &&
-      lines.some(({ message, at }) => message === DEAD_LETTER_NOT_SENT && at >= lastEnd),
+      lines.some(({ message, at }) => message === DEAD_LETTER_NOT_SENT && at >= (ends.at(-1)?.at ?? 0)),
   };
 }
 
@@ -225,41 +195,23 @@ function attemptOf(line: ParsedLogLine, record: RecordFact | undefined): History
   return { kind, at, attempt, reason: skipReason(message, replay), latencyMs, error, retryInSeconds, record };
 }
 
-/**
- * Attempts of a message that ended without a line: they crashed, timed out, or were throttled. The time of such an end
- * is the start of a later attempt.
- * @param times of the message's other attempts
- * @param end when SQS moved it
- */
-function attemptsWithoutEnd(
-  first: number,
-  last: number,
-  ended: readonly AttemptTime[],
-  times: readonly AttemptTime[],
-  end: number,
-): HistoryAttempt[] {
-  const numbers = Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
-  return numbers
-    .filter((attempt) => !ended.some((one) => one.attempt === attempt))
-    .map((attempt) => {
-      const later = times.filter((one) => one.attempt > attempt).map(({ at }) => at);
-      return { kind: 'crashed', at: Math.min(end, ...later), attempt };
-    });
+/** Why an attempt with this outcome needed no effect. Undefined if it had one. */
+function skipReason(outcome: string, replay: string | undefined): SkipReason | undefined {
+  if (outcome === STALE) return 'newer-data';
+  if (outcome !== DUPLICATE) return undefined;
+  return replay === undefined ? 'already-processed' : 'up-to-date';
 }
 
 /** A message whose lines have expired. */
-function messageFromRecord(record: RecordFact): MessageWithoutOrigin {
-  const { requestId, replay, outcome, attempt, failureReason: error, receivedAt } = record.record;
-  const { at } = record;
+function messageFromRecord(fact: RecordFact): MessageWithoutOrigin {
+  const { requestId, replay, outcome, attempt, failureReason: error, receivedAt } = fact.record;
+  const { at } = fact;
   const isTimed = outcome !== DEAD_LETTERED && replay === undefined;
   const latencyMs = isTimed ? Math.max(0, at - Date.parse(receivedAt)) : undefined;
   const kind = ENDS[outcome] ?? 'processed';
   const reason = skipReason(outcome, replay?.name);
-  return {
-    requestId,
-    replay: replay?.name,
-    attempts: [{ kind, at, attempt, reason, latencyMs, error, record }],
-  };
+  const attempts = [{ kind, at, attempt, reason, latencyMs, error, record: fact }];
+  return { requestId, replay: replay?.name, attempts };
 }
 
 const messageFromDeadLetter = ({
@@ -272,6 +224,25 @@ const messageFromDeadLetter = ({
   requestId,
   attempts: [{ kind: 'dead-lettered', at, attempt: 1, error }],
 });
+
+/**
+ * If no other message had the effect, an attempt that found the event processed follows one that processed it and did not
+ * get its answer.
+ */
+function withLostAnswer(
+  message: MessageWithoutOrigin,
+  all: readonly MessageWithoutOrigin[],
+): MessageWithoutOrigin {
+  if (all.some(({ attempts }) => attempts.some(({ kind }) => kind === 'processed'))) return message;
+  const attempts = message.attempts.map((one, index, every): HistoryAttempt => {
+    const before = every.slice(0, index);
+    const isLost =
+      one.reason === 'already-processed' &&
+      before.some(({ kind }) => kind === 'failed' || kind === 'crashed');
+    return isLost ? { ...one, kind: 'processed', reason: 'answer-lost' } : one;
+  });
+  return { ...message, attempts };
+}
 
 function originOf(
   message: MessageWithoutOrigin,

@@ -1,6 +1,10 @@
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
-import { eventNames } from '../../../lambda/events/catalogue.ts';
+import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
+import { eventNames, isEventName } from '../../../lambda/events/catalogue.ts';
+import { sha256Hex } from '../../../lambda/hash.ts';
+import { ARCHIVE_BUFFER_SECONDS, MAX_FUNCTION_SECONDS } from '../../../lambda/limits.ts';
 import type { ProgressDisplay } from '../../terminal/progress.ts';
+import { counted, printable } from '../../terminal/text.ts';
 import { ArchiveObject, downloadObject } from '../archive/archive-object.ts';
 import {
   ArchiveReading,
@@ -10,21 +14,21 @@ import {
   type StoredObject,
 } from '../archive/read-archive.ts';
 import { matches } from '../archive/record-filter.ts';
+import { orRefusal } from '../operation.ts';
 import { storedPayload } from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
-import { bytesAsSent } from './bytes-as-sent.ts';
-import type { RecordFact } from './facts.ts';
+import { type LineFact, type RecordFact, recordFact } from './facts.ts';
+import { parsedLines } from './log-line.ts';
+import type { SearchedSource } from './log-search.ts';
+import { isOf, LINE_TO_RECORD } from './messages.ts';
 
-/**
- * Maximum that one search reads, so that searching for one word does not read a month of the archive. Each object costs
- * a call, and all of its bytes are transferred.
- */
-const LIMITS = { objects: 1_000, bytes: 256 * 1024 * 1024 };
-
-/** Maximum milliseconds that one search reads. */
+/** Maximum milliseconds that one search reads, so that searching for one word does not read a month of the archive. */
 const LONGEST = 20_000;
 
-export interface ReadingOptions extends ArchiveWindow {
+/** Milliseconds from a log line until its record can be read: the batch ends, then Firehose buffers. */
+const ARCHIVE_BEHIND = (MAX_FUNCTION_SECONDS + ARCHIVE_BUFFER_SECONDS) * 1000;
+
+interface ReadingOptions extends ArchiveWindow {
   /**
    * Keys and ETags of objects to skip. The function adds those that it reads. An object that `forget` has rewritten has
    * another ETag, so it is read again.
@@ -32,8 +36,6 @@ export interface ReadingOptions extends ArchiveWindow {
   readonly read?: Map<string, string | undefined>;
   readonly signal?: AbortSignal | undefined;
   readonly progress?: ProgressDisplay | undefined;
-  /** Maximum number of objects and of their compressed bytes. @default no limit */
-  readonly limits?: typeof LIMITS;
   /** Asked after each object; true stops reading. */
   readonly isEnough?: () => boolean;
 }
@@ -46,49 +48,41 @@ type Visit = (record: ArchiveRecord, object: string) => void;
  */
 export async function readRecords(
   stage: Stage,
-  { read = new Map(), signal, progress, limits, isEnough = () => false, ...window }: ReadingOptions,
+  { read = new Map(), signal, progress, isEnough = () => false, ...window }: ReadingOptions,
   visit: Visit,
 ) {
-  const listed: StoredObject[] = [];
-  for await (const object of listArchive(stage, window)) {
-    if (signal?.aborted) {
-      // The newest object may not be listed yet. So everything before the end of the window counts as unread.
-      const unread = partition(String(eventNames[0]), Number(window.until ?? Date.now()));
-      return { objects: 0, records: 0, damaged: [], unread };
-    }
-    if (!read.has(object.key) || read.get(object.key) !== object.etag) listed.push(object);
+  const all = await listed(stage, window, signal);
+  if (all === undefined) {
+    // The newest object may not be listed yet. So everything before the end of the window counts as unread.
+    const unread = partition(String(eventNames[0]), Number(window.until ?? Date.now()));
+    return { objects: 0, records: 0, damaged: [], unread };
   }
-  listed.sort((a, b) => Number(timeOf(a) < timeOf(b)) - Number(timeOf(a) > timeOf(b)));
-  const options = { signal, progress, doing: 'Reading the archive' };
-  const reading = new ArchiveReading(stage, () => firstOf(listed, limits), options);
-  const unread = new Map(listed.map((object) => [object.key, object]));
+  const news = all.filter(({ key, etag }) => !read.has(key) || read.get(key) !== etag);
+  const reading = new ArchiveReading(stage, () => news, { signal, progress, doing: 'Reading the archive' });
+  const unread = new Map(news.map((object) => [object.key, object.etag]));
   for await (const object of reading) {
-    visitRecords(object, window, visit);
+    for (const { record } of object.records()) {
+      if (matches({ since: window.since, until: window.until }, record)) visit(record, object.key);
+    }
     if (!signal?.aborted) {
-      read.set(object.key, unread.get(object.key)?.etag);
+      read.set(object.key, unread.get(object.key));
       unread.delete(object.key);
     }
     if (isEnough()) break;
   }
   const { objects, records, damaged } = reading;
   const [newest] = unread.keys();
-  return { objects, records, damaged: damaged.map(({ message }) => message), unread: newest };
+  return { objects, records, damaged: damaged.map(({ message }) => printable(message)), unread: newest };
 }
 
-function visitRecords(object: ArchiveObject, { since, until }: ArchiveWindow, visit: Visit): void {
-  for (const { record } of object.records()) {
-    if (matches({ since, until }, record)) visit(record, object.key);
+/** The objects of a window, newest first. Undefined if it was interrupted. */
+async function listed(stage: Stage, window: ArchiveWindow, signal: AbortSignal | undefined) {
+  const all: StoredObject[] = [];
+  for await (const object of listArchive(stage, window)) {
+    if (signal?.aborted) return undefined;
+    all.push(object);
   }
-}
-
-function firstOf(listed: readonly StoredObject[], limits: ReadingOptions['limits']) {
-  if (limits === undefined) return listed;
-  let bytes = 0;
-  const beyond = listed.findIndex((object) => {
-    bytes += object.bytes;
-    return bytes > limits.bytes;
-  });
-  return listed.slice(0, Math.min(limits.objects, beyond === -1 ? listed.length : beyond));
+  return all.sort((a, b) => Number(timeOf(a) < timeOf(b)) - Number(timeOf(a) > timeOf(b)));
 }
 
 /**
@@ -97,14 +91,72 @@ function firstOf(listed: readonly StoredObject[], limits: ReadingOptions['limits
  */
 const timeOf = ({ key }: StoredObject) => key.slice(key.indexOf('/date='));
 
-/** {@link readRecords}, up to {@link LIMITS}. To continue, call this again with the same `read`. */
-export function readNewestRecords(
+/** Ends a search of payloads. To continue it, call the function again with the same `read`. */
+export const inReadingTime = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(LONGEST)]);
+
+interface FoundRecords {
+  readonly found: readonly { readonly record: ArchiveRecord; readonly fact: RecordFact }[];
+  readonly source: SearchedSource;
+  /** Key of the newest object that was not read. */
+  readonly unread?: string | undefined;
+}
+
+/** @param isEnough called after each object; true stops reading */
+export async function findRecords(
   stage: Stage,
-  { signal, ...options }: ReadingOptions & { readonly signal: AbortSignal },
-  visit: Visit,
-) {
-  const inTime = AbortSignal.any([signal, AbortSignal.timeout(LONGEST)]);
-  return readRecords(stage, { ...options, limits: LIMITS, signal: inTime }, visit);
+  reading: Omit<ReadingOptions, 'isEnough'>,
+  fits: (record: ArchiveRecord) => boolean,
+  isEnough: (found: FoundRecords['found']) => boolean = () => false,
+): Promise<FoundRecords> {
+  const found: FoundRecords['found'][number][] = [];
+  if (!stage.hasArchive) return { found, source: { text: 'The stage has no archive (archive.days is 0).' } };
+  const read = await orRefusal(stage, () =>
+    readRecords(stage, { ...reading, isEnough: () => isEnough(found) }, (record, object) => {
+      if (fits(record)) found.push({ record, fact: recordFact(record, object) });
+    }),
+  );
+  if ('refused' in read) {
+    return {
+      found,
+      source: { text: `The archive could not be read: ${read.refused}.`, problem: read.refused },
+    };
+  }
+  const { objects, records, damaged, unread } = read;
+  const text = [
+    `Archive: ${counted(records, 'record')} read in ${counted(objects, 'object')}.`,
+    ...damaged.map((fault) => `Damaged, and skipped from there on: ${fault}.`),
+  ].join(' ');
+  return { found, source: { text, problem: damaged[0] }, unread };
+}
+
+/**
+ * The records that belong to log lines. Reads only objects near the times of these lines, and stops when all records
+ * are found.
+ */
+export async function recordsOfLines(
+  stage: Stage,
+  lines: readonly LineFact[],
+  signal: AbortSignal,
+): Promise<FoundRecords | undefined> {
+  const settled = parsedLines(lines).filter(({ message }) =>
+    settledOutcomes.some((outcome) => outcome === message),
+  );
+  const event = settled.find((line) => line.event !== undefined)?.event;
+  if (event === undefined || !isEventName(event)) return undefined;
+  const times = settled.map(({ at }) => at);
+  const since = new Date(Math.min(...times) - LINE_TO_RECORD);
+  const until = new Date(Math.max(...times) + LINE_TO_RECORD);
+  const missing = (found: FoundRecords['found']) =>
+    settled.filter((line) => !found.some(({ record }) => isOf(record, line)));
+  const { found, source } = await findRecords(
+    stage,
+    { events: [event], since, until, signal },
+    (record) => record.eventId === settled[0]?.eventId,
+    (all) => missing(all).length === 0,
+  );
+  if (!missing(found).some(({ at }) => Date.now() - at < ARCHIVE_BEHIND)) return { found, source };
+  const late = `A record may be missing: Firehose collects for up to ${ARCHIVE_BUFFER_SECONDS / 60} minutes.`;
+  return { found, source: { ...source, text: `${source.text} ${late}` } };
 }
 
 /**
@@ -125,4 +177,18 @@ export async function storedRecord(
     return { record, bytes: payloadKey === undefined ? undefined : await storedPayload(stage, payloadKey) };
   }
   return undefined;
+}
+
+/**
+ * Restores the partner's bytes. The archive and the queues store two characters escaped because SQS rejects them
+ * (decision D14).
+ */
+export function bytesAsSent(body: string, eventId: string): Buffer {
+  const unchanged = Buffer.from(body);
+  if (sha256Hex(unchanged) === eventId) return unchanged;
+  const unescaped = body.replace(/\\u(fff[ef])/g, (_, code) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
+  const sent = Buffer.from(unescaped);
+  return sha256Hex(sent) === eventId ? sent : unchanged;
 }

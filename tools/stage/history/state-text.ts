@@ -49,7 +49,7 @@ const STEPS: Readonly<Record<StepKind, (step: HistoryStep, history: History, clo
   received: (step, history) => ({
     title: 'received',
     detail: joined(', ', [
-      isFirstReceipt(step, history) ? `request ${step.requestId}` : `again, as request ${step.requestId}`,
+      `${history.steps.find(({ kind }) => kind === 'received')?.at === step.at ? '' : 'again, as '}request ${step.requestId}`,
       step.atTheLatest && 'at this time or before',
       step.lagMs !== undefined && `${span(step.lagMs)} after the partner’s timestamp`,
     ]),
@@ -70,7 +70,7 @@ const STEPS: Readonly<Record<StepKind, (step: HistoryStep, history: History, clo
     detail: joined('; ', [
       `${attemptText(step)}: ${withoutStop(step.error)}`,
       step.nextAttemptAt !== undefined &&
-        `retry scheduled for ${clock.time(step.nextAttemptAt)}, ${delayText(gap(step.until ?? step.at, step.nextAttemptAt))}`,
+        `retry scheduled for ${clock.time(step.nextAttemptAt)}, ${span(Date.parse(step.nextAttemptAt) - Date.parse(step.until ?? step.at))} later`,
     ]),
     tone: 'warning',
   }),
@@ -79,21 +79,13 @@ const STEPS: Readonly<Record<StepKind, (step: HistoryStep, history: History, clo
     detail: `${attemptText(step)}: ${lower(crashText(step.error))}`,
     tone: 'warning',
   }),
-  processed: (step) => ({
-    title: 'processed',
-    detail: joined(', ', [attemptText(step), step.reason && SKIPS[step.reason], latencyText(step)]),
-    tone: 'good',
-  }),
-  skipped: (step) => ({
-    title: 'skipped',
-    detail: joined(', ', [attemptText(step), step.reason && SKIPS[step.reason], latencyText(step)]),
-    tone: 'good',
-  }),
+  processed: (step) => ({ title: 'processed', detail: doneText(step), tone: 'good' }),
+  skipped: (step) => ({ title: 'skipped', detail: doneText(step), tone: 'good' }),
   'dead-lettered': (step) => ({
     title: 'dead letter',
     detail:
       step.error === undefined
-        ? `SQS moved it to the dead-letter queue after ${step.attempt === 1 ? '1 attempt' : `${step.attempt} attempts`}`
+        ? 'SQS moved it to the dead-letter queue: its last attempt ended without a log line'
         : `${attemptText(step)}: ${withoutStop(step.error)}`,
     tone: 'bad',
   }),
@@ -129,18 +121,8 @@ const STATES: Readonly<
       `API Gateway answered ${status} itself: ${sentence(error)} The receiver was not called.`,
     tone: 'bad',
   },
-  rejected: {
-    title: 'Bad signature',
-    detail: ({ error }) =>
-      `The answer was 401: ${sentence(error)} Nothing was stored. The partner sends it again.`,
-    tone: 'bad',
-  },
-  failed: {
-    title: 'Server error',
-    detail: ({ status, error }) =>
-      `The answer was ${status}: ${sentence(error)} Nothing was stored. The partner sends it again.`,
-    tone: 'bad',
-  },
+  rejected: { title: 'Bad signature', detail: notStoredText, tone: 'bad' },
+  failed: { title: 'Server error', detail: notStoredText, tone: 'bad' },
   invalid: {
     title: 'Invalid',
     detail: (location, clock) =>
@@ -161,7 +143,7 @@ const STATES: Readonly<
     detail: (location, clock) =>
       joined(' ', [
         `It has waited on the ${queueText(location.queue)} for ${span(clock.now - Date.parse(location.since))}.`,
-        isOverdue(location.since, clock) && NOT_TAKEN,
+        overdueText(location.since, clock),
       ]),
     tone: 'warning',
   },
@@ -208,7 +190,7 @@ const STATES: Readonly<
           ? 'It was redriven or deleted'
           : capital(`discarded ${discardText(discarded)}`);
       const then = again === undefined ? '' : ` The same bytes came again as request ${again}.`;
-      return `${sentence(what)} It was not on ${setAsideText(queue)} at ${clock.time(since)}.${then}`;
+      return `${sentence(what)} It was not on the ${setAsideText(queue)} at ${clock.time(since)}.${then}`;
     },
     tone: 'neutral',
   },
@@ -237,23 +219,24 @@ export const stateTitle = (state: DeliveryState): Pick<Words, 'title' | 'tone'> 
 
 export const skipText = (reason: SkipReason): string => capital(SKIPS[reason]);
 
+function notStoredText({ status, error }: HistoryLocation): string {
+  return `The answer was ${status}: ${sentence(error)} Nothing was stored. The partner sends it again.`;
+}
+
 /** `queue of shop.updated`, `unrouted queue`. */
 const queueText = (queue = '') =>
   queue === 'unrouted' || queue === 'quarantine' ? `${queue} queue` : `queue of ${queue}`;
 
-/** The queue on which messages of this name wait for a person. */
-const setAsideText = (queue: string) =>
-  queue === 'unrouted' || queue === 'quarantine' ? `the ${queue} queue` : `the dead-letter queue of ${queue}`;
+/** The queue on which messages of this name wait for a person: `dead-letter queue of shop.updated`. */
+const setAsideText = (queue: string) => queueText(queue).replace(/^queue of/, 'dead-letter queue of');
 
 const discardText = ({ by, reason }: Discarded = { by: 'somebody', reason: '' }) =>
   `by ${callerName(by)}: ${reason}`;
 
-const NOT_TAKEN = 'No attempt since then is known: the consumer crashes, is throttled, or is behind.';
-
-const delayText = (milliseconds: number) =>
-  milliseconds < 1000 ? 'immediately' : `${span(milliseconds)} later`;
-
-const isOverdue = (since: string, { now }: Clock) => now - Date.parse(since) > OVERDUE;
+/** @returns undefined if an attempt may still be on its way */
+const overdueText = (since: string, { now }: Clock) =>
+  now - Date.parse(since) > OVERDUE &&
+  'No attempt since then is known: the consumer crashes, is throttled, or is behind.';
 
 /**
  * The number of failed attempts and the error. Empty if no failed attempt is known and a later attempt has started: the
@@ -268,17 +251,17 @@ function nextAttemptText(
   clock: Clock,
 ): string {
   if (startedAt !== undefined) {
-    const isOver = isOverdue(startedAt, clock);
-    const started = `Attempt ${attempts + 1} started at ${clock.time(startedAt)}.`;
-    return isOver ? `${started} The function crashed or timed out, without a log line.` : started;
+    const isOver = overdueText(startedAt, clock) && 'The function crashed or timed out, without a log line.';
+    return joined(' ', [`Attempt ${attempts + 1} started at ${clock.time(startedAt)}.`, isOver]);
   }
   if (nextAttemptAt === undefined) {
-    return `It will be retried after the queue’s visibility timeout. ${isOverdue(since, clock) ? NOT_TAKEN : ''}`.trim();
+    const next = 'It will be retried after the queue’s visibility timeout.';
+    return joined(' ', [next, overdueText(since, clock)]);
   }
   const left = Date.parse(nextAttemptAt) - clock.now;
   if (left > 0) return `Next attempt in ${span(left)}, at ${clock.time(nextAttemptAt)}.`;
   const due = `Retry scheduled for ${clock.time(nextAttemptAt)}.`;
-  return isOverdue(nextAttemptAt, clock) ? `${due} ${NOT_TAKEN}` : due;
+  return joined(' ', [due, overdueText(nextAttemptAt, clock)]);
 }
 
 function pauseText({ queue, paused = {} }: HistoryLocation, clock: Clock): string {
@@ -305,18 +288,13 @@ function waitingText(where: string, { until }: HistoryLocation, { now }: Clock):
 function answerDetail(step: HistoryStep, { steps }: History): string {
   const { status, requestId, fields, rejection, sourceIp, error } = step;
   if (status === 200) {
-    const isParked = steps.some(
-      ({ kind, queue, requestId: other }) => kind === 'queued' && other === requestId && queue === 'unrouted',
-    );
+    const isParked = steps.some((one) => one.queue === 'unrouted' && one.requestId === requestId);
     return isParked ? '200 parked' : '200 queued';
   }
   if (status === 400) return `400 invalid: ${fields?.join(', ') ?? error ?? 'not an event'}`;
   if (status === 401) return joined(', ', [`401 ${rejection ?? 'rejected'}`, sourceIp && `from ${sourceIp}`]);
   return `${status}: ${withoutStop(error)}`;
 }
-
-const isFirstReceipt = ({ at }: HistoryStep, { steps }: History) =>
-  steps.find(({ kind }) => kind === 'received')?.at === at;
 
 function attemptText({ attempt = 1, attempts = 1, origin }: HistoryStep): string {
   const last = attempt + attempts - 1;
@@ -342,8 +320,12 @@ export function crashText(error: string | undefined): string {
   return error.includes('Timedout') ? 'The function timed out' : `The function crashed (${error})`;
 }
 
-const latencyText = ({ latencyMs }: HistoryStep) =>
-  latencyMs !== undefined && `${span(latencyMs)} after receipt`;
+const doneText = ({ reason, latencyMs, ...step }: HistoryStep) =>
+  joined(', ', [
+    attemptText(step),
+    reason && SKIPS[reason],
+    latencyMs !== undefined && `${span(latencyMs)} after receipt`,
+  ]);
 
 const joined = (separator: string, parts: readonly (string | false | undefined)[]) =>
   parts.filter((part) => part !== undefined && part !== false && part !== '').join(separator);
@@ -355,8 +337,6 @@ const sentence = (text = 'Error') => (/[.!?]$/.test(text) ? text : `${text}.`);
 const capital = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
 const lower = (text: string) => `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
-
-const gap = (from: string, to: string) => Date.parse(to) - Date.parse(from);
 
 /** `12 ms`, `2 h 5 min`. */
 const span = (milliseconds: number) =>

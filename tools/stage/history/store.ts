@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import { searchableText } from '../payload-filter.ts';
-import { bytesAsSent } from './bytes-as-sent.ts';
 import { deliveryOf, deriveHistory } from './derive-history.ts';
 import { type DeadLetterFact, type Effect, type Fact, identityOf, isoTime, recordFact } from './facts.ts';
 import { type Delivery, type History, type PayloadSearch, queueOf } from './history.ts';
 import { payloadPreview } from './payload-preview.ts';
+import { bytesAsSent } from './records.ts';
 
 /** Maximum number of deliveries stored, the newest: their facts take about 10 KB each, so 100 MB together. */
 export const MAX_DELIVERIES = 10_000;
@@ -52,9 +52,8 @@ interface Entry {
   payload?: Uint8Array | undefined;
   preview?: string | undefined;
   row?: Delivery | undefined;
-  /** Ids and errors by which a search finds it, one a line. */
-  texts: string;
-  sequence: number;
+  /** Ids and errors by which a search finds it. */
+  texts: ReadonlySet<string>;
 }
 
 /**
@@ -66,15 +65,15 @@ export class HistoryStore {
   readonly #ofEvent = new Map<string, Set<Entry>>();
   /** Facts that name no request, by event id. */
   readonly #withoutRequest = new Map<string, Map<string, Fact>>();
-  /** Request ids of deliveries that were removed, and the number of that change. */
-  readonly #removed = new Map<string, number>();
+  /** The last change of each delivery, also of those that were removed, in the order of these changes. */
+  readonly #changes = new Map<string, ChangedDelivery>();
   /** Messages on queues that nothing consumes, by queue and message id. */
   readonly #onQueue = new Map<string, ReadonlyMap<string, DeadLetterFact>>();
   readonly #listeners = new Set<(id: string) => void>();
   readonly #dirty = new Set<Entry>();
   #timer: NodeJS.Timeout | undefined;
   #sequence = 0;
-  /** Number of the last change up to which removals are no longer known. */
+  /** Number of the last removal that is no longer known. */
   #forgotten = 0;
   #payloadBytes = 0;
   #hasDroppedPayloads = false;
@@ -82,19 +81,24 @@ export class HistoryStore {
   add(...facts: readonly Fact[]): void {
     for (const fact of facts) {
       const { requestId, eventId } = fact;
-      const key = keyOf(fact);
-      if (requestId !== undefined) {
-        const entry = this.#entry(requestId);
-        if (entry === undefined) continue;
-        entry.facts.set(key, fact);
-        if (eventId !== undefined) addTo(this.#ofEvent, eventId, entry);
-        this.#change(entry);
-      } else if (eventId !== undefined) {
-        const known = this.#withoutRequest.get(eventId) ?? new Map<string, Fact>();
-        this.#withoutRequest.set(eventId, known.set(key, fact));
-        dropOldest(this.#withoutRequest, MAX_DELIVERIES);
+      if (requestId === undefined) this.#addWithoutRequest(fact);
+      const entry = requestId === undefined ? undefined : this.#entry(requestId);
+      if (entry === undefined) continue;
+      entry.facts.set(keyOf(fact), fact);
+      if (eventId !== undefined) {
+        this.#ofEvent.set(eventId, (this.#ofEvent.get(eventId) ?? new Set()).add(entry));
       }
+      this.#change(entry);
     }
+  }
+
+  #addWithoutRequest(fact: Fact): void {
+    const { eventId } = fact;
+    if (eventId === undefined) return;
+    const known = this.#withoutRequest.get(eventId) ?? new Map<string, Fact>();
+    this.#withoutRequest.set(eventId, known.set(keyOf(fact), fact));
+    const [oldest = ''] = this.#withoutRequest.keys();
+    if (this.#withoutRequest.size > MAX_DELIVERIES) this.#withoutRequest.delete(oldest);
   }
 
   /** @param id of the request that brought the payload */
@@ -227,12 +231,8 @@ export class HistoryStore {
   changedSince(sequence: number): ChangedDelivery[] | undefined {
     this.#deriveRows();
     if (sequence > this.#sequence || (sequence > 0 && sequence < this.#forgotten)) return undefined;
-    const rows = [...this.#entries.values()].map((entry) => ({ ...entry, delivery: entry.row }));
-    const removed = [...this.#removed].map(([id, number]) => ({ id, sequence: number, delivery: undefined }));
-    return [...rows, ...(sequence === 0 ? [] : removed)]
-      .filter((one) => one.sequence > sequence)
-      .map(({ id, sequence: number, delivery }) => ({ id, sequence: number, delivery }))
-      .sort((a, b) => a.sequence - b.sequence);
+    const changes = [...this.#changes.values()].filter((change) => change.sequence > sequence);
+    return sequence === 0 ? changes.filter(({ delivery }) => delivery !== undefined) : changes;
   }
 
   /**
@@ -247,8 +247,9 @@ export class HistoryStore {
   /** @returns undefined for a delivery that was removed: later facts must not restore it */
   #entry(id: string): Entry | undefined {
     const known = this.#entries.get(id);
-    if (known !== undefined || this.#removed.has(id)) return known;
-    const entry: Entry = { id, facts: new Map(), texts: '', sequence: 0 };
+    // An entry without a row has no change yet.
+    if (known !== undefined || this.#changes.has(id)) return known;
+    const entry: Entry = { id, facts: new Map(), texts: new Set() };
     this.#entries.set(id, entry);
     return entry;
   }
@@ -290,19 +291,12 @@ export class HistoryStore {
       preview: entry.preview,
     };
     const { eventId, event, shopId, error } = delivery;
-    const texts = [
-      id,
-      eventId,
-      event,
-      shopId,
-      error,
-      ...history.steps.flatMap((one) => [one.messageId, one.error]),
-    ];
-    entry.texts = [...new Set(texts)].filter(Boolean).join('\n');
+    const ofSteps = history.steps.flatMap((one) => [one.messageId, one.error]);
+    const texts = [id, eventId, event, shopId, error, ...ofSteps];
+    entry.texts = new Set(texts.filter((text) => text !== undefined));
     if (JSON.stringify(delivery) === JSON.stringify(row)) return false;
     entry.row = delivery;
-    this.#sequence += 1;
-    entry.sequence = this.#sequence;
+    this.#changed(id, delivery);
     if (delivery.state !== row?.state) {
       for (const other of others) if (other !== entry && dependsOnOthers(other)) this.#dirty.add(other);
     }
@@ -317,8 +311,7 @@ export class HistoryStore {
     for (const entry of oldest) {
       this.#removePayload(entry);
       this.#entries.delete(entry.id);
-      this.#sequence += 1;
-      this.#removed.set(entry.id, this.#sequence);
+      this.#changed(entry.id, undefined);
       for (const { eventId = '' } of entry.facts.values()) {
         const ofEvent = this.#ofEvent.get(eventId);
         ofEvent?.delete(entry);
@@ -327,8 +320,17 @@ export class HistoryStore {
         this.#withoutRequest.delete(eventId);
       }
     }
-    this.#forgotten = dropOldest(this.#removed, MAX_DELIVERIES) ?? this.#forgotten;
+    for (const [id, { delivery, sequence }] of this.#changes) {
+      if (this.#changes.size <= 2 * MAX_DELIVERIES) break;
+      if (delivery === undefined && this.#changes.delete(id)) this.#forgotten = sequence;
+    }
     return oldest.map(({ id }) => id);
+  }
+
+  #changed(id: string, delivery: Delivery | undefined): void {
+    this.#sequence += 1;
+    this.#changes.delete(id);
+    this.#changes.set(id, { sequence: this.#sequence, id, delivery });
   }
 
   /** The preview stays, unless the payload was forgotten. */
@@ -345,36 +347,14 @@ const firstTime = ({ facts }: Entry) => facts.values().next().value?.at ?? 0;
 const lastTime = (facts: Entry['facts']) =>
   [...facts.values()].reduce((last, { at }) => Math.max(last, at), 0);
 
-function addTo<Key, Value>(sets: Map<Key, Set<Value>>, key: Key, value: Value): void {
-  const known = sets.get(key);
-  if (known === undefined) sets.set(key, new Set([value]));
-  else known.add(value);
-}
-
-/** @returns the last value that was dropped */
-function dropOldest<Value>(map: Map<string, Value>, maximum: number): Value | undefined {
-  let last: Value | undefined;
-  for (const [key, value] of map) {
-    if (map.size <= maximum) break;
-    map.delete(key);
-    last = value;
-  }
-  return last;
-}
-
 const newestFirst = (a: Delivery, b: Delivery) =>
   Date.parse(b.receivedAt) - Date.parse(a.receivedAt) || (a.id < b.id ? 1 : -1);
 
 /** Where a search finds a delivery. Undefined if nowhere. */
 function matchOf({ preview = '', payload, texts }: Entry, pattern: RegExp): Delivery['match'] {
-  const inPreview = matchIn(preview, pattern);
-  if (inPreview !== undefined) return inPreview;
-  const all = [payload === undefined ? '' : searchableText(payload), ...texts.split('\n')];
-  for (const text of all) {
-    const match = matchIn(text, pattern);
-    if (match !== undefined) return match;
-  }
-  return undefined;
+  const all = [preview, payload === undefined ? '' : searchableText(payload), ...texts];
+  const text = all.find((one) => pattern.test(one));
+  return text === undefined ? undefined : matchIn(text, pattern);
 }
 
 /** The first match of a text and the text around it, in one line. */

@@ -3,10 +3,10 @@ import { type Pause, pauseState } from '../queues/pause-state.ts';
 import type { Stage } from '../stage.ts';
 import { deriveHistory } from './derive-history.ts';
 import type { Effect } from './facts.ts';
-import { findFacts, type Sources } from './find-facts.ts';
+import { type FindOptions, findFacts, type IdKind } from './find-facts.ts';
 import type { History, HistoryLocation, PausedQueue } from './history.ts';
 import { localEffects } from './local-effects.ts';
-import type { IdKind } from './trace-id.ts';
+import type { SearchedSource } from './log-search.ts';
 
 /** Printed by `npx hookctl trace <id> --json`. */
 export interface Trace {
@@ -18,7 +18,7 @@ export interface Trace {
   readonly history: History;
   /** What the event changed. Empty for a stage in AWS, and without the console of the local stack. */
   readonly effects: readonly Effect[];
-  readonly sources: Sources;
+  readonly sources: readonly SearchedSource[];
 }
 
 /**
@@ -29,7 +29,7 @@ export interface Trace {
 export async function traceDelivery(
   stage: Stage,
   id: string,
-  options: Parameters<typeof findFacts>[2],
+  options: FindOptions,
 ): Promise<Trace | undefined> {
   const found = await findFacts(stage, id, options);
   if (found === undefined) return undefined;

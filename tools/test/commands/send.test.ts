@@ -5,6 +5,7 @@ import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.ts';
 import { Partner } from '../../../test/support/partner.ts';
+import type { Trace } from '../../stage/history/trace.ts';
 import { startTestConsole, type TestConsole } from '../console/support.ts';
 import { type Ended, Project, refusal } from './project.ts';
 
@@ -29,7 +30,7 @@ const send = (...args: string[]) => project.type(['send', ...args]);
 const accepted = { code: 0, stdout: expect.stringMatching(/^200 queued /), stderr: '' };
 
 /** The answers in the output of `send --json`. */
-const answersOf = ({ stdout }: Ended): { status: number; body: Record<string, unknown> }[] =>
+const answersOf = ({ stdout }: Ended): { status: number; body: Record<string, unknown>; trace: Trace }[] =>
   stdout
     .trimEnd()
     .split('\n')
@@ -70,13 +71,13 @@ describe('send', () => {
     });
   });
 
-  test('expects 401 with --bad-signature', async () => {
-    const { code, stdout } = await send('shop.updated', '--bad-signature');
+  test('expects 401 with --bad-signature, and waits for nothing', async () => {
+    const { code, stdout } = await send('shop.updated', '--bad-signature', '--wait');
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^401 [^\n]+\n$/) });
   });
 
   test('sends as many different events as --count says', async () => {
-    const sent = await send('--json', 'girl.created', '--count', '3', '--encoding', 'base64');
+    const sent = await send('--json', 'girl.created', '--count', '3');
     const ids = answersOf(sent).map(({ body }) => body.eventId);
     expect({ code: sent.code, distinct: new Set(ids).size }).toEqual({ code: 0, distinct: 3 });
   });
@@ -106,11 +107,62 @@ describe('send', () => {
   });
 });
 
+describe('send --wait', () => {
+  test('prints the history and the effect when the delivery has settled', async () => {
+    const { code, stdout, stderr } = await send('girl.created', '--wait');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^200 queued {2}event [0-9a-f]{64} {2}request \S+\n\ngirl\.created /);
+    expect(stdout).toMatch(/\nProcessed: Finished at \S+\.\nCastTable: girl_id=\S+ /);
+  });
+
+  test('returns each history for programs, with repeated bytes as another delivery', async () => {
+    const sent = await send('--json', '--file', 'events/shop-updated.json', '--count', '2', '--wait');
+    const traces = answersOf(sent).map(({ trace }) => trace);
+    expect(sent.code).toBe(0);
+    for (const { id, history } of traces) {
+      expect(history).toMatchObject({
+        eventId: id,
+        now: [{ state: expect.stringMatching(/^(processed|skipped)$/) }],
+      });
+      expect(new Set(history.steps.map(({ requestId }) => requestId)).size).toBe(1);
+    }
+    expect(new Set(traces.map(({ history }) => history.steps[0]?.requestId)).size).toBe(2);
+  });
+
+  test('names a delivery that is still on its way after the time limit', async () => {
+    running.stack.faults.inject({ service: 'dynamodb', kind: 'slow', milliseconds: 3_000 });
+    const { code, stdout } = await send('girl.deleted', '--wait', '1');
+    running.stack.faults.clear();
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /\nQueued: It has waited on the queue of girl\.deleted .*\nIt has not settled after 1 s\.\n$/,
+    );
+  });
+});
+
+test('send --again sends the bytes of the payload bucket again', async () => {
+  const partner = new Partner(running.stack.outputs.WebhookUrl);
+  const data = { user_id: 'user-1', display_name: 'Aiko', notes: 'x'.repeat(1_200_000) };
+  const { body } = await partner.post(
+    { event: 'user.updated', data, timestamp: new Date().toISOString() },
+    { secret: 'rotated again' },
+  );
+  const again = ['--again', String(body.requestId).slice(0, 8), '--wait'];
+  const { code, stdout, stderr } = await eventually(async () => {
+    const ended = await send(...again);
+    return ended.stderr.includes('are not stored') ? undefined : ended;
+  });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(
+    /^Sending event [0-9a-f]{64} \(user\.updated, \d+ bytes\) again, from the archive\.\n200 queued /,
+  );
+  expect(stdout).toContain(` event ${body.eventId} `);
+  expect(stdout).toMatch(/\nSkipped: This event was processed before\.\n/);
+});
+
 describe('send --again --same-headers', () => {
   test('is refused without --again, and without the console of the local stack', async () => {
-    expect(await send('shop.updated', '--same-headers')).toEqual(
-      refusal('--same-headers is for --again, without --bad-signature', 2),
-    );
+    expect(await send('shop.updated', '--same-headers')).toEqual(refusal('--same-headers is for --again', 2));
     const other = await Project.create();
     await writeFile(other.path('.local/outputs.json'), readFileSync(project.path('.local/outputs.json')));
     expect(await other.type(['send', '--again', 'request-1', '--same-headers'])).toEqual(
