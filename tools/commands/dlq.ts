@@ -44,12 +44,8 @@ export function dlqCommand(runOperation: RunOperation) {
     .addOption(jsonOption())
     .action(({ shop, search, json = false, ...where }) =>
       runOperation(where, async (operation) => {
-        if ((shop ?? search) !== undefined) {
-          const { dlqMatches } = await import('../stage/queues/dlq-matches.ts');
-          return dlqMatches(operation, { shop, search }, json);
-        }
         const { dlqList } = await import('../stage/queues/dlq-list.ts');
-        return dlqList(operation, { json });
+        return dlqList(operation, { shop, search }, json);
       }),
     );
 

@@ -6,14 +6,13 @@ import { copyKey, groupCopies, type ListedMessage } from '../../stage/queues/cop
 import { forEachMessage, MAX_SEARCHED } from '../../stage/queues/for-each-message.ts';
 import { type WaitingQueue, waitingQueues } from '../../stage/queues/queue.ts';
 import {
-  attributeText,
-  payloadInMessage,
-  type ReceivedMessage,
+  attributesOf,
+  bytesInMessage,
+  describeMessage,
+  type ReadMessage,
   readPayload,
-  reasonOf,
   UnreadablePayloadError,
 } from '../../stage/queues/received-message.ts';
-import type { Stage } from '../../stage/stage.ts';
 import type { NeedsYouMessage, WaitingMessages } from '../api.ts';
 import { ApiProblem, forbidden, notFound } from './api-problem.ts';
 import type { ConsoleContext } from './console-context.ts';
@@ -56,7 +55,7 @@ export async function messagePayload(reader: QueueReader, name: string, id: stri
   if (waiting === undefined) throw notFound(`There is no queue '${name}' in ${stage.title}`);
   const found = new AbortController();
   let payload: Buffer | undefined;
-  const visit = async (message: SeenMessage) => {
+  const visit = async (message: ReadMessage) => {
     if (message.id !== id) return;
     payload = await readPayload(reader.source.stage, waiting, message).catch((error: unknown) => {
       throw error instanceof UnreadablePayloadError ? notFound(error.message) : error;
@@ -72,8 +71,6 @@ export async function messagePayload(reader: QueueReader, name: string, id: stri
       : 'The message is no longer on this queue, or another client is reading it. Load the list again',
   );
 }
-
-type SeenMessage = Pick<ReceivedMessage, 'id' | 'body' | 'attributes' | 'sentAt'>;
 
 /** What reading a queue needs. On the local stack, messages are read without receiving them. */
 type QueueReader = Pick<ConsoleContext, 'source' | 'local' | 'queueLocks' | 'readOnly'> & {
@@ -98,7 +95,7 @@ async function visitMessages(
   reader: QueueReader,
   url: string,
   limit: number,
-  visit: (message: SeenMessage) => Promise<void>,
+  visit: (message: ReadMessage) => Promise<void>,
 ): Promise<boolean> {
   assertMayReceive(reader);
   const { source, local, queueLocks, signal } = reader;
@@ -116,7 +113,7 @@ async function visitMessages(
   });
 }
 
-function inspected({ attributes, ...message }: InspectedMessage): SeenMessage {
+function inspected({ attributes, ...message }: InspectedMessage): ReadMessage {
   const typed = Object.entries(attributes).map(
     ([name, StringValue]) => [name, { DataType: 'String', StringValue }] as const,
   );
@@ -130,7 +127,7 @@ async function messagesOf(reader: QueueReader, queue: WaitingQueue) {
     listed.push({
       key: copyKey(queue, message),
       at: message.sentAt.toISOString(),
-      shown: await describeMessage(reader.source.stage, queue, message),
+      shown: listedMessage(queue, message),
     });
   });
   const messages: NeedsYouMessage[] = groupCopies(listed).map(({ shown, copies, firstAt }) => ({
@@ -143,37 +140,20 @@ async function messagesOf(reader: QueueReader, queue: WaitingQueue) {
 
 type MessageOnQueue = Omit<NeedsYouMessage, 'copies' | 'firstSentAt'>;
 
-/**
- * The event that the queue belongs to or that the receiver recognised. Undefined for a quarantined message, whose event
- * only the payload may name.
- */
-function eventOf({ kind, name }: WaitingQueue, message: SeenMessage): string | undefined {
-  if (kind === 'quarantine') return undefined;
-  return kind === 'dead-letter' ? name : attributeText(message, 'event');
-}
-
-/** What is known of a message, without its payload, which may have 1 MiB. */
-async function describeMessage(
-  stage: Stage,
-  queue: WaitingQueue,
-  message: SeenMessage,
-): Promise<MessageOnQueue> {
-  const isLarge = attributeText(message, 'payloadKey') !== undefined;
-  const payload =
-    (await payloadInMessage(stage, queue, message)) ?? (isLarge ? undefined : Buffer.from(message.body));
+/** A message for the list, without its payload, which may have 1 MiB. */
+function listedMessage(queue: WaitingQueue, message: ReadMessage): MessageOnQueue {
+  const isLarge = attributesOf(message).payloadKey !== undefined;
+  const payload = bytesInMessage(queue, message) ?? (isLarge ? undefined : Buffer.from(message.body));
   const { event, shopId } = payload === undefined ? {} : eventAndShop(payload);
-  const fields = {
-    eventId: attributeText(message, 'eventId'),
-    event: eventOf(queue, message) ?? event,
-    shopId,
-    requestId: attributeText(message, 'requestId'),
-    preview: payload && payloadPreview(payload),
-  };
+  const { messageId: id, reason, sentAt, ...known } = describeMessage(queue, message);
+  const { eventId, requestId } = known;
+  const preview = payload && payloadPreview(payload);
+  const fields = { eventId, event: known.event ?? event, shopId, requestId, preview };
   return {
-    id: message.id,
+    id,
     queue: queue.name,
-    reason: reasonOf(message, queue),
-    sentAt: message.sentAt.toISOString(),
+    reason,
+    sentAt,
     ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)),
   };
 }

@@ -2,7 +2,7 @@ import { sha256Hex } from '../../../lambda/hash.ts';
 import { attribute } from '../../../lambda/queue/message.ts';
 import { counted, messages, printable } from '../../terminal/text.ts';
 import type { AnyQueue } from './queue.ts';
-import { attributesOf, type ReceivedMessage, wrappedBody } from './received-message.ts';
+import { attributesOf, bytesInMessage, type ReceivedMessage } from './received-message.ts';
 
 /** Attributes that may differ between copies: those of one delivery or of one failure. */
 const MAY_DIFFER = new Set<string>([
@@ -19,20 +19,15 @@ const MAY_DIFFER = new Set<string>([
  * `eventId`.
  */
 export function copyKey(
-  { name, kind }: Pick<AnyQueue, 'name' | 'kind'>,
+  queue: Pick<AnyQueue, 'name' | 'kind'>,
   message: Pick<ReceivedMessage, 'attributes' | 'body'>,
 ): string {
-  const attributes = Object.entries(attributesOf(message)).filter(([name]) => !MAY_DIFFER.has(name));
-  return sha256Hex(JSON.stringify([name, attributes.sort(), payloadOf(kind, message)]));
-}
-
-function payloadOf(
-  kind: AnyQueue['kind'],
-  { attributes, body }: Pick<ReceivedMessage, 'attributes' | 'body'>,
-): string {
+  const attributes = attributesOf(message);
+  const equal = Object.entries(attributes).filter(([name]) => !MAY_DIFFER.has(name));
+  const bytes = bytesInMessage(queue, message)?.toString('base64') ?? message.body;
   // The body of a large payload's message has only the key, and in quarantine also the problems, which may differ.
-  if (attributes[attribute.payloadKey] !== undefined) return '';
-  return (kind === 'quarantine' ? wrappedBody(body) : undefined) ?? body;
+  const payload = attributes.payloadKey === undefined ? bytes : '';
+  return sha256Hex(JSON.stringify([queue.name, equal.sort(), payload]));
 }
 
 /** A message in a list, and what the list shows of it. */
@@ -52,17 +47,27 @@ export function groupCopies<Shown>(listed: readonly ListedMessage<Shown>[]) {
   });
 }
 
-/** `2 messages`; with copies `1 event, 14 copies`. */
-export const eventsAndCopies = (events: number, copies: number): string =>
-  events === copies ? messages(copies) : `${counted(events, 'event')}, ${copies} copies`;
-
-/** `    2 × what`; with copies `    1 × what (14 copies)`. */
-export function countLine(of: readonly { readonly key: string }[], what: string): string {
-  const events = eventCount(of);
-  const copies = events === of.length ? '' : ` (${of.length} copies)`;
-  return `${String(events).padStart(5)} × ${printable(what)}${copies}`;
-}
+type Copies = readonly { readonly key: string }[];
 
 /** Number of events: copies count once. */
-export const eventCount = (of: readonly { readonly key: string }[]): number =>
-  new Set(of.map(({ key }) => key)).size;
+export const eventCount = (of: Copies): number => new Set(of.map(({ key }) => key)).size;
+
+/** `2 messages`; with copies `1 event, 14 copies`. */
+export function eventsAndCopies(of: Copies): string {
+  const events = eventCount(of);
+  return events === of.length ? messages(events) : `${counted(events, 'event')}, ${of.length} copies`;
+}
+
+/** For each text a line `    2 × what`, or with copies `    1 × what (14 copies)`. The most frequent is first. */
+export function countLines<Listed extends Copies[number]>(
+  of: readonly Listed[],
+  whatOf: (one: Listed) => string,
+): string[] {
+  return [...Map.groupBy(of, whatOf)]
+    .map(([what, own]) => ({ what, own, events: eventCount(own) }))
+    .sort((a, b) => b.events - a.events)
+    .map(({ what, own, events }) => {
+      const copies = events === own.length ? '' : ` (${own.length} copies)`;
+      return `${String(events).padStart(5)} × ${printable(what)}${copies}`;
+    });
+}

@@ -8,11 +8,11 @@ import { messages } from '../../terminal/text.ts';
 import { DISCARDED } from '../history/log-line.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
-import { countLine, eventCount, eventsAndCopies } from './copies.ts';
+import { countLines, eventsAndCopies } from './copies.ts';
 import { exportSelected } from './dlq-export.ts';
 import { MAX_PAGES_AT_ONCE } from './for-each-message.ts';
 import { type AnyQueue, eventOf } from './queue.ts';
-import { attributeText, type ReceivedMessage, reasonOf } from './received-message.ts';
+import { describeMessage } from './received-message.ts';
 import {
   forEachSelected,
   gaps,
@@ -42,38 +42,43 @@ export async function dlqDiscard(
   consent: Consent | undefined,
 ): Promise<boolean> {
   const { stack, signal, printLine } = operation;
-  const describe = (message: ReceivedMessage) => discardedMessage(queue, message);
-  const selection = await selectMessages(operation, queue, filter, describe);
-  if (signal.aborted) return interrupted(operation);
-  if (selection.selected.length === 0) throw await nothingTo('discard', stack, queue, selection);
+  const selection = await selectMessages(operation, queue, filter, (message) =>
+    describeMessage(queue, message),
+  );
   const { selected } = selection;
-  const problems = gaps(queue, selection);
-  printLine(`${eventsAndCopies(eventCount(selected), selected.length)} on ${queue.title} in ${stack.title}:`);
-  for (const [why, own] of Map.groupBy(selected, ({ shown }) => shown.why)) printLine(countLine(own, why));
+  if (selected.length === 0 && !signal.aborted) throw await nothingTo('discard', stack, queue, selection);
+  printLine(`${eventsAndCopies(selected)} on ${queue.title} in ${stack.title}:`);
+  for (const line of countLines(selected, ({ shown }) => shown.reason)) printLine(line);
   if (consent === undefined) {
-    for (const line of problems) printLine(line);
+    for (const line of gaps(queue, selection)) printLine(line);
     printLine(
       'Nothing was discarded. To discard them, give --reason "…", and --export <file> or --no-export.',
     );
     return false;
   }
   const { reason, exportTo } = consent;
-  const chosen = exportTo === undefined ? selected : await exported(operation, queue, selection, exportTo);
-  if (signal.aborted) return interrupted(operation);
+  let chosen = selected;
+  if (exportTo !== undefined && !signal.aborted) {
+    await using file = new ExportDestination(exportTo);
+    const { written } = await exportSelected(operation, queue, selection, (line) => file.write(line));
+    const whole = new Set(written.flatMap(({ id, isWhole }) => (isWhole ? id : [])));
+    chosen = selected.filter(({ id }) => whole.has(id));
+  }
+  if (signal.aborted) {
+    printLine('Interrupted. Nothing was discarded.');
+    return false;
+  }
   const by = await stack.caller();
   const { discarded, log } = await deleteLogged(operation, queue, chosen, { by, reason });
+  const problems = gaps(queue, selection);
   if (selected.length > chosen.length) {
-    problems.push(
-      `${messages(selected.length - chosen.length)} stay: they could not be exported with their payload.`,
-    );
+    const unexported = messages(selected.length - chosen.length);
+    problems.push(`${unexported} stay: they could not be exported with their payload.`);
   }
-  if (chosen.length > discarded) {
-    problems.push(`${messages(chosen.length - discarded)} stay: interrupted, or another command has them.`);
-  }
-  printLine(
-    `Discarded ${messages(discarded)} from ${queue.title} in ${stack.title}, by ${by}. Logged in ${log}`,
-  );
-  for (const line of problems) printLine(line);
+  const left = chosen.length - discarded;
+  if (left > 0) problems.push(`${messages(left)} stay: interrupted, or another command has them.`);
+  const what = `Discarded ${messages(discarded)} from ${queue.title} in ${stack.title}`;
+  for (const line of [`${what}, by ${by}. Logged in ${log}`, ...problems]) printLine(line);
   const done = { by, reason, exportTo, discarded, log, problems };
   operation.report?.({ stack: stack.title, queue: queue.name, ...done });
   return problems.length === 0;
@@ -86,50 +91,18 @@ export async function dlqDiscard(
 export async function deleteLogged(
   operation: Operation,
   queue: AnyQueue,
-  chosen: Selection<ReturnType<typeof discardedMessage>>['selected'],
+  chosen: Selection<ReturnType<typeof describeMessage>>['selected'],
   who: { readonly by: string; readonly reason: string },
 ) {
-  const about = chosen.map(({ id, shown: { why: _why, ...ids } }) => ({ ...ids, messageId: id, ...who }));
+  const about = chosen.map(({ shown: { event, eventId, requestId, messageId } }) => {
+    return { event, eventId, requestId, messageId, ...who };
+  });
   const log = await writeLog(operation.stack, queue, about);
   const options = { doing: 'Discarding', atOnce: MAX_PAGES_AT_ONCE };
   const settle = async () => 'settled' as const;
-  const { undeleted, unseen } = await forEachSelected(
-    operation,
-    queue,
-    { selected: chosen },
-    options,
-    settle,
-  );
+  const selection = { selected: chosen };
+  const { undeleted, unseen } = await forEachSelected(operation, queue, selection, options, settle);
   return { discarded: chosen.length - undeleted.length - unseen, log };
-}
-
-function interrupted({ printLine }: Operation): false {
-  printLine('Interrupted. Nothing was discarded.');
-  return false;
-}
-
-/** The selected messages that a new file has with their payloads. */
-async function exported<Shown>(
-  operation: Operation,
-  queue: AnyQueue,
-  selection: Selection<Shown>,
-  path: string,
-): Promise<Selection<Shown>['selected']> {
-  const write = async () => {
-    await using file = new ExportDestination(path);
-    return await exportSelected(operation, queue, selection, (line) => file.write(line));
-  };
-  const { whole } = await write();
-  return selection.selected.filter(({ id }) => whole.has(id));
-}
-
-export function discardedMessage(queue: AnyQueue, message: ReceivedMessage) {
-  return {
-    why: reasonOf(message, queue),
-    event: attributeText(message, 'event'),
-    eventId: attributeText(message, 'eventId'),
-    requestId: attributeText(message, 'requestId'),
-  };
 }
 
 /** Name of the log stream with the lines of this command. */

@@ -31,48 +31,46 @@ export async function dlqExport(
     printLine((await nothingTo('export', stack, queue, selection)).message);
     return true;
   }
-  const { keys, whole, unseen } = await exportSelected(operation, queue, selection, write);
-  const count = keys.length;
+  const { written, unseen } = await exportSelected(operation, queue, selection, write);
   if (signal.aborted) {
+    const count = messages(written.length);
     printLine(
-      `Interrupted after ${messages(count)}: the export is incomplete. Nothing was removed from ${queue.title}.`,
+      `Interrupted after ${count}: the export is incomplete. Nothing was removed from ${queue.title}.`,
     );
     return false;
   }
-  printLine(
-    `Exported ${eventsAndCopies(new Set(keys).size, count)} from ${queue.title}. Nothing was removed.`,
-  );
-  const unreadable = count - whole.size;
+  printLine(`Exported ${eventsAndCopies(written)} from ${queue.title}. Nothing was removed.`);
+  const unreadable = written.filter(({ isWhole }) => !isWhole).length;
   if (unreadable > 0) printLine(`${messages(unreadable)} without payload. The field "unreadable" says why.`);
-  for (const line of gaps(queue, selection)) printLine(line);
-  if (unseen > 0) printLine(`${messages(unseen)} left out: another command reads or moves them.`);
+  for (const line of gaps(queue, selection, unseen)) printLine(line);
   if (selection.limited) printLine('There may be more.');
   return unreadable + unseen === 0 && !selection.limited;
 }
 
-/**
- * Writes the messages of a selection.
- * @returns `keys`: those of the written messages; `whole`: ids of those that were written with their payload
- */
+/** Writes the messages of a selection. @returns `isWhole`: written with its payload */
 export async function exportSelected(
   operation: Operation,
   queue: AnyQueue,
   selection: Selection,
   write: WriteLine,
 ) {
-  const keys: string[] = [];
-  const whole = new Set<string>();
+  const written: { readonly id: string; readonly key: string; readonly isWhole: boolean }[] = [];
   // One page at once, because each payload may have 6 MB.
   const options = { doing: 'Exporting', atOnce: 1 };
   const { unseen } = await forEachSelected(operation, queue, selection, options, async (message, key) => {
     const { bytes, unreadable } = await payloadOrReason(operation.stack, queue, message);
     const payload = bytes ? bytesAsFields(bytes) : { unreadable };
-    const { id: messageId, sentAt } = message;
-    const exported = { queue: queue.name, messageId, sentAt, attributes: attributesOf(message), ...payload };
+    const { id, sentAt } = message;
+    const exported = {
+      queue: queue.name,
+      messageId: id,
+      sentAt,
+      attributes: attributesOf(message),
+      ...payload,
+    };
     await write(`${JSON.stringify(exported)}\n`);
-    keys.push(key);
-    if (bytes) whole.add(messageId);
+    written.push({ id, key, isWhole: bytes !== undefined });
     return 'stays';
   });
-  return { keys, whole, unseen };
+  return { written, unseen };
 }

@@ -4,13 +4,14 @@ import type { EventName } from '../../../lambda/events/catalogue.ts';
 import type { Column } from '../../terminal/block.ts';
 import { table } from '../../terminal/layout.ts';
 import { duration, printable } from '../../terminal/text.ts';
-import { type Operation, orRefusal, refusalOf } from '../operation.ts';
+import { type Operation, orRefusal } from '../operation.ts';
+import type { PayloadFilter } from '../payload-filter.ts';
 import type { Stage } from '../stage.ts';
-import { copyKey } from './copies.ts';
-import { forEachMessage } from './for-each-message.ts';
+import { eventCount } from './copies.ts';
 import { type Pause, pausesOf } from './pause-state.ts';
-import { type AnyQueue, type QueueState, queueState, removedQueues, waitingQueues } from './queue.ts';
+import { type AnyQueue, queueState, removedQueues, waitingQueues } from './queue.ts';
 import { lastFailure } from './retries.ts';
+import { filterWords, gaps, selectMessages } from './selected-messages.ts';
 
 /**
  * Maximum number of messages inspected for their age and their copies. SQS returns messages in no order. If there are
@@ -18,37 +19,61 @@ import { lastFailure } from './retries.ts';
  */
 const MAX_SAMPLED = 100;
 
-/** A queue that nothing consumes, and when its oldest message was sent. */
-type ListedQueue = Awaited<ReturnType<typeof listQueue>>;
+/** A queue that nothing consumes. */
+interface ListedQueue {
+  readonly queue: string;
+  readonly messages: number;
+  readonly inFlight: number;
+  /** Without copies. `atLeast`: there may be more. */
+  readonly events?: { readonly count: number; readonly atLeast: boolean };
+  readonly oldest?: { readonly sentAt: Date; readonly atLeast: boolean };
+  readonly gaps: readonly string[];
+}
 
 type ListedEventQueue = Awaited<ReturnType<typeof listEventQueue>>;
 
-type QueueCounts = ReturnType<typeof countsOf>;
+/**
+ * Prints the number of messages on each queue, why those in flight may be failing, and the paused events. With a filter,
+ * prints how many messages match on each queue that nothing consumes: on the others, receiving a message would count as
+ * an attempt.
+ */
+export async function dlqList(operation: Operation, filter: PayloadFilter, json: boolean): Promise<void> {
+  const { stack, printLine } = operation;
+  const isFiltered = (filter.shop ?? filter.search) !== undefined;
+  const { found, lines } = await (isFiltered ? listMatches(operation, filter) : listAll(operation));
+  const printed = json ? [JSON.stringify({ stack: stack.title, ...found }, undefined, 2)] : lines;
+  for (const line of printed) printLine(line);
+}
 
-/** Prints the number of messages on each queue, why those in flight may be failing, and the paused events. */
-export async function dlqList(operation: Operation, { json }: { readonly json: boolean }): Promise<void> {
-  const { stack, printLine, width } = operation;
+async function listMatches(operation: Operation, filter: PayloadFilter) {
+  const { stack, width } = operation;
+  const all = [...waitingQueues(stack), ...(await removedQueues(stack))];
+  const queues = await Promise.all(all.map((queue) => listQueue(operation, queue, filter)));
+  const matching = queues.filter((queue) => queue.events !== undefined);
+  const [first] = matching;
+  const lines = [
+    ...(first === undefined
+      ? ['No message matches.']
+      : table(WAITING_COLUMNS, matching.map(waitingRow), width)),
+    ...queues.flatMap((queue) => queue.gaps),
+    'Only queues without a consumer were searched. trace also finds what is on the others.',
+    ...(first ? [`See why: ${stack.command(`show ${first.queue}${filterWords(filter)}`)}`] : []),
+  ];
+  return { found: { queues }, lines };
+}
+
+async function listAll(operation: Operation) {
+  const { stack, width } = operation;
   const [queues, removed, eventQueues, pauses] = await Promise.all([
     Promise.all(waitingQueues(stack).map((queue) => listQueue(operation, queue))),
-    orReason(stack, listRemoved(operation)),
+    orRefusal(stack, () => listRemoved(operation)),
     Promise.all(stack.events.map((event) => listEventQueue(stack, event))),
-    orReason(stack, pausesOf(stack)),
+    orRefusal(stack, () => pausesOf(stack)),
   ]);
-  if (json) {
-    const found = {
-      stack: stack.title,
-      queues,
-      removed: removed.found,
-      removedUnknown: removed.unknown,
-      eventQueues,
-      paused: pauses.found,
-      pausedUnknown: pauses.unknown,
-    };
-    printLine(JSON.stringify(found, undefined, 2));
-    return;
-  }
+  const left = 'refused' in removed ? [] : removed;
+  const paused = 'refused' in pauses ? [] : pauses;
   const busy = eventQueues.filter((queue) => !isEmpty(queue));
-  const paused = new Set(pauses.found.filter(({ running }) => !running).map(({ event }) => event));
+  const isPaused = (event: EventName) => paused.some((pause) => pause.event === event && !pause.running);
   const lines = [
     `Messages in ${stack.title}. SQS counts may be a minute old.`,
     ...section(
@@ -60,63 +85,52 @@ export async function dlqList(operation: Operation, { json }: { readonly json: b
     ...section(
       'Left by removed events, without a consumer (docs/pause.md, "Remove an event"):',
       WAITING_COLUMNS,
-      removed.found.map(waitingRow),
+      left.map(waitingRow),
       width,
     ),
-    ...unknown('Which queues removed events have left', removed),
+    ...('refused' in removed
+      ? ['', `Which queues removed events have left is unknown: ${removed.refused}`]
+      : []),
     ...(busy.length === 0 ? ['', 'Event queues: empty.'] : []),
     ...section(
       'Event queues: waiting for their consumer, or in flight (received, not yet done).',
-      [left('EVENT'), ...COUNTS, left('STATE')],
-      busy.map((queue) => [queue.event, ...countsIn(queue), stateOf(queue, paused.has(queue.event))]),
+      [column('EVENT'), ...COUNTS, column('STATE')],
+      busy.map((queue) => [queue.event, ...countsIn(queue), stateOf(queue, isPaused(queue.event))]),
       width,
     ),
     ...section(
       'Paused: nothing processes these events until you resume them.',
-      [left('EVENT'), right('WAITING'), left('SINCE'), left('BY'), left('REASON')],
-      pauses.found.map((pause) => pauseRow(pause, width)),
+      [column('EVENT'), column('WAITING', 'right'), column('SINCE'), column('BY'), column('REASON')],
+      paused.map((pause) => pauseRow(pause, width)),
       width,
     ),
-    ...unknown('What is paused', pauses),
+    ...('refused' in pauses ? ['', `What is paused is unknown: ${pauses.refused}`] : []),
     '',
-    ...whatNext(stack, [...queues, ...removed.found], busy, pauses.found),
+    ...whatNext(stack, [...queues, ...left], busy, paused),
   ];
-  for (const line of lines) printLine(line);
+  return { found: { queues, removed, eventQueues, paused: pauses }, lines };
 }
 
-const isEmpty = ({ messages, inFlight }: QueueCounts) => messages + inFlight === 0;
+const isEmpty = ({ messages, inFlight }: { messages: number; inFlight: number }) => messages + inFlight === 0;
 
-/** The result, or why AWS did not answer: the permission may be missing. */
-function orReason<Found>({ local }: Stage, finding: Promise<readonly Found[]>) {
-  return finding.then(
-    (found) => ({ found, unknown: undefined }),
-    (error: unknown) => ({ found: [], unknown: refusalOf(error, local) }),
-  );
-}
-
-async function listQueue(operation: Operation, queue: AnyQueue) {
-  const counts = countsOf(await queueState(operation.stack.sqs, queue.url));
-  const sample = counts.messages === 0 ? undefined : await sampleOf(operation, queue);
-  return { queue: queue.name, ...counts, events: sample?.events, oldest: sample?.oldest };
-}
-
-async function sampleOf({ stack, signal }: Operation, queue: AnyQueue) {
-  const times: number[] = [];
-  const keys = new Set<string>();
-  const { limited } = await forEachMessage(
-    stack,
-    queue.url,
-    { signal, limit: MAX_SAMPLED },
-    async (message) => {
-      times.push(message.sentAt.getTime());
-      keys.add(copyKey(queue, message));
-      return 'stays';
-    },
-  );
-  if (times.length === 0) return undefined;
-  // If there are more messages than were inspected, an older message and other events may exist.
-  const oldest = { sentAt: new Date(Math.min(...times)), atLeast: limited };
-  return { events: { count: keys.size, atLeast: limited }, oldest };
+/** @param filter counts only messages that match, all of them. @default none */
+async function listQueue(
+  operation: Operation,
+  queue: AnyQueue,
+  filter?: PayloadFilter,
+): Promise<ListedQueue> {
+  const { visible, inFlight } = await queueState(operation.stack.sqs, queue.url);
+  const counts = { queue: queue.name, messages: visible, inFlight, gaps: [] };
+  if (filter === undefined && visible === 0) return counts;
+  const limit = filter === undefined ? MAX_SAMPLED : undefined;
+  const selection = await selectMessages(operation, queue, filter ?? {}, () => undefined, limit);
+  const { selected, limited: atLeast } = selection;
+  const messages = filter === undefined ? visible : selected.length;
+  const all = { ...counts, messages, gaps: gaps(queue, selection) };
+  const [oldest] = selected.map(({ at }) => at).toSorted();
+  if (oldest === undefined) return all;
+  const events = { count: eventCount(selected), atLeast };
+  return { ...all, events, oldest: { sentAt: new Date(oldest), atLeast } };
 }
 
 async function listRemoved(operation: Operation): Promise<ListedQueue[]> {
@@ -131,17 +145,12 @@ async function listRemoved(operation: Operation): Promise<ListedQueue[]> {
 }
 
 async function listEventQueue(stack: Stage, event: EventName) {
-  const state = await queueState(stack.sqs, stack.event(event).queueUrl);
-  const counts = countsOf(state);
-  if (counts.inFlight === 0) return { event, ...counts, lastFailure: undefined };
-  const failure = await orRefusal(stack, () => lastFailure(stack, event));
-  return { event, ...counts, lastFailure: failure };
+  const { visible, inFlight } = await queueState(stack.sqs, stack.event(event).queueUrl);
+  const failure = inFlight === 0 ? undefined : await orRefusal(stack, () => lastFailure(stack, event));
+  return { event, messages: visible, inFlight, lastFailure: failure };
 }
 
-const countsOf = ({ visible, inFlight }: QueueState) => ({ messages: visible, inFlight });
-
-const left = (heading: string): Column => ({ heading });
-const right = (heading: string): Column => ({ heading, align: 'right' });
+const column = (heading: string, align: Column['align'] = 'left'): Column => ({ heading, align });
 
 /** A heading and its table. Empty if there are no rows. */
 function section(
@@ -153,17 +162,17 @@ function section(
   return rows.length === 0 ? [] : ['', heading, '', ...table(columns, rows, width)];
 }
 
-const unknown = (what: string, { unknown: why }: { unknown: string | undefined }) =>
-  why === undefined ? [] : ['', `${what} is unknown: ${why}`];
-
 /** Zero is dimmed so that other counts stand out. */
 const count = (number: number) => (number === 0 ? styleText('gray', '0') : String(number));
 
-const COUNTS = [right('WAITING'), right('IN FLIGHT')];
+const COUNTS = [column('WAITING', 'right'), column('IN FLIGHT', 'right')];
 
-const WAITING_COLUMNS = [left('QUEUE'), ...COUNTS, right('EVENTS'), right('OLDEST')];
+const WAITING_COLUMNS = [column('QUEUE'), ...COUNTS, column('EVENTS', 'right'), column('OLDEST', 'right')];
 
-const countsIn = ({ messages, inFlight }: QueueCounts) => [count(messages), count(inFlight)];
+const countsIn = (counts: { messages: number; inFlight: number }) => [
+  count(counts.messages),
+  count(counts.inFlight),
+];
 
 const since = (time: Date) => duration(Date.now() - time.getTime());
 
@@ -214,10 +223,7 @@ function whatNext(
   ];
   if (hints.length > 0) return hints;
   if (busy.length === 0) return ['All these queues are empty.'];
-  if (busy.some(({ lastFailure: failure }) => failure !== undefined)) {
-    return [
-      'If they keep failing, fix the cause before they become dead letters: docs/operations.md, "Failing".',
-    ];
-  }
-  return ['Nothing to do now. If a message keeps waiting, see docs/operations.md, "Waiting".'];
+  return busy.some(({ lastFailure: failure }) => failure !== undefined)
+    ? ['If they keep failing, fix the cause before they become dead letters: docs/operations.md, "Failing".']
+    : ['Nothing to do now. If a message keeps waiting, see docs/operations.md, "Waiting".'];
 }

@@ -23,9 +23,6 @@ export interface Pause {
   readonly turningOff?: true | undefined;
 }
 
-/** Maximum number of alarms per DescribeAlarms call. Source: CloudWatch API reference. */
-const MAX_ALARMS = 100;
-
 /** The state reason of the alarm. Its mail shows this text. */
 export const pauseText = (by: string, reason: string) => `Paused by ${by}: ${reason}`;
 
@@ -37,19 +34,38 @@ const PAUSED = /^Paused by (\S+): (.*)$/s;
  * @throws MissingOutputError or CommandError if the stage lacks one of them
  */
 export async function pauseState(stage: Stage, event: EventName) {
+  const { uuid, paused, waiting, ...state } = await stateOf(stage, event, await alarmsOf(stage, [event]));
+  if (uuid && paused && waiting) return { ...state, uuid, paused, waiting };
+  const missing = uuid === undefined ? 'event source' : 'alarm';
+  throw new CommandError(`The ${missing} of ${event} no longer exists: deploy ${stage.title} again`);
+}
+
+/** Every paused event of the stage, including those whose event source somebody turned off directly. */
+export async function pausesOf(stage: Stage): Promise<Pause[]> {
+  const alarms = await alarmsOf(stage, stage.events);
+  const states = await Promise.all(stage.events.map((event) => stateOf(stage, event, alarms)));
+  return states.flatMap(({ pause }) => pause ?? []);
+}
+
+/** Maximum number of alarms per DescribeAlarms call. Source: CloudWatch API reference. */
+const MAX_ALARMS = 100;
+
+/** Both alarms of each event, in one call, because AWS allows few calls a second. */
+async function alarmsOf(stage: Stage, events: readonly EventName[]): Promise<readonly MetricAlarm[]> {
+  const resources = events.map((event) => stage.event(event));
+  const AlarmNames = resources.flatMap(({ pausedAlarm, waitingAlarm }) => [pausedAlarm, waitingAlarm]);
+  const command = new DescribeAlarmsCommand({ AlarmNames, MaxRecords: MAX_ALARMS });
+  return (await stage.cloudwatch.send(command)).MetricAlarms ?? [];
+}
+
+async function stateOf(stage: Stage, event: EventName, alarms: readonly MetricAlarm[]) {
   const { queueUrl, pausedAlarm, waitingAlarm } = stage.event(event);
   const queue = await queueState(stage.sqs, queueUrl);
-  const [{ EventSourceMappings: [mapping] = [] }, { MetricAlarms = [] }] = await Promise.all([
-    stage.lambda.send(new ListEventSourceMappingsCommand({ EventSourceArn: queue.arn })),
-    stage.cloudwatch.send(new DescribeAlarmsCommand({ AlarmNames: [pausedAlarm, waitingAlarm] })),
-  ]);
-  const paused = MetricAlarms.find(({ AlarmName }) => AlarmName === pausedAlarm);
-  const waiting = MetricAlarms.find(({ AlarmName }) => AlarmName === waitingAlarm);
-  if (mapping?.UUID === undefined || paused === undefined || waiting === undefined) {
-    const missing = mapping === undefined ? 'event source' : 'alarm';
-    throw new CommandError(`The ${missing} of ${event} no longer exists: deploy ${stage.title} again`);
-  }
-  const { UUID: uuid, State: source = '' } = mapping;
+  const sources = new ListEventSourceMappingsCommand({ EventSourceArn: queue.arn });
+  const { EventSourceMappings: [{ UUID: uuid, State: source = '' } = {}] = [] } =
+    await stage.lambda.send(sources);
+  const paused = alarms.find(({ AlarmName }) => AlarmName === pausedAlarm);
+  const waiting = alarms.find(({ AlarmName }) => AlarmName === waitingAlarm);
   return { queue, uuid, source, paused, waiting, pause: pauseOf(event, queue, source, paused) };
 }
 
@@ -66,27 +82,6 @@ function pauseOf(
   const [, by, reason] = PAUSED.exec(alarm.StateReason ?? '') ?? [];
   const since = alarm.StateTransitionedTimestamp ?? alarm.StateUpdatedTimestamp;
   return { event, waiting, by, reason, since, running, turningOff };
-}
-
-/** Every paused event of the stage, including those whose event source somebody turned off directly. */
-export async function pausesOf(stage: Stage): Promise<Pause[]> {
-  const AlarmNames = stage.events.map((event) => stage.event(event).pausedAlarm);
-  const [sources, { MetricAlarms = [] }] = await Promise.all([
-    eventSources(stage),
-    stage.cloudwatch.send(
-      new DescribeAlarmsCommand({ AlarmNames, StateValue: 'ALARM', MaxRecords: MAX_ALARMS }),
-    ),
-  ]);
-  const found = await Promise.all(
-    stage.events.map(async (event) => {
-      const { queueUrl, pausedAlarm } = stage.event(event);
-      const queue = await queueState(stage.sqs, queueUrl);
-      const source = sources.find(({ EventSourceArn }) => EventSourceArn === queue.arn);
-      const alarm = MetricAlarms.find(({ AlarmName }) => AlarmName === pausedAlarm);
-      return pauseOf(event, queue, source?.State ?? '', alarm);
-    }),
-  );
-  return found.filter((pause) => pause !== undefined);
 }
 
 /** All event sources that may be listed, also those of other stacks. */

@@ -145,32 +145,14 @@ async function set(
 /** Whether the alarm on age has the threshold of a pause. */
 const isPatient = ({ Threshold = 0 }: MetricAlarm): boolean => Threshold >= thresholdInPause;
 
-/** Changes the threshold of the alarm on age. PutMetricAlarm replaces all settings, so all are passed. */
-async function ringAt(
-  { cloudwatch }: Stage,
-  {
-    StateValue: _state,
-    StateReason: _reason,
-    StateReasonData: _data,
-    StateUpdatedTimestamp: _updated,
-    StateTransitionedTimestamp: _transitioned,
-    AlarmArn: _arn,
-    AlarmConfigurationUpdatedTimestamp: _configured,
-    EvaluationState: _evaluation,
-    ...waiting
-  }: MetricAlarm,
-  Threshold: number,
-): Promise<void> {
+/**
+ * Changes the threshold of the alarm on age. PutMetricAlarm replaces all settings, so all are passed. The client leaves
+ * out what is no setting, such as the alarm's state.
+ */
+async function ringAt({ cloudwatch }: Stage, waiting: MetricAlarm, Threshold: number): Promise<void> {
   const { AlarmName, EvaluationPeriods, ComparisonOperator } = waiting;
-  await cloudwatch.send(
-    new PutMetricAlarmCommand({
-      ...waiting,
-      AlarmName,
-      EvaluationPeriods,
-      ComparisonOperator,
-      Threshold,
-    }),
-  );
+  const required = { AlarmName, EvaluationPeriods, ComparisonOperator };
+  await cloudwatch.send(new PutMetricAlarmCommand({ ...waiting, ...required, Threshold }));
 }
 
 /** `since 2026-01-31T09:00:00.000Z, by …: …`. */

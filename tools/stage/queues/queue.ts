@@ -3,7 +3,6 @@ import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { SMOKE_TEST_QUEUE } from '../../../lambda/receiver/request.ts';
 import { didYouMean } from '../../../lib/did-you-mean.ts';
 import { UsageError } from '../../terminal/command-error.ts';
-import { messages } from '../../terminal/text.ts';
 import { recentMaxima } from '../recent-maxima.ts';
 import type { Stage } from '../stage.ts';
 
@@ -62,16 +61,6 @@ export async function queueState(sqs: SQSClient, url: string): Promise<QueueStat
       JSON.parse(Attributes.RedrivePolicy ?? '{}').maxReceiveCount ?? Number.POSITIVE_INFINITY,
     ),
   };
-}
-
-/** Why no message could be received from a queue. Follows `Nothing to show:`. */
-export function emptiness({ title }: AnyQueue, { visible, inFlight }: QueueState): string {
-  if (inFlight > 0) {
-    return `${title} has ${messages(inFlight)} in flight: another command reads or moves them. Try again in a minute`;
-  }
-  if (visible > 0)
-    return `SQS counts ${messages(visible)} on ${title} but returns none. Try again in a minute`;
-  return `${title} is empty`;
 }
 
 /** When the oldest message of a queue was sent, in epoch milliseconds. Undefined if CloudWatch does not know. */

@@ -34,15 +34,15 @@ export function receivedMessage(message: Message): ReceivedMessage {
   };
 }
 
-type MessageAttributes = Pick<ReceivedMessage, 'attributes'>;
+/** A message as it was read, also without receiving it. */
+export type ReadMessage = Pick<ReceivedMessage, 'id' | 'body' | 'attributes' | 'sentAt'>;
 
-/** An attribute that the receiver or a consumer set on the message (docs/decisions.md). */
-export function attributeText({ attributes }: MessageAttributes, name: string): string | undefined {
-  return attributes[name]?.StringValue;
-}
+type MessageContent = Pick<ReceivedMessage, 'attributes' | 'body'>;
 
-/** Attributes for programs. Binary ones are in base64. */
-export const attributesOf = ({ attributes }: MessageAttributes): Record<string, string> =>
+type QueueKind = Pick<AnyQueue, 'name' | 'kind'>;
+
+/** The attributes that the receiver or a consumer set on a message (docs/decisions.md). Binary ones are in base64. */
+export const attributesOf = ({ attributes }: Pick<ReceivedMessage, 'attributes'>): MessageAttributes =>
   Object.fromEntries(
     Object.entries(attributes).map(([name, { StringValue, BinaryValue }]) => [
       name,
@@ -50,14 +50,32 @@ export const attributesOf = ({ attributes }: MessageAttributes): Record<string, 
     ]),
   );
 
-/** Why the message is on this queue. */
-export function reasonOf(message: MessageAttributes, { kind }: Pick<AnyQueue, 'kind'>): string {
-  if (kind === 'quarantine') {
-    return attributeText(message, 'reason') ?? 'no reason: it was not sent by the receiver';
-  }
-  if (kind === 'unrouted') return `event kind '${attributeText(message, 'event')}' had no consumer`;
-  const reason = attributeText(message, 'failureReason');
-  if (reason !== undefined) return reason;
+type MessageAttributes = Readonly<Record<string, string | undefined>>;
+
+/** What a message says of itself, without its payload. Times are in ISO 8601. */
+export function describeMessage(queue: QueueKind, message: ReadMessage) {
+  const attributes = attributesOf(message);
+  const { eventId, requestId, failedAt, receivedAt } = attributes;
+  const reason = reasonOf(queue, attributes);
+  const event = knownEvent(queue, message);
+  const sentAt = message.sentAt.toISOString();
+  return { messageId: message.id, reason, event, eventId, requestId, failedAt, receivedAt, sentAt };
+}
+
+/** The event of a message. Undefined in quarantine, where only the payload may name it. */
+export function knownEvent(
+  { kind, name }: QueueKind,
+  message: Pick<ReceivedMessage, 'attributes'>,
+): string | undefined {
+  if (kind === 'quarantine') return undefined;
+  return kind === 'dead-letter' ? name : attributesOf(message).event;
+}
+
+/** Why a message is on a queue. */
+function reasonOf({ kind }: QueueKind, { event, reason, failureReason }: MessageAttributes): string {
+  if (kind === 'quarantine') return reason ?? 'no reason: it was not sent by the receiver';
+  if (kind === 'unrouted') return `event kind '${event}' had no consumer`;
+  if (failureReason !== undefined) return failureReason;
   if (kind === 'removed')
     return 'no reason: it waited when its consumer was removed, or its consumer crashed';
   return 'SQS moved it after too many receives: the consumer crashed, timed out, could not start or could not store its reason';
@@ -80,45 +98,46 @@ export async function storedPayload(stage: Stage, key: string): Promise<Buffer |
 }
 
 /**
- * The partner's bytes: from the message, from the quarantine's wrapper, or from S3 if they were too large. Messages on
- * an event's queue have U+FFFE and U+FFFF escaped.
+ * The partner's bytes, if the message contains them. Undefined if they are in S3, or it was not sent by the receiver.
+ * Messages on an event's queue have U+FFFE and U+FFFF escaped.
+ */
+export function bytesInMessage(
+  { kind }: Pick<AnyQueue, 'kind'>,
+  message: MessageContent,
+): Buffer | undefined {
+  if (attributesOf(message).payloadKey !== undefined) return undefined;
+  if (kind !== 'quarantine') return Buffer.from(message.body);
+  const wrapper = jsonOf(message.body);
+  if (!isObject(wrapper) || typeof wrapper.bodyBase64 !== 'string') return undefined;
+  return Buffer.from(wrapper.bodyBase64, 'base64');
+}
+
+/**
+ * The partner's bytes: from the message, or from S3 if they were too large.
  * @throws UnreadablePayloadError
  */
 export async function readPayload(
   stage: Stage,
-  { kind }: Pick<AnyQueue, 'kind'>,
-  message: Pick<ReceivedMessage, 'attributes' | 'body'>,
+  queue: Pick<AnyQueue, 'kind'>,
+  message: MessageContent,
 ): Promise<Buffer> {
-  const key = attributeText(message, 'payloadKey');
-  if (key !== undefined) {
-    const stored = await storedPayload(stage, key);
-    if (stored === undefined) throw new UnreadablePayloadError(`S3 no longer has it under ${key}`);
-    return stored;
-  }
-  if (kind !== 'quarantine') return Buffer.from(message.body);
-  const bodyBase64 = wrappedBody(message.body);
-  if (bodyBase64 === undefined) {
-    throw new UnreadablePayloadError('the message has no bodyBase64: it was not sent by the receiver');
-  }
-  return Buffer.from(bodyBase64, 'base64');
-}
-
-/**
- * The partner's bytes if the message contains them. Undefined if they are in S3, or it was not sent by the receiver.
- */
-export async function payloadInMessage(
-  ...[stage, queue, message]: Parameters<typeof readPayload>
-): Promise<Buffer | undefined> {
-  if (attributeText(message, 'payloadKey') !== undefined) return undefined;
-  return await readPayload(stage, queue, message).catch(() => undefined);
+  const { payloadKey } = attributesOf(message);
+  const bytes =
+    payloadKey === undefined ? bytesInMessage(queue, message) : await storedPayload(stage, payloadKey);
+  if (bytes !== undefined) return bytes;
+  throw new UnreadablePayloadError(
+    payloadKey === undefined
+      ? 'the message has no bodyBase64: it was not sent by the receiver'
+      : `S3 no longer has it under ${payloadKey}`,
+  );
 }
 
 /** The partner's bytes, or why they cannot be read. */
 export async function payloadOrReason(
-  ...[stage, queue, message]: Parameters<typeof readPayload>
+  ...read: Parameters<typeof readPayload>
 ): Promise<{ readonly bytes?: Buffer; readonly unreadable?: string }> {
   try {
-    return { bytes: await readPayload(stage, queue, message) };
+    return { bytes: await readPayload(...read) };
   } catch (error) {
     const isExpected = error instanceof UnreadablePayloadError || error instanceof MissingOutputError;
     if (isExpected) return { unreadable: error.message };
@@ -129,9 +148,3 @@ export async function payloadOrReason(
 /** The partner's bytes for programs: as `body` if they are text, otherwise as `bodyBase64`. */
 export const bytesAsFields = (bytes: Buffer): { readonly body?: string; readonly bodyBase64?: string } =>
   isUtf8(bytes) ? { body: bytes.toString() } : { bodyBase64: bytes.toString('base64') };
-
-/** The partner's bytes in base64. Undefined if the message was not sent by the receiver, or its payload is in S3. */
-export function wrappedBody(text: string): string | undefined {
-  const wrapper = jsonOf(text);
-  return isObject(wrapper) && typeof wrapper.bodyBase64 === 'string' ? wrapper.bodyBase64 : undefined;
-}

@@ -1,13 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
-import { attribute } from '../../../lambda/queue/message.ts';
 import { messages } from '../../terminal/text.ts';
+import { deleteObjects } from '../delete-objects.ts';
 import { type Operation, orRefusal } from '../operation.ts';
+import { TokenBucket } from '../replay/token-bucket.ts';
 import type { Stage } from '../stage.ts';
-import { countLine } from './copies.ts';
+import { countLines } from './copies.ts';
 import { MAX_PAGES_AT_ONCE } from './for-each-message.ts';
 import type { AnyQueue } from './queue.ts';
-import { attributeText, UnreadablePayloadError } from './received-message.ts';
+import { attributesOf, type ReceivedMessage, UnreadablePayloadError } from './received-message.ts';
 import { type RedriveOutcome, redriverOf, stays } from './redriver.ts';
 import {
   forEachSelected,
@@ -20,6 +19,9 @@ import {
 
 /** An outcome with the message's id and the key of its copies. */
 type KeyedOutcome = RedriveOutcome & { readonly id: string; readonly key: string };
+
+/** Messages a second: as many as SQS' own redrive has at most. */
+const MAX_RATE = 500;
 
 interface RedriveResult {
   readonly outcomes: readonly KeyedOutcome[];
@@ -40,24 +42,23 @@ export async function redrive(
   operation: Operation,
   queue: AnyQueue,
   filter: MessageFilter = {},
-  rate = Number.POSITIVE_INFINITY,
+  rate = MAX_RATE,
 ): Promise<boolean> {
   const { stack, signal, printLine } = operation;
   const redriver = await redriverOf(stack, queue);
-  const keyOf = (message: Parameters<typeof attributeText>[0]) =>
-    attributeText(message, attribute.payloadKey);
+  const keyOf = (message: ReceivedMessage) => attributesOf(message).payloadKey;
   const selection = await selectMessages(operation, queue, filter, keyOf);
   const { selected } = selection;
   if (selected.length === 0 && !signal.aborted) throw await nothingTo('redrive', stack, queue, selection);
   const outcomes: KeyedOutcome[] = [];
   const enough = new AbortController();
   const end = AbortSignal.any([signal, enough.signal]);
-  const turn = turns(rate, end);
+  const bucket = new TokenBucket(rate);
   // At a low rate, the messages of many pages would wait longer than SQS hides them.
   const atOnce = Math.max(1, Math.min(redriver.atOnce ?? MAX_PAGES_AT_ONCE, Math.floor(rate / 10)));
   const options = { doing: 'Redriving', atOnce, signal: end };
   const visited = await forEachSelected(operation, queue, selection, options, async (message, key) => {
-    await turn();
+    await bucket.take(1, end).catch(() => {});
     if (end.aborted) return 'stays';
     const at = Date.now();
     const outcome = await redriver.redrive(message).catch(failed);
@@ -71,24 +72,10 @@ export async function redrive(
   return report(operation, queue, selection, result);
 }
 
-/** @returns a function whose calls end one after the other, at most `rate` a second. It ends at once after an abort */
-function turns(rate: number, signal: AbortSignal): () => Promise<void> {
-  let next = 0;
-  return async () => {
-    const now = Date.now();
-    const at = Math.max(now, next);
-    next = at + 1000 / rate;
-    if (at > now) await sleep(at - now, undefined, { signal }).catch(() => {});
-  };
-}
-
 const failed = (error: Error): RedriveOutcome =>
   stays(
     `${error instanceof UnreadablePayloadError ? 'its payload cannot be read' : error.name}: ${error.message}`,
   );
-
-/** Maximum keys per call. Source: S3 API reference, `DeleteObjects`. */
-const MAX_KEYS = 1_000;
 
 /**
  * Deletes large payloads that the receiver or this redrive has copied to another key. A payload stays if a message that
@@ -106,15 +93,12 @@ async function deleteReplaced(
   const needed = new Set(selected.flatMap(({ id, shown: key }) => (gone.has(id) ? [] : (key ?? []))));
   const replaced = new Set(outcomes.flatMap(({ replaces }) => replaces ?? []));
   const keys = [...replaced].filter((key) => !needed.has(key));
-  for (let from = 0; from < keys.length; from += MAX_KEYS) {
-    const Objects = keys.slice(from, from + MAX_KEYS).map((Key) => ({ Key }));
-    const command = new DeleteObjectsCommand({ Bucket: stack.payloadBucket, Delete: { Objects } });
-    const deleted = await orRefusal(stack, () => stack.s3.send(command));
-    const why = 'refused' in deleted ? deleted.refused : deleted.Errors?.[0]?.Message;
-    if (why !== undefined)
-      return [`Replaced payloads are still in the payload bucket until they expire: ${why}`];
-  }
-  return [];
+  const deleted = await orRefusal(stack, async () => {
+    if (keys.length > 0) await deleteObjects(stack, stack.payloadBucket, keys);
+    return {};
+  });
+  if (!('refused' in deleted)) return [];
+  return [`Replaced payloads are still in the payload bucket until they expire: ${deleted.refused}`];
 }
 
 /** @returns whether everything requested was done */
@@ -124,11 +108,10 @@ function report(
   selection: Selection,
   { outcomes, undeleted, unseen }: RedriveResult,
 ): boolean {
-  for (const [what, done] of Map.groupBy(outcomes, (outcome) => outcome.what))
-    printLine(countLine(done, what));
+  for (const line of countLines(outcomes, ({ what }) => what)) printLine(line);
   if (undeleted.length > 0) {
     printLine(
-      `${messages(undeleted.length)} could not be deleted, and so ${undeleted.length === 1 ? 'is' : 'are'} still on ${queue.title}, too. Redriving again does no harm.`,
+      `${messages(undeleted.length)} could not be deleted and stay on ${queue.title}, too. Redriving again does no harm.`,
     );
   }
   const isHopeless = outcomes.some(({ hopeless }) => hopeless);
@@ -147,12 +130,7 @@ function report(
     printLine(`Interrupted. Messages that were not redriven are still on ${queue.title}. Nothing is lost.`);
     return false;
   }
-  const lines = gaps(queue, selection);
+  const lines = gaps(queue, selection, isHopeless ? 0 : unseen);
   for (const line of lines) printLine(line);
-  if (unseen > 0 && !isHopeless) {
-    printLine(
-      `${messages(unseen)} could not be redriven: another command reads or moves them. Try again in a minute.`,
-    );
-  }
   return lines.length + undeleted.length + unseen === 0 && outcomes.every(({ redriven }) => redriven);
 }

@@ -6,7 +6,7 @@ import { CommandError } from '../../terminal/command-error.ts';
 import { currentSecret, postSigned } from '../signed-post.ts';
 import type { Stage } from '../stage.ts';
 import { type AnyQueue, eventOf, sourceQueueUrl } from './queue.ts';
-import { attributeText, type ReceivedMessage, readPayload } from './received-message.ts';
+import { attributesOf, knownEvent, type ReceivedMessage, readPayload } from './received-message.ts';
 
 export interface RedriveOutcome {
   /** `settled` only if the message is safely stored elsewhere. */
@@ -49,11 +49,11 @@ export async function redriverOf(stack: Stage, queue: AnyQueue): Promise<Redrive
 
 /** Moves a parked message to the queue of its event if the event has a consumer now. */
 async function route(stack: Stage, queue: AnyQueue, message: ReceivedMessage): Promise<RedriveOutcome> {
-  const event = attributeText(message, attribute.event) ?? '';
+  const event = knownEvent(queue, message) ?? '';
   const url = sourceQueueUrl(stack, event);
   if (url === undefined) return stays(`event kind '${event}' has no consumer`);
   const target = `the queue of ${event}`;
-  const key = attributeText(message, attribute.payloadKey);
+  const { payloadKey: key } = attributesOf(message);
   // A consumer may read only the payloads of its own event.
   const payloadKey = `${event}/${key?.split('/').at(-1)}`;
   if (key === undefined || key === payloadKey) return sendTo(stack, url, target, message);
@@ -97,7 +97,7 @@ function withoutFailure({ attributes }: ReceivedMessage): Record<string, Message
 
 /** The key of a message's payload, if the receiver stored it for this queue. Others may need another key. */
 function ownKey({ name }: AnyQueue, message: ReceivedMessage): string | undefined {
-  const key = attributeText(message, attribute.payloadKey);
+  const { payloadKey: key } = attributesOf(message);
   return key?.startsWith(`${name}/`) ? key : undefined;
 }
 

@@ -6,8 +6,8 @@ import { eventAndShop, matchesPayload, type PayloadFilter } from '../payload-fil
 import type { Stage } from '../stage.ts';
 import { copyKey, type ListedMessage } from './copies.ts';
 import { forEachMessage, MAX_PAGES_AT_ONCE } from './for-each-message.ts';
-import { type AnyQueue, emptiness, queueState } from './queue.ts';
-import { attributesOf, attributeText, payloadOrReason, type ReceivedMessage } from './received-message.ts';
+import { type AnyQueue, queueState } from './queue.ts';
+import { attributesOf, knownEvent, payloadOrReason, type ReceivedMessage } from './received-message.ts';
 
 /** Selects messages of a queue. An absent property matches all. */
 export interface MessageFilter extends PayloadFilter {
@@ -79,15 +79,6 @@ async function isMatch(
   return isOfEvent && matchesPayload({ shop, search }, bytes);
 }
 
-/** The event of a message. Undefined in quarantine, where only the payload may name it. */
-export function knownEvent(
-  { kind, name }: Pick<AnyQueue, 'kind' | 'name'>,
-  message: Pick<ReceivedMessage, 'attributes'>,
-): string | undefined {
-  if (kind === 'quarantine') return undefined;
-  return kind === 'dead-letter' ? name : attributeText(message, 'event');
-}
-
 /** Options that select the same messages, as words of a command: ` --shop shop-1`. */
 export function filterWords({ ids = [], event, shop, search }: MessageFilter): string {
   const options = [...ids.map((id) => ['id', id]), ['event', event], ['shop', shop], ['search', search]];
@@ -96,18 +87,19 @@ export function filterWords({ ids = [], event, shop, search }: MessageFilter): s
     .join('');
 }
 
-/** Lines about what a selection lacks. */
-export function gaps({ title }: AnyQueue, { missing, unreadable }: Selection): string[] {
-  return [
-    ...(missing.length === 0
-      ? []
-      : [
-          `Not on ${title}: ${missing.join(', ')}. A redriven message gets a new id. If it is in flight, try again in a minute`,
-        ]),
-    ...(unreadable === 0
-      ? []
-      : [`${messages(unreadable)} left out: their payload is gone, so --shop and --search cannot match it`]),
+/**
+ * Lines about what a selection lacks.
+ * @param unseen number of selected messages that were not found again
+ */
+export function gaps({ title }: AnyQueue, { missing, unreadable }: Selection, unseen = 0): string[] {
+  const lines = [
+    missing.length > 0 &&
+      `Not on ${title}: ${missing.join(', ')}. A redriven message gets a new id. If it is in flight, try again in a minute`,
+    unreadable > 0 &&
+      `${messages(unreadable)} left out: their payload is gone, so --shop and --search cannot match it`,
+    unseen > 0 && `${messages(unseen)} left out: another command reads or moves them. Try again in a minute.`,
   ];
+  return lines.filter((line) => line !== false);
 }
 
 /**
@@ -120,11 +112,18 @@ export async function nothingTo(
   queue: AnyQueue,
   selection: Selection,
 ): Promise<CommandError> {
-  const [gap] = gaps(queue, selection);
-  if (selection.seen === 0) {
-    return new CommandError(`Nothing to ${task}: ${emptiness(queue, await queueState(sqs, queue.url))}`);
-  }
-  return new CommandError(gap ?? `Nothing to ${task}: no message on ${queue.title} matches`);
+  const { title, url } = queue;
+  const why = async () => {
+    if (selection.seen > 0) return `no message on ${title} matches`;
+    const { visible, inFlight } = await queueState(sqs, url);
+    if (inFlight > 0) {
+      return `${title} has ${messages(inFlight)} in flight: another command reads or moves them. Try again in a minute`;
+    }
+    if (visible === 0) return `${title} is empty`;
+    return `SQS counts ${messages(visible)} on ${title} but returns none. Try again in a minute`;
+  };
+  const [gap] = selection.seen === 0 ? [] : gaps(queue, selection);
+  return new CommandError(gap ?? `Nothing to ${task}: ${await why()}`);
 }
 
 /**

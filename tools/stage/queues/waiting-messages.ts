@@ -2,10 +2,10 @@ import { sha256Hex } from '../../../lambda/hash.ts';
 import type { Stage } from '../stage.ts';
 import { forEachMessage, MAX_SEARCHED } from './for-each-message.ts';
 import { queueState, type WaitingQueue, waitingQueues } from './queue.ts';
-import { attributeText, payloadInMessage, type ReceivedMessage } from './received-message.ts';
+import { attributesOf, bytesInMessage, describeMessage, type ReceivedMessage } from './received-message.ts';
 
 /** A message that waits for a person: a dead letter, or a quarantined or parked message. */
-export type WaitingMessage = Awaited<ReturnType<typeof waitingMessage>>;
+export type WaitingMessage = ReturnType<typeof waitingMessage>;
 
 /**
  * Searches the queues that nothing consumes. Removes nothing and leaves the messages visible.
@@ -23,41 +23,31 @@ export async function waitingMessages(
     const { visible, inFlight, retention } = await queueState(stage.sqs, queue.url);
     const isAllVisible = inFlight === 0;
     if (visible === 0) return isAllVisible;
-    const { limited } = await forEachMessage(
-      stage,
-      queue.url,
-      { signal, limit: MAX_SEARCHED },
-      async (message) => {
-        const found = await waitingMessage(stage, queue, message, retention);
-        if (fits(found)) messages.push(found);
-        return 'stays';
-      },
-    );
+    const options = { signal, limit: MAX_SEARCHED };
+    const { limited } = await forEachMessage(stage, queue.url, options, async (message) => {
+      const found = waitingMessage(queue, message, retention);
+      if (fits(found)) messages.push(found);
+      return 'stays';
+    });
     return !limited && isAllVisible;
   });
   const complete = await Promise.all(searches);
   return { messages, complete: !complete.includes(false) && !signal.aborted };
 }
 
-async function waitingMessage(
-  stage: Stage,
-  queue: WaitingQueue,
-  message: ReceivedMessage,
-  retention: number,
-) {
-  const bytes = await payloadInMessage(stage, queue, message);
+function waitingMessage(queue: WaitingQueue, message: ReceivedMessage, retention: number) {
+  const bytes = bytesInMessage(queue, message);
+  const described = describeMessage(queue, message);
   return {
+    ...described,
     queue,
     message,
     /** When SQS deletes the message. */
     expiresAt: new Date(message.sentAt.getTime() + retention * 1000),
-    messageId: message.id,
-    requestId: attributeText(message, 'requestId'),
     // A message that was sent by hand has no attributes.
-    eventId: attributeText(message, 'eventId') ?? sha256Hex(bytes ?? Buffer.from(message.body)),
-    event: queue.kind === 'dead-letter' ? queue.name : attributeText(message, 'event'),
+    eventId: described.eventId ?? sha256Hex(bytes ?? Buffer.from(message.body)),
     /** Why the consumer gave it up. Undefined if SQS moved it. */
-    failureReason: attributeText(message, 'failureReason'),
+    failureReason: attributesOf(message).failureReason,
     /** The partner's text. Undefined if it is too large for a queue. */
     body: bytes?.toString(),
   };

@@ -10,6 +10,7 @@ import { DEAD_LETTER_RETENTION_SECONDS } from '../../../../lambda/limits.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { recordFileHandles } from '../../../../test/support/file-handles.ts';
 import type { TestAws } from '../../../../test/support/test-aws.ts';
+import { copyKey, groupCopies } from '../../../stage/queues/copies.ts';
 import { dlqExport } from '../../../stage/queues/dlq-export.ts';
 import { dlqList } from '../../../stage/queues/dlq-list.ts';
 import { dlqShow } from '../../../stage/queues/dlq-show.ts';
@@ -20,14 +21,12 @@ import { ExportDestination } from '../../../terminal/files.ts';
 import { Project } from '../../commands/project.ts';
 import { DEAD, type Operator, quarantined, replied, shopUpdated, startedOperator } from './support.ts';
 
-/** Retention of a dead-letter queue, in milliseconds. */
-const KEPT = DEAD_LETTER_RETENTION_SECONDS * 1000;
-
 const started = startedOperator();
 let project: Project;
 let aws: TestAws;
 let operator: Operator;
 let dead = '';
+let source: string | undefined;
 let quarantine: string | undefined;
 let unrouted: string | undefined;
 
@@ -35,6 +34,7 @@ beforeAll(async () => {
   project = await Project.create();
   ({ aws, operator } = started);
   dead = operator.queue('shop.updated').url;
+  source = operator.outputs.ShopUpdatedQueueUrl;
   quarantine = operator.outputs.QuarantineQueueUrl;
   unrouted = operator.outputs.UnroutedQueueUrl;
 });
@@ -43,30 +43,105 @@ beforeEach(() => operator.empty());
 
 const never = new AbortController().signal;
 
-async function putMany(count: number, url: string | undefined = dead, attributes: object = DEAD) {
-  for (let number = 0; number < count; number += 1) {
-    await operator.put(url, `message ${number}`, { ...attributes });
-  }
+async function putMany(count: number) {
+  for (let number = 0; number < count; number += 1) await operator.put(dead, `message ${number}`, DEAD);
 }
 
-async function listed({ json = false, width = Number.POSITIVE_INFINITY, stack = operator.stack } = {}) {
-  const operation = { ...operator.operation(), stack, width };
-  await dlqList(operation, { json });
-  return operation.said.join('\n');
+const putShop = (shopId: string, requestId = `request-of-${shopId}`) =>
+  operator.put(dead, shopUpdated(shopId), { ...DEAD, requestId });
+
+const putObject = (Key: string, Body: string) =>
+  operator.stack.s3.send(new PutObjectCommand({ Bucket: operator.outputs.PayloadBucket, Key, Body }));
+
+async function listed({ json = false, stack = operator.stack, filter = {} } = {}) {
+  const operation = { ...operator.operation(), stack };
+  await dlqList(operation, filter, json);
+  return operation.said.join('\n').replaceAll(/ +/g, ' ');
 }
 
 async function shown(name: string, options: Partial<Parameters<typeof dlqShow>[2]> = {}): Promise<string> {
   const operation = operator.operation();
   const queue = await findQueue(operator.stack, name);
-  await dlqShow(operation, queue, { limit: 20, payload: false, json: false, ...options });
+  await dlqShow(operation, queue, { filter: {}, limit: 20, payload: false, json: false, ...options });
   return operation.said.join('\n');
 }
+
+describe('copies', () => {
+  type Message = readonly [
+    queue: Parameters<typeof copyKey>[0],
+    body: string,
+    attributes: Record<string, string>,
+  ];
+  const key = ([queue, body, attributes]: Message) =>
+    copyKey(queue, {
+      body,
+      attributes: Object.fromEntries(
+        Object.entries(attributes).map(([name, StringValue]) => [name, { DataType: 'String', StringValue }]),
+      ),
+    });
+  const QUARANTINE = { name: 'quarantine', kind: 'quarantine' } as const;
+  const UNROUTED = { name: 'unrouted', kind: 'unrouted' } as const;
+  const DEAD_LETTERS = { name: 'shop.updated', kind: 'dead-letter' } as const;
+  const LATER = {
+    receivedAt: '2026-02-01T09:00:00.000Z',
+    requestId: 'request-2',
+    failureReason: 'Timeout',
+    failedAt: '2026-02-01T12:00:00.000Z',
+  };
+  const wrapped = (fields: object) => JSON.stringify(fields);
+  const large = { payloadKey: 'quarantine/a' };
+  const shop = shopUpdated('shop-1');
+
+  test.each<[string, Message, Message]>([
+    [
+      'dead letters of two deliveries',
+      [DEAD_LETTERS, '{}', DEAD],
+      [DEAD_LETTERS, '{}', { ...DEAD, ...LATER }],
+    ],
+    [
+      'quarantined bytes with other problems',
+      [QUARANTINE, wrapped({ problems: [], bodyBase64: '/w==' }), { ...DEAD, reason: 'one' }],
+      [QUARANTINE, wrapped({ problems: ['new'], bodyBase64: '/w==' }), { ...DEAD, reason: 'two' }],
+    ],
+    [
+      'quarantined bytes in S3 with other problems',
+      [QUARANTINE, wrapped({ problems: [], ...large }), large],
+      [QUARANTINE, wrapped({ problems: ['new'], ...large }), large],
+    ],
+  ])('are %s', (_, one, two) => {
+    expect(key(one)).toBe(key(two));
+  });
+
+  test.each<[string, Message]>([
+    ['other bytes under the same event id', [UNROUTED, shopUpdated('shop-2'), DEAD]],
+    ['the message of a replay', [UNROUTED, shop, { ...DEAD, replay: '{"name":"a","mode":"fill"}' }]],
+    ['another event kind', [UNROUTED, shop, { ...DEAD, event: 'shop.closed' }]],
+    ['bytes in S3 under another key', [UNROUTED, shop, { ...DEAD, payloadKey: 'shop.updated/a' }]],
+    ['messages of another queue', [DEAD_LETTERS, shop, DEAD]],
+  ])('are not %s', (_, other) => {
+    expect(key(other)).not.toBe(key([UNROUTED, shop, DEAD]));
+  });
+
+  test('are one entry: the newest, with their number and the time of the oldest', () => {
+    const at = (day: number) => `2026-01-0${day}T00:00:00.000Z`;
+    const all = [
+      { key: 'a', at: at(2), shown: 'a2' },
+      { key: 'b', at: at(1), shown: 'b1' },
+      { key: 'a', at: at(3), shown: 'a3' },
+      { key: 'a', at: at(1), shown: 'a1' },
+    ];
+    expect(groupCopies(all)).toEqual([
+      { key: 'a', shown: 'a3', copies: 3, firstAt: at(1) },
+      { key: 'b', shown: 'b1', copies: 1, firstAt: at(1) },
+    ]);
+  });
+});
 
 describe('list', () => {
   test('counts messages on every queue without a consumer, and names the next step', async () => {
     await putMany(2);
     await operator.put(unrouted, '{}', { event: 'example.unknown' });
-    expect((await listed()).replaceAll(/ +/g, ' ').split('\n')).toEqual([
+    expect((await listed()).split('\n')).toEqual([
       expect.stringMatching(/^Messages in /),
       '',
       'Dead letters, quarantine and unrouted events: they wait until you redrive them.',
@@ -86,7 +161,7 @@ describe('list', () => {
 
   test('says that all queues are empty only if they are', async () => {
     expect(await listed()).toMatch(/\nAll these queues are empty\.$/);
-    await operator.put(operator.outputs.ShopUpdatedQueueUrl, shopUpdated('shop-1'));
+    await operator.put(source, shopUpdated('shop-1'));
     expect(await listed()).not.toContain('empty');
   });
 
@@ -94,33 +169,23 @@ describe('list', () => {
     const release = await operator.receiveNew(operator.outputs.GirlCreatedDeadLetterQueueUrl);
     const text = await listed();
     await release();
-    expect(text).toMatch(/\ngirl\.created +0 +1 +unknown +unknown\n/);
-    expect(text).toMatch(/\nSee why: npx hookctl dlq show girl\./);
+    expect(text).toContain('\ngirl.created 0 1 unknown unknown\n');
+    expect(text).toContain('\nSee why: npx hookctl dlq show girl.created ');
   });
-});
 
-test('list with --shop counts the messages of that shop on every queue, also large ones', async () => {
-  const Key = 'unrouted/large';
-  const Body = shopUpdated('shop-1');
-  await operator.stack.s3.send(new PutObjectCommand({ Bucket: operator.outputs.PayloadBucket, Key, Body }));
-  await operator.put(unrouted, JSON.stringify({ payloadKey: Key }), { ...DEAD, payloadKey: Key });
-  await operator.put(quarantine, quarantined('\uFEFF{"data":{"shop_id":"shop-1"}}'), { reason: 'x' });
-  for (const shopId of ['shop-1', 'shop-1', 'shop-10']) await operator.put(dead, shopUpdated(shopId), DEAD);
-  const { code, stdout } = await project.type([
-    'dlq',
-    'list',
-    '--shop',
-    'shop-1',
-    '--outputs',
-    operator.outputsFile,
-  ]);
-  expect(code).toBe(0);
-  expect(stdout.replaceAll(/ +/g, ' ')).toMatch(
-    /\nshop\.updated 2 1 20.*\nquarantine 1 1 20.*\nunrouted 1 1 20.*\nSee why: npx hookctl dlq show shop\.updated --shop shop-1 --outputs/s,
-  );
-});
+  test('with --shop counts the messages of that shop on every queue, also large ones', async () => {
+    const payloadKey = 'unrouted/large';
+    await putObject(payloadKey, shopUpdated('shop-1'));
+    await operator.put(unrouted, JSON.stringify({ payloadKey }), { ...DEAD, payloadKey });
+    await operator.put(quarantine, quarantined('\uFEFF{"data":{"shop_id":"shop-1"}}'), { reason: 'x' });
+    for (const shopId of ['shop-1', 'shop-1', 'shop-10']) await operator.put(dead, shopUpdated(shopId), DEAD);
+    expect(await listed({ filter: { shop: 'shop-1' } })).toMatch(
+      /\nshop\.updated 2 0 1 .*\nquarantine 1 0 1 .*\nunrouted 1 0 1 .*\nSee why: npx hookctl dlq show shop\.updated --shop shop-1 --outputs/s,
+    );
+    const typed = ['dlq', 'list', '--search', 'nobody', '--outputs', operator.outputsFile];
+    expect((await project.type(typed)).stdout).toMatch(/^No message matches\.\nOnly queues without /);
+  });
 
-describe('list, of a message in flight,', () => {
   const at = new Date(Date.now() - 5_000).toISOString();
   const failed = {
     timestamp: at,
@@ -130,13 +195,13 @@ describe('list, of a message in flight,', () => {
     error: 'Throttled',
   };
   const record = { requestId: 'invocation-1', status: 'error', errorType: 'Runtime.ExitError' };
+  const crash = { errorType: 'Runtime.ExitError' };
 
   /** The list while a message of shop.updated is in flight and its consumer has logged a line. */
   async function listedWith(line: object | undefined, json = false) {
-    const release = await operator.receiveNew(operator.outputs.ShopUpdatedQueueUrl);
-    const logs = replied(new CloudWatchLogsClient(aws.operator), () => ({
-      events: line ? [{ message: JSON.stringify(line) }] : [],
-    }));
+    const release = await operator.receiveNew(source);
+    const events = line ? [{ message: JSON.stringify(line) }] : [];
+    const logs = replied(new CloudWatchLogsClient(aws.operator), () => ({ events }));
     const text = await listed({ json, stack: operator.stack.with({ logs }) });
     await release();
     return text;
@@ -144,79 +209,57 @@ describe('list, of a message in flight,', () => {
 
   test.each([
     ['a failed attempt', failed, 'Throttled'],
-    [
-      'a crash, as the runtime logs it',
-      { timestamp: at, message: { errorType: 'Runtime.ExitError' } },
-      'Runtime.ExitError',
-    ],
+    ['a crash, as the runtime logs it', { timestamp: at, message: crash }, 'Runtime.ExitError'],
     ['a crash, as Lambda logs it', { time: at, type: 'platform.report', record }, 'Runtime.ExitError'],
     ['a timeout', { time: at, type: 'platform.report', record: { status: 'timeout' } }, 'timeout'],
-  ])('shows the last failure of its event: %s', async (_, line, error) => {
+  ])('shows the last failure of an event whose message is in flight: %s', async (_, line, error) => {
     const text = await listedWith(line);
-    expect(text).toMatch(new RegExp(`\\nshop\\.updated +0 +1 {2}last failure \\d+ s ago: ${error}\\n`));
+    expect(text).toMatch(new RegExp(`\\nshop\\.updated 0 1 last failure \\d+ s ago: ${error}\\n`));
     expect(text).toMatch(/\nIf they keep failing, .*: docs\/operations\.md, "Failing"\.$/);
   });
 
   test('shows no failure if there was none, and prints JSON for programs', async () => {
-    expect(await listedWith(undefined)).toMatch(/\nshop\.updated +0 +1\n/);
+    expect(await listedWith(undefined)).toMatch(/\nshop\.updated 0 1\n/);
     const { queues, eventQueues } = JSON.parse(await listedWith(failed, true));
     const counts = { messages: 0 };
-    expect(queues).toContainEqual({ queue: 'shop.updated', ...counts, inFlight: 0 });
+    expect(queues).toContainEqual({ queue: 'shop.updated', ...counts, inFlight: 0, gaps: [] });
     const lastFailure = { at: Date.parse(at), error: 'Throttled' };
     expect(eventQueues).toContainEqual({ event: 'shop.updated', ...counts, inFlight: 1, lastFailure });
   });
 
-  test('says why the failure is unknown if the log cannot be read', async () => {
-    const release = await operator.receiveNew(operator.outputs.ShopUpdatedQueueUrl);
+  test('says why something is unknown, and shows the rest', async () => {
+    const release = await operator.receiveNew(source);
     const { ShopUpdatedLogGroup: _, ...outputs } = operator.stack.outputs;
-    const withoutOutput = await listed({ stack: operator.stack.with({ outputs }) });
+    // Without the SDK's retries, which take seconds.
+    const sqs = replied(new SQSClient(aws.operator), (name) => {
+      if (name !== 'ListQueuesCommand') return;
+      throw Object.assign(new Error('no'), { name: 'RequestThrottled', $metadata: {}, $fault: 'client' });
+    });
+    const text = await listed({ stack: operator.stack.with({ outputs, sqs }) });
     await release();
-    expect(withoutOutput).toMatch(
+    expect(text).toMatch(
       / last failure unknown: The stack has no output ShopUpdatedLogGroup: deploy .* again\n/,
     );
+    expect(text).toContain('\nWhich queues removed events have left is unknown: RequestThrottled');
   });
 });
 
-describe('the queues of a removed event', () => {
+test('the queues of a removed event are listed and shown, without those of other stages', async () => {
   const [Queue, DeadLetterQueue] = ['ShopClosedQueue0A1B2C3D', 'ShopClosedDeadLetterQueue4E5F6A7B-X9Y8Z7'];
-  const left: string[] = [];
-  beforeAll(async () => {
-    left.push(await operator.leaveQueue(Queue), await operator.leaveQueue(DeadLetterQueue));
-    // A queue of another stage, whose name begins like ours.
-    left.push(await operator.leaveQueue(`eu-${DeadLetterQueue}`));
-  });
-  afterAll(async () => {
-    for (const QueueUrl of left) await operator.queues.client.send(new DeleteQueueCommand({ QueueUrl }));
-  });
-
-  test('are listed and shown with their messages, without those of other stages', async () => {
-    await operator.queues.takeAll(left[0]);
-    await operator.queues.takeAll(left[1]);
-    await operator.put(left[0], shopUpdated('shop-1'));
-    await operator.put(left[1], '{}', DEAD);
-    const [, lines = ''] = (await listed()).split('Left by removed events');
-    expect(lines).toMatch(new RegExp(`\n${Queue} +1 +0 +1 +\\d+ s\n`));
-    expect(lines).toMatch(new RegExp(`\n${DeadLetterQueue} +1 +0 +1 +\\d+ s\n`));
-    expect(lines).not.toContain('eu-');
-    expect(lines).toContain(`See why: npx hookctl dlq show `);
-    expect(await shown(Queue)).toContain('it waited when its consumer was removed');
-    const text = await shown(DeadLetterQueue);
-    expect(text).toContain(DEAD.failureReason);
-    expect(text).toContain(`If the event may come back: npx hookctl dlq redrive ${DeadLetterQueue}`);
-  });
-
-  test('are unknown if they cannot be listed, with the reason', async () => {
-    // Without the SDK's retries, which take seconds.
-    const stack = operator.stack.with({
-      sqs: replied(new SQSClient(aws.operator), (name) => {
-        if (name !== 'ListQueuesCommand') return;
-        throw Object.assign(new Error('slow down'), { name: 'RequestThrottled', $metadata: {} });
-      }),
-    });
-    expect(await listed({ stack })).toContain(
-      '\nWhich queues removed events have left is unknown: RequestThrottled',
-    );
-  });
+  // The last is a queue of another stage, whose name begins like ours.
+  const names = [Queue, DeadLetterQueue, `eu-${DeadLetterQueue}`];
+  const left = await Promise.all(names.map((name) => operator.leaveQueue(name)));
+  await operator.put(left[0], shopUpdated('shop-1'));
+  await operator.put(left[1], '{}', DEAD);
+  const [, lines = ''] = (await listed()).split('Left by removed events');
+  const texts = [await shown(Queue), await shown(DeadLetterQueue)];
+  for (const QueueUrl of left) await operator.queues.client.send(new DeleteQueueCommand({ QueueUrl }));
+  for (const name of [Queue, DeadLetterQueue]) expect(lines).toMatch(new RegExp(`\n${name} 1 0 1 \\d+ s\n`));
+  expect(lines).not.toContain('eu-');
+  expect(lines).toContain('See why: npx hookctl dlq show ');
+  expect(texts[0]).toContain('it waited when its consumer was removed');
+  expect(texts[1]).toContain(DEAD.failureReason);
+  expect(texts[1]).toContain(`If the event may come back: npx hookctl dlq redrive ${DeadLetterQueue}`);
 });
 
 describe('show', () => {
@@ -224,7 +267,7 @@ describe('show', () => {
     const id = await operator.put(dead, shopUpdated('shop-1'), DEAD);
     const text = await shown('shop.updated');
     const { failureReason, failedAt, receivedAt, eventId, requestId } = DEAD;
-    for (const fact of [id, failureReason, failedAt, receivedAt, eventId, requestId]) {
+    for (const fact of [id, failureReason, failedAt, receivedAt, eventId, requestId, 'shop-1']) {
       expect(text).toContain(fact);
     }
     expect(text).not.toContain('Personal name');
@@ -237,12 +280,10 @@ describe('show', () => {
     const times = { sentAt, keptUntil: expect.any(String), firstSentAt: expect.any(String) };
     const message = { messageId, reason, ...attributes, ...times, receives, copies: 1, shopId: 'shop-1' };
     const expected = { stack: operator.stack.title, queue: 'shop.updated', more: false, inFlight: 0 };
-    expect(JSON.parse(await shown('shop.updated', { json: true }))).toEqual({
-      ...expected,
-      messages: [message],
-    });
-    const withPayload = JSON.parse(await shown('shop.updated', { json: true, payload: true }));
-    expect(withPayload.messages).toEqual([{ ...message, body: shopUpdated('shop-1') }]);
+    const parsed = async (payload: boolean) =>
+      JSON.parse(await shown('shop.updated', { json: true, payload }));
+    expect(await parsed(false)).toEqual({ ...expected, messages: [message] });
+    expect((await parsed(true)).messages).toEqual([{ ...message, body: shopUpdated('shop-1') }]);
     expect(JSON.parse(await shown('quarantine', { json: true })).messages).toEqual([]);
   });
 
@@ -282,25 +323,22 @@ describe('show', () => {
   });
 
   test('shows copies as one: the newest, with their number', async () => {
-    const putCopy = (requestId: string, problem: string) => {
-      const facts = { ...DEAD, event: 'unusable', requestId, reason: 'body must be JSON' };
-      // Another version of the receiver may name other problems.
-      return operator.put(quarantine, JSON.stringify({ problems: [problem], bodyBase64: '/w==' }), facts);
-    };
-    await putCopy('request-1', 'one');
+    const putCopy = (requestId: string) =>
+      operator.put(quarantine, quarantined(Buffer.from([0xff])), { requestId, reason: 'body must be JSON' });
+    await putCopy('request-1');
     const before = Date.now();
     await eventually(async () => Date.now() > before || undefined);
-    const newest = await putCopy('request-2', 'two');
-    await operator.put(quarantine, quarantined('{'), { event: 'unusable', reason: 'other' });
+    const newest = await putCopy('request-2');
+    await operator.put(quarantine, quarantined('{'), { reason: 'other' });
     const text = await shown('quarantine', { payload: true });
     expect(text).toContain('2 events, 3 copies on the quarantine queue in ');
-    expect(text).toContain('\n    1 × body must be JSON (2 copies)\n    1 × other\n');
+    expect(text).toMatch(/\n {4}1 × body must be JSON \(2 copies\)\n/);
     expect(text).toMatch(/\n {2}copies +2, the first queued 20/);
     const { messages, more } = JSON.parse(await shown('quarantine', { payload: true, json: true, limit: 2 }));
     expect({ more, count: messages.length }).toEqual({ more: false, count: 2 });
     const [one] = messages.filter(({ copies }: { copies: number }) => copies === 2);
     expect(one).toMatchObject({ messageId: newest, requestId: 'request-2', bodyBase64: '/w==' });
-    expect(await listed()).toMatch(/\nquarantine +3 +0 +2 +\d+ s\n/);
+    expect(await listed()).toMatch(/\nquarantine 3 0 2 \d+ s\n/);
   });
 
   test('of an unknown queue names all queues', async () => {
@@ -321,69 +359,67 @@ describe('export', () => {
     return { complete, said: operation.said, lines };
   }
 
-  test('writes each message with its attributes and payload, and removes nothing', async () => {
-    const messageId = await operator.put(dead, shopUpdated('shop-1'), DEAD);
+  test('writes each copy with its attributes and payload, counts events, and removes nothing', async () => {
+    const ids = [await putShop('shop-1', 'request-1'), await putShop('shop-1', 'request-2')];
     const sentAt = expect.stringMatching(/^\d{4}-.*Z$/);
-    const message = { queue: 'shop.updated', messageId, sentAt, attributes: DEAD };
-    const expected = { complete: true, lines: [{ ...message, body: shopUpdated('shop-1') }] };
-    expect(await exported('shop.updated')).toMatchObject(expected);
-    expect(await exported('shop.updated')).toMatchObject(expected);
-  });
-
-  test.each([
-    { bytes: Buffer.from('{"event":'), expected: { body: '{"event":' } },
-    { bytes: Buffer.from([0xff, 0xfe]), expected: { bodyBase64: '//4=' } },
-  ])('writes quarantined payloads as text, and other bytes as base64: $expected', async (row) => {
-    await operator.put(quarantine, quarantined(row.bytes), { reason: 'x' });
-    expect((await exported('quarantine')).lines).toMatchObject([row.expected]);
-  });
-
-  test('writes each copy, and says how many events there are', async () => {
-    for (const requestId of ['request-1', 'request-2']) {
-      await operator.put(dead, shopUpdated('shop-1'), { ...DEAD, requestId });
-    }
-    const { lines, said } = await exported('shop.updated');
-    expect(lines).toHaveLength(2);
-    expect(said).toEqual([
+    const lines = ids.map((messageId, index) => {
+      const attributes = { ...DEAD, requestId: `request-${index + 1}` };
+      return expect.objectContaining({
+        queue: 'shop.updated',
+        messageId,
+        sentAt,
+        attributes,
+        body: shopUpdated('shop-1'),
+      });
+    });
+    const said = [
       'Exported 1 event, 2 copies from the dead-letter queue of shop.updated. Nothing was removed.',
-    ]);
+    ];
+    for (const time of [1, 2]) {
+      expect({ time, ...(await exported('shop.updated')) }).toEqual({
+        time,
+        complete: true,
+        lines: expect.arrayContaining(lines),
+        said,
+      });
+    }
+  });
+
+  test('writes quarantined payloads as text, and other bytes as base64', async () => {
+    await operator.put(quarantine, quarantined('{"event":'), { reason: 'x' });
+    await operator.put(quarantine, quarantined(Buffer.from([0xff, 0xfe])), { reason: 'x' });
+    const { lines } = await exported('quarantine');
+    for (const line of [{ body: '{"event":' }, { bodyBase64: '//4=' }]) {
+      expect(lines).toContainEqual(expect.objectContaining(line));
+    }
   });
 
   test('reads a payload that was too large for a message, and names missing ones', async () => {
-    const Key = 'shop.updated/large';
-    const Bucket = operator.outputs.PayloadBucket;
-    await operator.stack.s3.send(new PutObjectCommand({ Bucket, Key, Body: 'large' }));
-    await operator.put(dead, JSON.stringify({ payloadKey: Key }), { ...DEAD, payloadKey: Key });
-    expect(await exported('shop.updated')).toMatchObject({ complete: true, lines: [{ body: 'large' }] });
+    const payloadKey = 'shop.updated/large';
+    await putObject(payloadKey, 'large');
+    await operator.put(dead, JSON.stringify({ payloadKey }), { ...DEAD, payloadKey });
     await operator.put(dead, '{}', { ...DEAD, payloadKey: 'shop.updated/gone' });
     const { complete, lines } = await exported('shop.updated');
     expect(complete).toBe(false);
-    expect(lines).toContainEqual(
-      expect.objectContaining({ unreadable: 'S3 no longer has it under shop.updated/gone' }),
-    );
+    for (const line of [{ body: 'large' }, { unreadable: 'S3 no longer has it under shop.updated/gone' }]) {
+      expect(lines).toContainEqual(expect.objectContaining(line));
+    }
   });
 
-  test('writes a new file, in a folder that exists, that only its owner can read', async () => {
-    const file = operator.path('dead.jsonl');
-    await using destination = new ExportDestination(file);
-    await destination.write('line\n');
-    expect((await stat(file)).mode & 0o777).toBe(0o600);
-    expect(await readFile(file, 'utf8')).toBe('line\n');
-    const folder = dirname(file);
-    const refused = (path: string) => expect(new ExportDestination(path).write('other\n')).rejects;
-    await refused(file).toThrow(`${file} exists already`);
-    await refused(folder).toThrow(`${folder} is a folder, not a file`);
-    await refused(`${folder}/none/file`).toThrow(`No folder ${folder}/none`);
-  });
-
-  test('closes its file before it ends', async () => {
-    await operator.put(dead, shopUpdated('shop-1'), DEAD);
+  test('writes a new file, in a folder that exists, that only its owner can read, and closes it', async () => {
+    await putShop('shop-1');
     const file = operator.path('closed.jsonl');
     const opened = recordFileHandles();
     const typed = ['dlq', 'export', 'shop.updated', '--output', file, '--outputs', operator.outputsFile];
     expect(await project.type(typed)).toMatchObject({ code: 0 });
     expect(opened()).toEqual(['closed']);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ body: shopUpdated('shop-1') });
+    const folder = dirname(file);
+    const refused = (path: string) => expect(new ExportDestination(path).write('other\n')).rejects;
+    await refused(file).toThrow(`${file} exists already`);
+    await refused(folder).toThrow(`${folder} is a folder, not a file`);
+    await refused(`${folder}/none/file`).toThrow(`No folder ${folder}/none`);
   });
 
   test('returns the messages if its reader ends early', async () => {
@@ -404,22 +440,16 @@ describe('reading a queue', () => {
   ) => forEachMessage(operator.stack, dead, { signal: never, ...options }, visit);
   const countVisible = async () => (await visitAll()).seen;
 
-  test('visits each message once and leaves all visible', async () => {
+  test('visits each message once, and deletes only settled ones', async () => {
     await putMany(23);
     const visited = new Set<string>();
     const result = await visitAll(async ({ body }) => {
       visited.add(body);
-      return 'stays';
+      return body.endsWith('1') ? 'settled' : 'stays';
     });
     expect(result).toEqual({ seen: 23, undeleted: [], limited: false });
     expect(visited.size).toBe(23);
-    expect(await countVisible()).toBe(23);
-  });
-
-  test('deletes only settled messages', async () => {
-    await putMany(12);
-    await visitAll(async ({ body }) => (body.endsWith('1') ? 'settled' : 'stays'));
-    expect(await countVisible()).toBe(10);
+    expect(await countVisible()).toBe(20);
   });
 
   test('ends at its limit and says so', async () => {
@@ -461,14 +491,13 @@ describe('messages for review', () => {
     await operator.put(dead, shopUpdated('shop-2'), { ...DEAD, eventId: 'f'.repeat(64) });
     const { messages, complete } = await found();
     const one = messages.find((message) => message.messageId === messageId);
-    expect({ complete, events: messages.map(({ event }) => event).toSorted() }).toEqual({
-      complete: true,
-      events: ['shop.closed', 'shop.updated'],
-    });
+    expect(complete).toBe(true);
+    expect(messages.map(({ event }) => event).toSorted()).toEqual(['shop.closed', 'shop.updated']);
     const { event, requestId, failureReason } = DEAD;
     expect(one).toMatchObject({ body, queue: { name: event }, event, requestId, failureReason });
-    expect(one?.expiresAt.getTime()).toBe((one?.message.sentAt.getTime() ?? 0) + KEPT);
-    expect(await shown('shop.updated')).toContain('2 messages on');
+    const kept = DEAD_LETTER_RETENTION_SECONDS * 1000;
+    expect(one?.expiresAt.getTime()).toBe((one?.message.sentAt.getTime() ?? 0) + kept);
+    expect(await operator.queues.count(dead)).toBe(2);
   });
 
   test('are identified by their bytes if they were sent by hand', async () => {

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { CloudWatchClient, SetAlarmStateCommand } from '@aws-sdk/client-cloudwatch';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { backOffSeconds } from '../../../../lambda/consumer/retry.ts';
+import { FIRST_RETRY_SECONDS, MAX_RECEIVES } from '../../../../lambda/limits.ts';
 import { alarmTable } from '../../../../lib/alarms/alarm-table.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { Partner } from '../../../../test/support/partner.ts';
@@ -12,6 +14,7 @@ import type { Operation } from '../../../stage/operation.ts';
 import { dlqList } from '../../../stage/queues/dlq-list.ts';
 import { pause, resume } from '../../../stage/queues/pause.ts';
 import { pauseState } from '../../../stage/queues/pause-state.ts';
+import { hoursOfTries } from '../../../stage/queues/retries.ts';
 import type { Stage } from '../../../stage/stage.ts';
 import { Operator, refusalOf, replied, startedOperator } from './support.ts';
 
@@ -47,23 +50,13 @@ test('a paused event is accepted and waits, other events continue, and a resume 
   await operator.close();
 });
 
-/** @param sources states of the event sources by queue. A disabled one ends its batches until the next poll */
-function answerOfLambda(
-  sources: Map<unknown, string>,
-  command: string,
-  { EventSourceArn: arn, UUID, Enabled }: { EventSourceArn?: string; UUID?: string; Enabled?: boolean },
-): object {
-  if (command === 'UpdateEventSourceMappingCommand') {
-    sources.set(UUID, Enabled ? 'Enabled' : 'Disabling');
-    return {};
-  }
-  if (arn !== undefined && !sources.has(arn)) sources.set(arn, 'Enabled');
-  const wanted = [...sources].filter(([queue]) => arn === undefined || queue === arn);
-  for (const [queue, state] of wanted) if (state === 'Disabling') sources.set(queue, 'Disabled');
-  return {
-    EventSourceMappings: wanted.map(([queue, State]) => ({ UUID: queue, EventSourceArn: queue, State })),
-  };
-}
+test('commands expect failed attempts until the longest waits are over', () => {
+  const longest = Array.from({ length: MAX_RECEIVES }, (_, index) =>
+    backOffSeconds(index + 1, FIRST_RETRY_SECONDS, 1),
+  );
+  const seconds = longest.slice(0, -1).reduce((total, wait) => total + wait, 0);
+  expect(seconds).toBeLessThan(hoursOfTries('user.updated') * 60 * 60);
+});
 
 describe('with a separate event source', () => {
   const started = startedOperator();
@@ -71,8 +64,10 @@ describe('with a separate event source', () => {
   let operator: Operator;
   let cloudwatch: CloudWatchClient;
   let lambda: LambdaClient;
-  /** State of the event source by queue, and which commands are rejected. */
+  let queue: string | undefined;
+  /** State of the event source by queue. A disabled one ends its batches until the next poll. */
   const sources = new Map<unknown, string>();
+  /** Commands that are rejected. */
   const refused = new Set<string>();
   /** What the commands of a test reported as data. */
   let reported: object[];
@@ -80,9 +75,16 @@ describe('with a separate event source', () => {
 
   beforeAll(() => {
     ({ aws, operator } = started);
-    lambda = replied(new LambdaClient(aws.operator), (name, input) => {
+    queue = aws.outputs.ShopUpdatedQueueUrl;
+    lambda = replied(new LambdaClient(aws.operator), (name, { EventSourceArn, UUID, Enabled }) => {
       refuse(name);
-      return answerOfLambda(sources, name, input);
+      if (name === 'UpdateEventSourceMappingCommand') {
+        sources.set(UUID, Enabled ? 'Enabled' : 'Disabling');
+        return {};
+      }
+      const State = sources.get(EventSourceArn) ?? 'Enabled';
+      sources.set(EventSourceArn, State === 'Disabling' ? 'Disabled' : State);
+      return { EventSourceMappings: [{ UUID: EventSourceArn, EventSourceArn, State }] };
     });
     cloudwatch = new CloudWatchClient(aws.operator);
   });
@@ -98,13 +100,12 @@ describe('with a separate event source', () => {
     await act(resume).catch(() => {});
     await operator.empty();
   });
-  afterAll(() => {
-    cloudwatch.destroy();
-  });
+  afterAll(() => cloudwatch.destroy());
 
   function refuse(command: string): undefined {
     if (!refused.has(command)) return;
-    throw Object.assign(new Error('not authorized'), { name: 'AccessDenied', $metadata: {} });
+    const denied = { name: 'AccessDenied', $metadata: {}, $fault: 'client' };
+    throw Object.assign(new Error('not authorized'), denied);
   }
 
   const set = (output: string, StateValue: 'OK' | 'ALARM', StateReason: string) =>
@@ -120,7 +121,7 @@ describe('with a separate event source', () => {
     (reason = REASON) =>
     (operation: Operation, event: string) =>
       pause(operation, event, reason);
-  const listed = (json = false) => act((operation) => dlqList(operation, { json }));
+  const listed = (json = false) => act((operation) => dlqList(operation, {}, json));
 
   async function alarms() {
     const state = await pauseState(stack, EVENT);
@@ -143,23 +144,20 @@ describe('with a separate event source', () => {
 
   test('the alarm’s mail says who paused it and why, and later that it is resumed, and so does the report', async () => {
     const url = await operator.queues.subscribe(aws.outputs.AlarmTopicArn, 'mails');
-    const mail = async () => JSON.parse((await operator.queues.take(url)).Body ?? '');
     const AlarmName = aws.outputs.ShopUpdatedPausedAlarm;
+    const expectMail = async (NewStateValue: string, NewStateReason: string) =>
+      expect(JSON.parse((await operator.queues.take(url)).Body ?? '')).toMatchObject({
+        AlarmName,
+        NewStateValue,
+        NewStateReason,
+      });
     const said = await act(paused());
     expect(said).toContain(`Paused. Nothing processes ${EVENT} in the stack of`);
     expect(said).toContain(`npx hookctl resume ${EVENT} --outputs ${operator.outputsFile}`);
-    expect(await mail()).toMatchObject({
-      AlarmName,
-      NewStateValue: 'ALARM',
-      NewStateReason: `Paused by ${OPERATOR}: ${REASON}`,
-    });
-    await operator.put(aws.outputs.ShopUpdatedQueueUrl, '{}');
+    await expectMail('ALARM', `Paused by ${OPERATOR}: ${REASON}`);
+    await operator.put(queue, '{}');
     await act(resume);
-    expect(await mail()).toMatchObject({
-      AlarmName,
-      NewStateValue: 'OK',
-      NewStateReason: `Resumed by ${OPERATOR}`,
-    });
+    await expectMail('OK', `Resumed by ${OPERATOR}`);
     expect(reported).toMatchObject([
       { event: EVENT, by: OPERATOR, reason: REASON, waiting: 0, resume: expect.stringContaining('resume') },
       { event: EVENT, by: OPERATOR, waited: 1 },
@@ -170,42 +168,28 @@ describe('with a separate event source', () => {
     await set('ShopUpdatedPausedAlarm', 'ALARM', 'Paused by somebody: long ago');
     const url = await operator.queues.subscribe(aws.outputs.AlarmTopicArn, 'mails-again');
     await act(paused());
-    const mail = await operator.queues.take(
-      url,
-      ({ Body = '' }) => JSON.parse(Body).NewStateValue === 'ALARM',
-    );
-    expect(JSON.parse(mail.Body ?? '').NewStateReason).toBe(`Paused by ${OPERATOR}: ${REASON}`);
+    const isAlarm = ({ Body = '' }) => JSON.parse(Body).NewStateValue === 'ALARM';
+    const { Body = '' } = await operator.queues.take(url, isAlarm);
+    expect(JSON.parse(Body).NewStateReason).toBe(`Paused by ${OPERATOR}: ${REASON}`);
   });
 
-  describe('the alarm on age', () => {
-    test('fires in a pause only a day before messages are lost, and again for messages that stay', async () => {
-      await act(paused());
-      expect((await alarms()).waiting).toEqual(['OK', thresholdInPause]);
-      await set('ShopUpdatedWaitingAlarm', 'ALARM', 'A message is old');
-      await act(resume);
-      expect(await alarms()).toEqual(RESUMED);
-    });
-
-    test('keeps its other settings', async () => {
-      const before = (await pauseState(stack, EVENT)).waiting;
-      const sent: unknown[] = [];
-      const client = replied(new CloudWatchClient(aws.operator), (name, input) => {
-        if (name === 'PutMetricAlarmCommand') sent.push(input);
-      });
-      await act(paused(), stack.with({ cloudwatch: client }));
-      const { AlarmArn, StateValue, StateReason, StateUpdatedTimestamp, ...rest } = before;
-      const { StateTransitionedTimestamp, ...settings } = rest;
-      expect(settings).toMatchObject({ AlarmActions: [aws.outputs.AlarmTopicArn], Statistic: 'Maximum' });
-      expect(sent).toEqual([{ ...settings, Threshold: thresholdInPause }]);
-    });
+  test('the alarm on age fires in a pause only a day before messages are lost, and again for messages that stay', async () => {
+    const settings = async () => {
+      const { waiting } = await pauseState(stack, EVENT);
+      const { AlarmActions, Statistic, Dimensions, Period, TreatMissingData } = waiting;
+      return { AlarmActions, Statistic, Dimensions, Period, TreatMissingData };
+    };
+    const before = await settings();
+    expect(before).toMatchObject({ AlarmActions: [aws.outputs.AlarmTopicArn], Statistic: 'Maximum' });
+    await act(paused());
+    expect((await alarms()).waiting).toEqual(['OK', thresholdInPause]);
+    expect(await settings()).toEqual(before);
+    await set('ShopUpdatedWaitingAlarm', 'ALARM', 'A message is old');
+    await act(resume);
+    expect(await alarms()).toEqual(RESUMED);
   });
 
   describe('the time until messages are lost', () => {
-    const pausedAgain = async (of = stack) => {
-      await set('ShopUpdatedPausedAlarm', 'OK', 'So that it can be paused once more');
-      return act(paused(), of);
-    };
-
     test('is the retention of the queue if nothing waits', async () => {
       const from = Date.now();
       const until = Date.parse(/Nothing is lost until (\S+Z), for 7 d/.exec(await act(paused()))?.[1] ?? '');
@@ -214,24 +198,22 @@ describe('with a separate event source', () => {
     });
 
     test('is shorter by the age of the oldest message, if CloudWatch knows it', async () => {
-      await act(paused());
-      await operator.put(aws.outputs.ShopUpdatedQueueUrl, '{}');
-      expect(await pausedAgain()).toContain(
+      await operator.put(queue, '{}');
+      expect(await act(paused())).toContain(
         'But 1 message had arrived before, and CloudWatch does not know the age of the oldest: subtract it.',
       );
+      await act(resume);
+      const Datapoints = [{ Timestamp: new Date(), Maximum: 2 * DAY }];
       const measured = replied(new CloudWatchClient(aws.operator), (name) =>
-        name === 'GetMetricStatisticsCommand'
-          ? { Datapoints: [{ Timestamp: new Date(), Maximum: 2 * DAY }] }
-          : undefined,
+        name === 'GetMetricStatisticsCommand' ? { Datapoints } : undefined,
       );
-      const said = await pausedAgain(stack.with({ cloudwatch: measured }));
+      const said = await act(paused(), stack.with({ cloudwatch: measured }));
       expect(said).toMatch(/Nothing is lost until \S+Z, for [45] d/);
     });
 
     test('is three days shorter if a message backs off, maybe for CloudFront: CloudWatch leaves out its age', async () => {
-      const release = await operator.receiveNew(aws.outputs.ShopUpdatedQueueUrl);
-      const said = await act(paused());
-      expect(said).toMatch(/Nothing is lost until \S+Z, for 3 d (23|22) h/);
+      const release = await operator.receiveNew(queue);
+      expect(await act(paused())).toMatch(/Nothing is lost until \S+Z, for 3 d (23|22) h/);
       await release();
     });
   });
@@ -260,9 +242,8 @@ describe('with a separate event source', () => {
       'a stack that was deployed without %s',
       async (missing) => {
         const { [missing]: _, ...outputs } = stack.outputs;
-        await expect(act(paused(), stack.with({ outputs }))).rejects.toThrow(
-          `The stack has no output ${missing}: deploy `,
-        );
+        const refusing = act(paused(), stack.with({ outputs }));
+        await expect(refusing).rejects.toThrow(`The stack has no output ${missing}: deploy `);
       },
     );
   });
@@ -281,7 +262,7 @@ describe('with a separate event source', () => {
 
     test('the event source was off, and no alarm reported it', async () => {
       await pauseState(stack, EVENT);
-      for (const queue of sources.keys()) sources.set(queue, 'Disabled');
+      for (const arn of sources.keys()) sources.set(arn, 'Disabled');
       expect(await listed()).toMatch(/shop\.updated +0 +unknown +– +its event source was turned off by hand/);
       await act(paused());
       expect(await alarms()).toEqual(PAUSED);
@@ -296,10 +277,10 @@ describe('with a separate event source', () => {
       expect(await alarms()).toEqual(PAUSED);
     });
 
-    test('the event source cannot be turned off: everything is restored', async () => {
+    test('the event source cannot be turned off: nothing is changed', async () => {
       const before = await alarms();
       refused.add('UpdateEventSourceMappingCommand');
-      await expect(act(paused())).rejects.toMatchObject({ name: 'AccessDenied', $metadata: {} });
+      await expect(act(paused())).rejects.toMatchObject({ name: 'AccessDenied' });
       expect(await alarms()).toEqual(before);
     });
 
@@ -316,27 +297,22 @@ describe('with a separate event source', () => {
     });
   });
 
-  describe('list', () => {
-    test('shows what is paused, how long, by whom and why, and how to resume it', async () => {
-      expect(await listed()).not.toContain('Paused:');
-      await act(paused());
-      await operator.put(aws.outputs.ShopUpdatedQueueUrl, '{}');
-      const text = await listed();
-      expect(text).toMatch(/\nshop\.updated +1 +0 {2}paused\n/);
-      expect(text).toMatch(
-        new RegExp(
-          `Paused: .*\n\nEVENT +WAITING +SINCE +BY +REASON\nshop\\.updated +1 +\\d+ s ago +${OPERATOR} +${REASON}\n\nResume: npx hookctl resume shop\\.updated --outputs`,
-        ),
-      );
-      const since = expect.any(String);
-      expect(JSON.parse(await listed(true)).paused).toEqual([
-        { event: EVENT, waiting: 1, by: OPERATOR, reason: REASON, since, running: false },
-      ]);
-    });
-
-    test('says why pauses are unknown', async () => {
-      refused.add('DescribeAlarmsCommand');
-      expect(await listed()).toContain('What is paused is unknown: AccessDenied: not authorized');
-    });
+  test('dlq list shows what is paused, how long, by whom and why, and how to resume it', async () => {
+    expect(await listed()).not.toContain('Paused:');
+    await act(paused());
+    await operator.put(queue, '{}');
+    const text = await listed();
+    expect(text).toMatch(/\nshop\.updated +1 +0 {2}paused\n/);
+    expect(text).toMatch(
+      new RegExp(
+        `Paused: .*\n\nEVENT +WAITING +SINCE +BY +REASON\nshop\\.updated +1 +\\d+ s ago +${OPERATOR} +${REASON}\n\nResume: npx hookctl resume shop\\.updated --outputs`,
+      ),
+    );
+    const since = expect.any(String);
+    expect(JSON.parse(await listed(true)).paused).toEqual([
+      { event: EVENT, waiting: 1, by: OPERATOR, reason: REASON, since, running: false },
+    ]);
+    refused.add('DescribeAlarmsCommand');
+    expect(await listed()).toContain('What is paused is unknown: AccessDenied: not authorized');
   });
 });

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { DeleteQueueCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -7,10 +9,12 @@ import { eventually } from '../../../../test/support/eventually.ts';
 import { Partner } from '../../../../test/support/partner.ts';
 import { type SharedStack, sharedStack } from '../../../../test/support/shared-stack.ts';
 import { Tables } from '../../../../test/support/tables.ts';
+import { dlqDiscard } from '../../../stage/queues/dlq-discard.ts';
 import { findQueue } from '../../../stage/queues/queue.ts';
 import { redrive } from '../../../stage/queues/redrive.ts';
 import type { MessageFilter } from '../../../stage/queues/selected-messages.ts';
-import { DEAD, Operator, quarantined, shopUpdated, startedOperator } from './support.ts';
+import { Project } from '../../commands/project.ts';
+import { DEAD, Operator, quarantined, refusalOf, shopUpdated, startedOperator } from './support.ts';
 
 interface RedriveOptions {
   readonly filter?: MessageFilter;
@@ -195,8 +199,10 @@ describe('with consumers', () => {
   let operator: Operator;
   let tables: Tables;
   let partner: Partner;
+  let project: Project;
 
   beforeAll(async () => {
+    project = await Project.create();
     stack = await sharedStack();
     operator = await Operator.create(stack);
     tables = new Tables(stack.operator);
@@ -204,6 +210,7 @@ describe('with consumers', () => {
   });
   afterAll(async () => {
     await operator.close();
+    await project.remove();
   });
   beforeEach(() => operator.empty());
 
@@ -322,6 +329,100 @@ describe('with consumers', () => {
         done: false,
       });
       expect(await waiting()).toBe(1);
+    });
+  });
+
+  describe('discard', () => {
+    const dead = () => stack.outputs.ShopUpdatedDeadLetterQueueUrl;
+    const putShop = (shopId: string) =>
+      operator.put(dead(), shopUpdated(shopId), { ...DEAD, requestId: `request-of-${shopId}` });
+    const newFile = () => operator.path(`${randomUUID()}.jsonl`);
+
+    async function discarded(filter: MessageFilter, consent?: Parameters<typeof dlqDiscard>[3]) {
+      const { said, reported, ...operation } = operator.operation();
+      const done = await dlqDiscard(operation, operator.queue('shop.updated'), filter, consent);
+      return { done, said, reported };
+    }
+
+    test('exports and logs the selected messages, deletes them, and keeps the others', async () => {
+      for (const shopId of ['shop-1', 'shop-1', 'shop-10']) await putShop(shopId);
+      const exportTo = newFile();
+      const reason = `test data ${randomUUID()}`;
+      expect(await discarded({ shop: 'shop-1' }, { reason, exportTo })).toMatchObject({
+        done: true,
+        said: [
+          `1 event, 2 copies on the dead-letter queue of shop.updated in ${operator.stack.title}:`,
+          `    1 × ${DEAD.failureReason} (2 copies)`,
+          expect.stringMatching(
+            /^Discarded 2 messages from the dead-letter queue of shop\.updated in .*, by arn:/,
+          ),
+        ],
+      });
+      const exported = (await readFile(exportTo, 'utf8')).trim().split('\n');
+      expect(exported.map((line) => JSON.parse(line).body)).toEqual([
+        shopUpdated('shop-1'),
+        shopUpdated('shop-1'),
+      ]);
+      expect((await operator.queues.takeAll(dead())).map(({ Body }) => Body)).toEqual([
+        shopUpdated('shop-10'),
+      ]);
+      const logGroupName = operator.outputs.ShopUpdatedLogGroup;
+      // Other test files discard messages of this stack, too.
+      const filterPattern = `{ $.message = "Discarded" && $.reason = "${reason}" }`;
+      const { events = [] } = await operator.stack.logs.send(
+        new FilterLogEventsCommand({ logGroupName, filterPattern }),
+      );
+      const logged = events.map(({ message = '' }) => JSON.parse(message));
+      expect(logged).toHaveLength(2);
+      expect(logged[0]).toEqual({
+        timestamp: expect.any(String),
+        level: 'INFO',
+        message: 'Discarded',
+        queue: 'shop.updated',
+        event: 'shop.updated',
+        eventId: DEAD.eventId,
+        requestId: 'request-of-shop-1',
+        messageId: expect.any(String),
+        by: expect.stringMatching(/^arn:/),
+        reason,
+      });
+    });
+
+    test('a message whose payload is gone stays if it was to be exported, and is deleted with --no-export', async () => {
+      const payloadKey = 'shop.updated/gone';
+      await operator.put(dead(), JSON.stringify({ payloadKey }), { ...DEAD, payloadKey });
+      const { done, said } = await discarded({}, { reason: 'x', exportTo: newFile() });
+      expect(done).toBe(false);
+      expect(said).toContain('1 message stay: they could not be exported with their payload.');
+      expect(await operator.queues.count(dead())).toBe(1);
+      expect(await discarded({}, { reason: 'x', exportTo: undefined })).toMatchObject({ done: true });
+      expect(await operator.queues.count(dead())).toBe(0);
+    });
+
+    test('deletes nothing if the export cannot be written, or nothing matches', async () => {
+      await putShop('shop-1');
+      const refused = await refusalOf(discarded({}, { reason: 'x', exportTo: operator.outputsFile }));
+      expect(refused).toContain(`${operator.outputsFile} exists already`);
+      expect(await refusalOf(discarded({ search: 'nobody' }))).toContain('Nothing to discard: no message');
+      expect(await operator.queues.count(dead())).toBe(1);
+    });
+
+    test.each([
+      { options: [], code: 1, left: 1 },
+      { options: ['--reason', 'spam'], code: 1, left: 1 },
+      { options: ['--no-export'], code: 1, left: 1 },
+      { options: ['--reason', 'a\nb', '--no-export'], code: 2, left: 1 },
+      { options: ['--reason', 'spam', '--no-export'], code: 0, left: 0 },
+    ])('needs a reason and a decision about the export: $options', async ({ options, code, left }) => {
+      await putShop('shop-1');
+      const typed = ['dlq', 'discard', 'shop.updated', ...options, '--outputs', operator.outputsFile];
+      const ended = await project.type(typed);
+      expect(ended).toMatchObject({ code });
+      if (code === 1)
+        expect(ended.stdout).toMatch(
+          /1 × Internal.*\nNothing was discarded\. To discard them, give --reason/,
+        );
+      expect(await operator.queues.count(dead())).toBe(left);
     });
   });
 });
