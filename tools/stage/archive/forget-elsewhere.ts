@@ -1,21 +1,15 @@
 import { GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { CONTACT_FIELDS } from '../../../lambda/effects/contact-partner.ts';
 import { tableKey } from '../../../lambda/effects/table-key.ts';
 import { MEMORY_SECONDS } from '../../../lambda/limits.ts';
-import { CommandError } from '../../terminal/command-error.ts';
 import { shellWord } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
-import { discardedMessage } from '../queues/dlq-discard.ts';
 import { queueState, removedQueues, waitingQueues } from '../queues/queue.ts';
-import { attributeText, payloadOrReason, storedPayload } from '../queues/received-message.ts';
+import { attributesOf, describeMessage, payloadOrReason, storedPayload } from '../queues/received-message.ts';
 import { selectMessages } from '../queues/selected-messages.ts';
 import type { Stage } from '../stage.ts';
 import { mentionIn, type Person } from './mention.ts';
 import { keysUnder } from './read-archive.ts';
-
-/** Maximum number of keys per call. Source: S3 API reference, `DeleteObjects`. */
-const MAX_DELETED = 1_000;
 
 /** Keys of the payloads that name a person: of events, parked, quarantined, or copied by a redrive. */
 export async function findPayloads(
@@ -29,21 +23,6 @@ export async function findPayloads(
     if (payload && mentionIn(payload.toString(), persons)) found.add(key);
   }
   return found;
-}
-
-/** @throws CommandError if S3 does not delete one of them */
-export async function deleteObjects(
-  { s3 }: Pick<Stage, 's3'>,
-  Bucket: string,
-  keys: Iterable<string>,
-): Promise<void> {
-  const left = [...keys];
-  while (left.length > 0) {
-    const Objects = left.splice(0, MAX_DELETED).map((Key) => ({ Key }));
-    const Delete = { Objects, Quiet: true };
-    const { Errors: [error] = [] } = await s3.send(new DeleteObjectsCommand({ Bucket, Delete }));
-    if (error !== undefined) throw new CommandError(`${error.Key} could not be deleted: ${error.Code}`);
-  }
 }
 
 /** The person's item in the table of contacts or of the cast, if it has more than a tombstone. */
@@ -98,11 +77,11 @@ export async function findMessages(
     queues.map(async (queue) => {
       const { visible, inFlight } = await queueState(stack.sqs, queue.url);
       const { selected, seen } = await selectMessages(operation, queue, {}, async (message) => {
-        const key = attributeText(message, 'payloadKey');
+        const { payloadKey: key } = attributesOf(message);
         const { bytes } = key === undefined ? await payloadOrReason(stack, queue, message) : {};
         const text = (bytes ?? Buffer.from(message.body)).toString();
         const isNamed = key === undefined ? mentionIn(text, persons) !== undefined : payloads.has(key);
-        return isNamed ? discardedMessage(queue, message) : undefined;
+        return isNamed ? describeMessage(queue, message) : undefined;
       });
       const named = selected.flatMap(({ shown, ...one }) => (shown === undefined ? [] : { ...one, shown }));
       return { queue, named, unseen: Math.max(0, visible + inFlight - seen) };
