@@ -2,8 +2,8 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { type ArchiveRecord, archiveLine } from '../../../../lambda/archive/record.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
-import { deleteObjects } from '../../../stage/delete-objects.ts';
 import { keysUnder } from '../../../stage/archive/read-archive.ts';
+import { deleteObjects } from '../../../stage/delete-objects.ts';
 import type { Stage } from '../../../stage/stage.ts';
 
 /** A record of shop.updated with a body, settled a second after its receipt, with some properties replaced. */
