@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => aws.close());
 
 /** Generated histories. For a long run: `CLOCK_HISTORIES=10000 npx hookctl test clocks`. */
-const HISTORIES = Number(process.env.CLOCK_HISTORIES ?? 24);
+const HISTORIES = Number(process.env.CLOCK_HISTORIES ?? 10);
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -105,45 +105,40 @@ function valuesIn(rows: readonly Row[]) {
 }
 
 /** An event, a newer one, then the first one's bytes again, from a clock that is an hour ahead. */
-const reverting = (first: EventKind, second: EventKind): [Step[]] => {
+function reverting(first: EventKind, second: EventKind): [Step[]] {
   const given = { pause: MINUTE, repeated: null, clock: HOUR } as const;
   return [
-    [
-      { ...given, kind: first },
-      { ...given, kind: second },
-      { ...given, kind: first, repeated: 0 },
-    ],
+    [first, second].map((kind): Step => ({ ...given, kind })).concat({ ...given, kind: first, repeated: 0 }),
   ];
-};
+}
 
 let run = 0;
 
 test(
   'with clocks ahead and behind, the right events win, and repeats at any time change nothing',
   async () => {
-    const history = fc.array(step, { minLength: 2, maxLength: 12 });
-    await fc.assert(
-      fc.asyncProperty(history, async (steps) => {
-        run += 1;
-        const sent: SentEvent[] = [];
-        let now = Date.parse('2026-01-31T09:00:00.000Z');
-        let before: Row[] = [];
-        for (const [index, each] of steps.entries()) {
-          now += each.pause;
-          const known = each.repeated === null ? undefined : sent[each.repeated % Math.max(1, sent.length)];
-          const event = known ?? newEvent(run, index, now, each);
-          if (!known) sent.push(event);
-          await consumers.deliver({ body: event.body, receivedAt: new Date(now).toISOString() });
-          // A stale repeat may remove a cached shop, so readers see that something was invalidated.
-          const rows = (await consumers.rows(sent)).map(({ row }) => ({ ...row, invalidation: undefined }));
-          if (known) expect(rows).toEqual(before);
-          expect(valuesIn(rows)).toEqual(expectedValues(sent));
-          before = rows;
-        }
-      }),
-      { numRuns: HISTORIES, examples: [reverting(EVENTS[0], EVENTS[1]), reverting(EVENTS[3], EVENTS[3])] },
-    );
-    // Enough for a long run on a busy computer.
+    const history = fc.noBias(fc.array(step, { minLength: 4, maxLength: 12 }));
+    const property = fc.asyncProperty(history, async (steps) => {
+      run += 1;
+      const sent: SentEvent[] = [];
+      let now = Date.parse('2026-01-31T09:00:00.000Z');
+      let before: Row[] = [];
+      for (const [index, each] of steps.entries()) {
+        now += each.pause;
+        const known = each.repeated === null ? undefined : sent[each.repeated % Math.max(1, sent.length)];
+        const event = known ?? newEvent(run, index, now, each);
+        if (!known) sent.push(event);
+        await consumers.deliver({ body: event.body, receivedAt: new Date(now).toISOString() });
+        // A stale repeat may remove a cached shop, so readers see that something was invalidated.
+        const rows = (await consumers.rows(sent)).map(({ row }) => ({ ...row, invalidation: undefined }));
+        if (known) expect(rows).toEqual(before);
+        expect(valuesIn(rows)).toEqual(expectedValues(sent));
+        before = rows;
+      }
+    });
+    const examples = [reverting(EVENTS[0], EVENTS[1]), reverting(EVENTS[3], EVENTS[3])];
+    await fc.assert(property, { numRuns: HISTORIES, examples });
   },
-  MINUTE + HISTORIES * SECOND,
+  // Enough for a long run on a busy computer.
+  5 * MINUTE + HISTORIES * SECOND,
 );

@@ -115,45 +115,33 @@ const timestamp = fc.constantFrom(
 const id = fc.constantFrom('1', '2');
 const word = fc.constantFrom('a', 'b', 'c');
 
+const payloadOf = (event: string, key: string, fields: Record<string, fc.Arbitrary<unknown>>) =>
+  fc.record({
+    event: fc.constant(event),
+    data: fc.record({ [key]: id, ...fields }, { requiredKeys: [key] }),
+    timestamp,
+  });
+
 const payload = fc.oneof(
-  fc.record({
-    event: fc.constant('shop.updated'),
-    data: fc.record(
-      { shop_id: id, updated_fields: fc.array(word, { maxLength: 2 }) },
-      { requiredKeys: ['shop_id'] },
-    ),
-    timestamp,
-  }),
-  fc.record({
-    event: fc.constant('girl.created'),
-    data: fc.record({ girl_id: id, shop_id: word, name: word }, { requiredKeys: ['girl_id'] }),
-    timestamp,
-  }),
-  fc.record({
-    event: fc.constant('girl.deleted'),
-    data: fc.record({ girl_id: id, shop_id: word }, { requiredKeys: ['girl_id'] }),
-    timestamp,
-  }),
-  fc.record({
-    event: fc.constant('user.updated'),
-    data: fc.record(
-      { user_id: id, shop_id: word, display_name: word, profile_image_url: word },
-      { requiredKeys: ['user_id'] },
-    ),
-    timestamp,
-  }),
+  payloadOf('shop.updated', 'shop_id', { updated_fields: fc.array(word, { maxLength: 2 }) }),
+  payloadOf('girl.created', 'girl_id', { shop_id: word, name: word }),
+  payloadOf('girl.deleted', 'girl_id', { shop_id: word }),
+  payloadOf('user.updated', 'user_id', { shop_id: word, display_name: word, profile_image_url: word }),
 );
 
 /**
- * Deliveries of events that write state, each one to three times with its own receipts, in any order. If its timestamp
+ * Deliveries of events that write state, each once or twice with its own receipts, in any order. If its timestamp
  * is too far ahead of a receipt, all copies of an event have the same receipt: the first copy that is processed decides
  * its place, and these histories are processed in several orders. `clocks.test.ts` has copies with other receipts.
  */
 export const history: fc.Arbitrary<ReceivedDelivery[]> = fc
-  .array(fc.tuple(payload, fc.array(fc.constantFrom(...RECEIVED_AT), { minLength: 1, maxLength: 3 })), {
-    minLength: 1,
-    maxLength: 10,
-  })
+  // Without fast-check's bias towards short arrays: events must meet at their items.
+  .noBias(
+    fc.array(fc.tuple(payload, fc.array(fc.constantFrom(...RECEIVED_AT), { minLength: 1, maxLength: 2 })), {
+      minLength: 4,
+      maxLength: 10,
+    }),
+  )
   .chain((events) => {
     const deliveries = events.flatMap(([event, receipts]) =>
       receipts.map((receivedAt) =>
@@ -177,37 +165,24 @@ export function ofRun(run: number, deliveries: readonly ReceivedDelivery[]): Rec
   });
 }
 
+const DAMAGES = ['removed', 'changed', 'shortened', 'added', 'mistyped'] as const;
+
 /** Damage to an attribute of an item, as by a bug. */
-export interface Damage {
+interface Damage {
   readonly attribute: string;
-  readonly kind: 'removed' | 'changed' | 'shortened' | 'added' | 'mistyped';
+  readonly kind: (typeof DAMAGES)[number];
 }
 
 /** Columns of all tables except keys and `version`. No event writes `notes`. */
 const COLUMNS = [
-  'shop_id',
-  'name',
-  'data',
-  'status',
-  'updated_at',
-  'expires_at',
-  'updated_fields',
-  'invalidated_at',
-  'shop',
-  'display_name',
-  'profile_image_url',
-  'shop_id_version',
-  'display_name_version',
-  'profile_image_url_version',
-  'notes',
+  ...['shop_id', 'name', 'data', 'status', 'updated_at', 'expires_at', 'updated_fields', 'invalidated_at'],
+  ...['shop', 'display_name', 'profile_image_url', 'shop_id_version', 'display_name_version'],
+  ...['profile_image_url_version', 'notes'],
 ];
 
 /** Some damage for items of any table. Attributes that an item lacks are ignored. */
 export const damages: fc.Arbitrary<Damage[]> = fc.array(
-  fc.record({
-    attribute: fc.constantFrom(...COLUMNS),
-    kind: fc.constantFrom<Damage['kind'][]>('removed', 'changed', 'shortened', 'added', 'mistyped'),
-  }),
+  fc.record({ attribute: fc.constantFrom(...COLUMNS), kind: fc.constantFrom(...DAMAGES) }),
   { maxLength: 12 },
 );
 
