@@ -12,7 +12,7 @@ const EXPECTED = new Set(['CommandError', 'UsageError', 'SynthesisError']);
 
 /** All commands, by who needs them. Each has a file in `commands/` that exports it as `command`. */
 export const COMMAND_GROUPS = {
-  'Run the stack on this machine': ['start', 'send', 'invoke', 'acceptance'],
+  'Run the stack on this machine': ['start', 'send', 'invoke', 'fault', 'acceptance'],
   'Look at a stage': ['trace', 'console'],
   'Operate a stage': ['doctor', 'dlq', 'archive', 'replay', 'pause', 'resume'],
   'Help the partner': ['check-sender', 'partner-kit'],

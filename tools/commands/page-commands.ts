@@ -1,6 +1,7 @@
 import type { PageCommands } from '../console/server/console-context.ts';
 import { dlqCommand } from './dlq.ts';
 import { doctorCommand } from './doctor.ts';
+import { faultCommand } from './fault.ts';
 import { pauseCommand } from './pause.ts';
 import { resumeCommand } from './resume.ts';
 import { sendCommand } from './send.ts';
@@ -12,4 +13,5 @@ export const pageCommands: PageCommands = {
   pause: pauseCommand,
   resume: resumeCommand,
   doctor: doctorCommand,
+  fault: faultCommand,
 };

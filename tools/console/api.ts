@@ -5,6 +5,7 @@
  * application/json` and the page's cookie. Reading a stage needs the cookie, too.
  */
 import type { EventName } from '../../lambda/events/catalogue.ts';
+import type { InjectedFault } from '../stage/faults.ts';
 import type { Effect, ExchangeFact, LineFact } from '../stage/history/facts.ts';
 import type { Delivery, History, PausedQueue, PayloadSearch } from '../stage/history/history.ts';
 import type { ProgressStep } from '../terminal/block.ts';
@@ -32,7 +33,7 @@ export interface StackInfo {
   readonly events: readonly EventInfo[];
 }
 
-export interface EventInfo {
+interface EventInfo {
   readonly name: EventName;
   readonly meaning: string;
   readonly processing: string;
@@ -105,7 +106,7 @@ export interface StreamEvents {
   /** Up to 500 new or changed rows, in the order of their changes, and ids of rows to remove. */
   readonly deliveries: { readonly put: readonly Delivery[]; readonly removed: readonly string[] };
   /** Tells the client that the stream has sent all rows that existed when it was opened. */
-  readonly ready: { readonly total: number; readonly searched?: PayloadSearch };
+  readonly ready: { readonly searched?: PayloadSearch };
   readonly notice: Notice;
   /**
    * State of all queues. A local stack's queues are read after a change, at most every two seconds; a stage's
@@ -121,7 +122,10 @@ export type StreamEvent = {
 }[keyof StreamEvents];
 
 export interface Notice {
-  /** `code`, `logs` or `archive`. A newer notice with the same subject replaces an older one. */
+  /**
+   * `code`, `logs` or `archive`. A newer notice with the same subject replaces an older one. A page that opens later gets
+   * only errors.
+   */
   readonly about: string;
   readonly level: 'info' | 'error';
   readonly text: string;
@@ -130,7 +134,7 @@ export interface Notice {
 export interface QueuesInfo {
   readonly events: readonly EventQueueInfo[];
   /** The queues `quarantine` and `unrouted`, which the receiver fills. */
-  readonly receiverQueues: readonly ReceiverQueue[];
+  readonly receiverQueues: readonly (QueueDepth & { readonly name: string })[];
   /** Set if pauses could not be read. `problems` then has the reason. */
   readonly pausesUnknown?: true;
   /** What could not be read and why, such as a missing permission. */
@@ -156,10 +160,6 @@ export interface EventQueueInfo extends QueueDepth {
   readonly dead: QueueDepth;
 }
 
-export interface ReceiverQueue extends QueueDepth {
-  readonly name: 'quarantine' | 'unrouted';
-}
-
 /**
  * `GET /api/needs-you`: the messages of every queue that nothing consumes: dead letters, quarantine and unrouted. Reads
  * at most 500 messages of a queue, and deletes none.
@@ -173,17 +173,17 @@ export interface WaitingMessages {
 
 /**
  * A message. If the sender repeated its delivery, the message stands for all copies and is the newest copy. The
- * payload, as the partner sent it, is at `GET /api/needs-you/<queue>/<id>/body`.
+ * payload, as the partner sent it, is at `GET /api/needs-you/<id>/body`, for the messages of the last list.
  */
 export interface NeedsYouMessage {
   readonly id: string;
   /** Name of the message's queue, as in `hookctl dlq`: an event, `quarantine` or `unrouted`. */
   readonly queue: string;
-  readonly eventId?: string;
+  readonly eventId?: string | undefined;
   /** Kind of the event. For a quarantined message, the kind that the payload claims. */
-  readonly event?: string;
-  readonly shopId?: string;
-  readonly requestId?: string;
+  readonly event?: string | undefined;
+  readonly shopId?: string | undefined;
+  readonly requestId?: string | undefined;
   /** When the message was sent to the queue, ISO 8601. */
   readonly sentAt: string;
   /**
@@ -199,30 +199,12 @@ export interface NeedsYouMessage {
    * Beginning of the payload, in one line. Absent if the payload is in S3, because it is too large for a
    * message.
    */
-  readonly preview?: string;
+  readonly preview?: string | undefined;
 }
 
-/** `GET /api/faults`. Only on the local stack. */
+/** What is broken on the local stack, by `fault`. */
 export interface FaultsInfo {
-  readonly active: readonly FaultInfo[];
-  /** Functions that can be killed: `receiver`, `shop.updated`. */
-  readonly functions: readonly string[];
-}
-
-export interface FaultInfo extends FaultSettings {
-  readonly id: string;
-  /** Number of calls that the fault has affected. */
-  readonly hits: number;
-}
-
-/** `POST /api/faults`. `DELETE /api/faults/<id>` ends one fault, `DELETE /api/faults` all. */
-export interface FaultSettings {
-  readonly service: 'dynamodb' | 'firehose' | 's3' | 'secretsmanager' | 'sns' | 'sqs';
-  readonly kind: 'down' | 'throttled' | 'slow' | 'response-lost' | 'response-stalled' | 'records-refused';
-  /** Delay for the kind `slow`. Absent for other kinds. */
-  readonly milliseconds?: number;
-  /** Share of the calls affected, from 0 to 1. @default 1 */
-  readonly share?: number;
+  readonly active: readonly InjectedFault[];
 }
 
 /** `POST /api/commands`: runs one of the commands that the console allows. */

@@ -1,4 +1,5 @@
 import { Option } from '@commander-js/extra-typings';
+import type { LocalStack } from 'local-aws';
 import { CommandError, UsageError } from '../terminal/command-error.ts';
 import { lateProgress, type ProgressDisplay } from '../terminal/progress.ts';
 import { typedPath } from '../terminal/project-folder.ts';
@@ -21,6 +22,8 @@ export interface Operation {
   readonly input?: Uint8Array | undefined;
   /** Finds a delivery by the id of its request. @default asks the console of the local stack */
   readonly recorded?: (id: string) => Promise<RecordedDelivery | undefined>;
+  /** The local stack of this process, which only its console has. */
+  readonly localStack?: Pick<LocalStack, 'faults'> | undefined;
   /** Called with the result of the command, as data. */
   readonly report?: (result: object) => void;
   /** Called with each message that a redrive has moved to another queue, and the time before, in epoch milliseconds. */

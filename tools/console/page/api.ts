@@ -3,8 +3,6 @@ import type {
   CommandRun,
   DeliveryDetail,
   DeliveryList,
-  FaultInfo,
-  FaultSettings,
   QueuesInfo,
   StackInfo,
   WaitingMessages,
@@ -23,14 +21,9 @@ export const api = {
   /** Makes the server read the queues now. Between such requests, the stream brings their state. */
   queues: () => get<QueuesInfo>('/api/queues'),
   needsYou: (signal?: AbortSignal) => get<WaitingMessages>('/api/needs-you', signal),
-  messageBody: (queue: string, id: string, signal?: AbortSignal) =>
-    getBody(`/api/needs-you/${encode(queue)}/${encode(id)}/body`, signal),
+  messageBody: (id: string, signal?: AbortSignal) => getBody(`/api/needs-you/${encode(id)}/body`, signal),
   run,
   interrupt: (id: string) => change(`/api/commands/${encode(id)}`, 'DELETE'),
-  beginFault: (fault: FaultSettings) => post<FaultInfo>('/api/faults', fault),
-  /** @param id of the fault to end; undefined ends all faults */
-  endFault: (id?: string) => change(id === undefined ? '/api/faults' : `/api/faults/${encode(id)}`, 'DELETE'),
-  kill: (name: string, next: boolean) => change(`/api/functions/${encode(name)}/kill`, 'POST', { next }),
 };
 
 export interface DeliveryBody {
@@ -60,10 +53,6 @@ async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
 
 async function getBody(path: string, signal?: AbortSignal): Promise<DeliveryBody> {
   return bodyOf(await (await request(path, { signal: signal ?? null })).arrayBuffer());
-}
-
-async function post<T>(path: string, body: unknown): Promise<T> {
-  return (await change(path, 'POST', body)).json();
 }
 
 /**

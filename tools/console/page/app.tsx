@@ -18,7 +18,6 @@ import { connection, stack } from './store.ts';
 import { followStream } from './stream.ts';
 import { TopBar } from './top-bar.tsx';
 import { Notices } from './ui/notices.tsx';
-import { RefusalTip } from './ui/refusal.tsx';
 import { Time } from './ui/time.tsx';
 import { KeysDialog, showHelp, useKeys } from './use-keys.tsx';
 
@@ -75,7 +74,6 @@ export function App() {
       </main>
       <Notices />
       <Confirmation />
-      <RefusalTip />
       <KeysDialog />
     </>
   );
@@ -86,14 +84,10 @@ function ConnectionBar() {
   const now = connection.value;
   const isQuiet = now.state === 'live' || now.state === 'connecting';
   return (
-    <div
-      class={isQuiet ? 'connection visually-hidden' : 'connection note tone-warning'}
-      data-state={now.state}
-      role="status"
-    >
+    <div class={isQuiet ? 'visually-hidden' : 'note tone-warning'} data-connection={now.state} role="status">
       {now.state === 'live' && 'Connected'}
       {now.state === 'connecting' && 'Connecting'}
-      {now.state === 'refused' && 'Not connected'}
+      {now.state === 'refused' && `Not connected: ${now.reason}`}
       {now.state === 'lost' && (
         <>
           Not connected. This is the state at <Time at={now.at} />. Reconnecting …

@@ -17,48 +17,46 @@ const question = signal<Confirm | undefined>(undefined);
 export function Confirmation() {
   if (question.value === undefined) return null;
   const { commands, answer } = question.value;
-  const many = commands.length > 1;
-  const texts = commands.map(({ argv }) => commandText(argv));
+  const texts = commands.map(
+    ({ argv: [script, ...words] }) =>
+      `npx hookctl ${script} ${words.map(shellWord).join(' ')}${stack.commandSuffix}`,
+  );
   return (
     <Dialog
       title={`Change ${stack.title}?`}
       onClose={() => answer(false)}
-      width={many ? 'wide' : 'narrow'}
+      width="wide"
       actions={
         <>
           <Button onClick={() => answer(false)}>Cancel</Button>
           <Button kind="primary" onClick={() => answer(true)}>
-            {many ? `Run ${commands.length} commands` : 'Run this command'}
+            {commands.length > 1 ? `Run ${commands.length} commands` : 'Run this command'}
           </Button>
         </>
       }
     >
-      <div class="stack">
-        {[...new Set(commands.map(({ does }) => does))].map((does) => (
-          <p key={does}>{does}</p>
-        ))}
-        <p class="soft">{many ? 'The same in a terminal, one by one:' : 'The same in a terminal:'}</p>
-        <ul class="stack">
-          {texts.map((text) => (
-            <li key={text} class="row">
-              <code class="command grow">{text}</code>
-              <Copy text={text} label="Copy the command" />
-            </li>
-          ))}
-        </ul>
-      </div>
+      {[...new Set(commands.map(({ does }) => does))].map((does) => (
+        <p key={does}>{does}</p>
+      ))}
+      <p class="soft">The same in a terminal:</p>
+      {texts.map((text) => (
+        <div key={text} class="row">
+          <code class="command grow">{text}</code>
+          <Copy text={text} label="Copy the command" />
+        </div>
+      ))}
     </Dialog>
   );
 }
 
-const commandText = ([script, ...words]: readonly string[]) =>
-  `npx hookctl ${script} ${words.map(shellWord).join(' ')}${stack.commandSuffix}`;
-
+/** Asks before a stage is changed. A newer question cancels an older one. */
 export async function confirmed(commands: readonly Command[]): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
   question.value?.answer(false);
-  question.value = { commands, answer: resolve };
-  const answer = await promise;
-  if (question.value?.answer === resolve) question.value = undefined;
-  return answer;
+  return new Promise((resolve) => {
+    const answer = (isConfirmed: boolean) => {
+      if (question.value?.answer === answer) question.value = undefined;
+      resolve(isConfirmed);
+    };
+    question.value = { commands, answer };
+  });
 }

@@ -4,7 +4,7 @@ import { api, errorText } from './api.ts';
 import { App } from './app.tsx';
 import { followAddress } from './route.ts';
 import { setStack } from './store.ts';
-import { applyTheme } from './theme.tsx';
+import { applyTheme } from './theme.ts';
 import { Empty, Loading } from './ui/badge.tsx';
 
 /** Milliseconds between attempts to reach the server when the page starts. */
@@ -41,7 +41,7 @@ function Start() {
     <>
       <header class="top">
         <span class="brand">
-          <img class="logo" src="/logo.svg" width="20" height="20" alt="" />
+          <img src="/logo.svg" width="20" height="20" alt="" />
           <span class="brand-title">Partner webhooks</span>
         </span>
       </header>

@@ -1,14 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import { type Delivery, isWaiting, type PausedQueue } from '../../stage/history/history.ts';
-import type {
-  FaultsInfo,
-  Notice,
-  PayloadSearch,
-  QueueDepth,
-  QueuesInfo,
-  StackInfo,
-  StreamEvents,
-} from '../api.ts';
+import type { FaultsInfo, PayloadSearch, QueueDepth, QueuesInfo, StackInfo, StreamEvents } from '../api.ts';
 import { api, errorText } from './api.ts';
 
 /**
@@ -54,7 +46,6 @@ export const connection = signal<StreamConnection>({ state: 'connecting' });
 const received = signal<Rows>({ all: [], search: undefined });
 /** How often the server was replaced by another process since the page loaded. */
 export const resets = signal(0);
-export const notices = signal<readonly Notice[]>([]);
 /** State of all queues. The stream updates it; `reload` makes the server read them now. */
 export const queues = signal<LoadState<QueuesInfo>>({
   value: undefined,
@@ -177,10 +168,6 @@ async function reloadQueues(): Promise<void> {
   } catch (error) {
     queues.value = { ...queues.value, error: errorText(error), loading: false };
   }
-}
-
-export function takeNotice(notice: Notice): void {
-  notices.value = [...notices.value.filter(({ about }) => about !== notice.about), notice];
 }
 
 /** Draws the rows in the next frame, once for all changes until then. */

@@ -5,12 +5,12 @@ import {
   connection,
   faults,
   setStack,
-  takeNotice,
   takeQueues,
   takeReady,
   takeReset,
   takeRows,
 } from './store.ts';
+import { takeNotice } from './ui/toasts.ts';
 
 /** Milliseconds between attempts to open a stream that failed for a reason that may be temporary. */
 const RETRY_MS = 1_000;

@@ -1,6 +1,6 @@
 import { formatRoute, type ViewName } from './route.ts';
 import { faults, needsYouCount, queues, stack } from './store.ts';
-import { themeItems } from './theme.tsx';
+import { themeItems } from './theme.ts';
 import { Menu } from './ui/menu.tsx';
 import { showHelp } from './use-keys.tsx';
 import { useRun } from './use-run.tsx';
@@ -24,11 +24,7 @@ export function TopBar({ views, current }: TopBarProps) {
   return (
     <header class="top">
       <a class="brand" href={formatRoute({ view: 'deliveries' })} title={stack.title}>
-        <svg class="logo" viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">
-          {/* The file logo.svg, which is the favicon, has the same shapes. */}
-          <path d="M3 6.5h6.5M3 10h4M3 13.5h6.5" />
-          <circle cx="13.5" cy="10" r="4.5" />
-        </svg>
+        <img src="/logo.svg" width="20" height="20" alt="" />
         <span class={stack.local ? 'brand-title' : 'brand-title badge tone-warning'}>{stack.title}</span>
       </a>
       {stack.readOnly && <span class="badge">Read only</span>}
@@ -55,16 +51,14 @@ export function TopBar({ views, current }: TopBarProps) {
 /** Number beside a view's name: messages that need a person, or active faults. */
 function Count({ of }: { of: ViewName }) {
   const known = queues.value.value;
-  if (of === 'needs-you') {
-    if (known === undefined) return <span class="count">–</span>;
-    const count = needsYouCount(known);
-    return count === 0 ? null : <span class="count tone-bad">{count.toLocaleString('en')}</span>;
-  }
-  const broken = faults.value?.active.length ?? 0;
-  if (of !== 'queues' || broken === 0) return null;
-  return (
-    <span class="count tone-warning">
-      {broken} {broken === 1 ? 'fault' : 'faults'}
-    </span>
+  const isNeedsYou = of === 'needs-you';
+  if (isNeedsYou && known === undefined) return <span class="count">–</span>;
+  const broken = of === 'queues' ? (faults.value?.active.length ?? 0) : 0;
+  const count = isNeedsYou && known !== undefined ? needsYouCount(known) : broken;
+  if (count === 0) return null;
+  return isNeedsYou ? (
+    <span class="count tone-bad">{count.toLocaleString('en')}</span>
+  ) : (
+    <span class="count tone-warning">{count === 1 ? '1 fault' : `${count} faults`}</span>
   );
 }

@@ -6,10 +6,13 @@ import { confirmed } from './confirmation.tsx';
 import { formatRoute } from './route.ts';
 import { commandEnded, refusal, stack } from './store.ts';
 import { openDialog } from './ui/dialog.tsx';
-import { closeToast, type Toast, toast, toastError } from './ui/notices.tsx';
+import { closeToast, type Toast, toast, toastError } from './ui/toasts.ts';
 
 /** Commands of this page that run now. */
 export const running = signal<readonly Command[]>([]);
+
+/** Milliseconds after which a toast says that commands are running. */
+const LONG_RUN = 1_000;
 
 interface RunOptions {
   /** Called with an error, where a toast would not be visible. @default shows a toast */
@@ -28,11 +31,10 @@ export function useRun() {
     commands: readonly Command[],
     options: RunOptions = {},
   ): Promise<readonly CommandRun[]> => {
-    const { onError = toastError } = options;
-    const refused = refusal();
     const changes = commands.some(({ reads }) => reads !== true);
-    if (refused !== undefined && changes) onError(refused);
-    if ((refused !== undefined && changes) || busy.peek()) return [];
+    const refused = changes ? refusal() : undefined;
+    if (refused !== undefined) (options.onError ?? toastError)(refused);
+    if (refused !== undefined || busy.peek()) return [];
     busy.value = true;
     try {
       if (changes && !stack.local && !(await confirmed(commands))) return [];
@@ -51,22 +53,26 @@ async function runAll(
 ): Promise<readonly CommandRun[]> {
   const dialog = openDialog();
   const ended: CommandRun[] = [];
+  const about = `run ${Date.now()}`;
+  const startedAt = Date.now();
   running.value = [...running.value, ...commands];
-  const progress = followToast(commands.length);
   try {
     for (const command of commands) {
-      const run = await api.run(command, (now) => progress.update(now, ended.length));
+      const run = await api.run(command, (now) => {
+        if (Date.now() - startedAt > LONG_RUN) toast({ ...progressOf(now), about });
+      });
       ended.push(run);
       if (hasFailed(run)) break;
     }
+    closeToast(about);
     const result = resultOf(commands, ended);
     if (onError !== undefined && ended.some(hasFailed)) onError(result.text);
-    else show(result, ended, progress.stop(), { dialog, onSent });
+    else show(result, ended, { dialog, onSent });
   } catch (failure) {
+    closeToast(about);
     const some = ended.length === 0 ? '' : `${ended.length} of ${commands.length} done. `;
     (onError ?? toastError)(`${some}${errorText(failure)}`);
   } finally {
-    progress.close();
     running.value = running.value.filter((command) => !commands.includes(command));
     commandEnded();
   }
@@ -77,57 +83,23 @@ async function runAll(
 function show(
   result: Toast,
   ended: readonly CommandRun[],
-  replaced: number | undefined,
   { dialog, onSent }: Pick<RunOptions, 'onSent'> & { dialog: Element | null },
 ): void {
   const [delivery, ...others] = ended.flatMap(({ deliveries }) => deliveries);
+  const isOne = delivery !== undefined && others.length === 0;
   // Opens the new delivery only if no other dialog was opened meanwhile: its input would be lost.
-  const isFree = openDialog() === null || openDialog() === dialog;
-  const opens = delivery !== undefined && others.length === 0 && onSent !== undefined && isFree;
-  const link =
-    delivery !== undefined && others.length === 0 && !opens
-      ? { text: 'Show it', to: formatRoute({ view: 'deliveries', path: [delivery] }) }
-      : undefined;
-  toast({ ...result, ...(link && { link }) }, replaced);
+  const opens = isOne && onSent !== undefined && (openDialog() ?? dialog) === dialog;
+  const to = isOne && !opens ? formatRoute({ view: 'deliveries', path: [delivery] }) : undefined;
+  toast({ ...result, link: to === undefined ? undefined : { text: 'Show it', to } });
   if (opens) onSent(delivery);
 }
 
-/** Milliseconds after which a toast says that commands are running. */
-const LONG_RUN = 1_000;
-
-/** A toast with the progress of commands that run long. */
-function followToast(count: number) {
-  let latest: { readonly run: CommandRun; readonly done: number } | undefined;
-  let id: number | undefined;
-  const show = () => {
-    if (latest === undefined) return;
-    const { run, done } = latest;
-    const { progress, command, lines } = run;
-    const step =
-      progress && `: ${progress.done.toLocaleString('en')} of ${progress.total.toLocaleString('en')}`;
-    const which =
-      count === 1 ? command.replace(/^npx hookctl | --.*/g, '') : `${done + 1} of ${count} commands`;
-    const cancel = () => api.interrupt(run.id).catch((error) => toastError(errorText(error)));
-    id = toast({ level: 'running', text: `Running ${which}${step ?? ' …'}`, lines, cancel }, id);
-  };
-  const timer = setTimeout(show, LONG_RUN);
-  return {
-    update(run: CommandRun, done: number) {
-      latest = { run, done };
-      if (id !== undefined) show();
-    },
-    /** @returns the id of the toast, for the result that replaces it */
-    stop() {
-      clearTimeout(timer);
-      const shown = id;
-      id = undefined;
-      return shown;
-    },
-    close() {
-      const shown = this.stop();
-      if (shown !== undefined) closeToast(shown);
-    },
-  };
+function progressOf({ id, command, progress, lines }: CommandRun): Toast {
+  const step =
+    progress && `: ${progress.done.toLocaleString('en')} of ${progress.total.toLocaleString('en')}`;
+  const name = command.replace(/^npx hookctl | --.*/g, '');
+  const cancel = () => api.interrupt(id).catch((error) => toastError(errorText(error)));
+  return { level: 'running', text: `Running ${name}${step ?? ' …'}`, lines, cancel };
 }
 
 /**
@@ -143,8 +115,7 @@ function resultOf(commands: readonly Command[], ended: readonly CommandRun[]): T
   if (failed?.state === 'interrupted') return { level: 'info', text: 'Interrupted.', lines };
   if (failed !== undefined) return { level: 'error', text: failed.lines.at(-1) ?? 'It failed.', lines };
   if (answers.length === 0) {
-    const did = [...new Set(commands.map((command) => command.did))].join(' ');
-    return { level: 'info', text: did, lines };
+    return { level: 'info', text: [...new Set(commands.map(({ did }) => did))].join(' '), lines };
   }
   const isAccepted = answers.every(({ status }) => status === 200);
   return { level: isAccepted ? 'info' : 'error', text: answersText(answers), lines };
@@ -157,8 +128,9 @@ function resultOf(commands: readonly Command[], ended: readonly CommandRun[]): T
 export function answersText(answers: CommandRun['answers']): string {
   const [first, ...others] = answers;
   if (first === undefined) return 'Sent.';
-  if (others.length === 0)
+  if (others.length === 0) {
     return `Answered ${first.status}${first.text === '' ? '' : `: ${first.text.replace(/\.$/, '')}`}.`;
+  }
   const counts = [...Map.groupBy(answers, ({ status }) => status)].sort(([one], [other]) => one - other);
   return `Sent ${answers.length}: ${counts.map(([status, of]) => `${of.length} answered ${status}`).join(', ')}.`;
 }

@@ -1,32 +1,22 @@
+import { STATUS_CODES } from 'node:http';
+import { refusalOf } from '../../stage/operation.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 
 /** An error answer as in RFC 9457. A route throws it to end a request. */
 export class ApiProblem extends Error {
-  override readonly name = 'Problem';
-  readonly details: Readonly<Record<'type' | 'title' | 'detail', string>> & { readonly status: number };
+  override readonly name = 'ApiProblem';
+  readonly status: number;
 
-  /**
-   * @param kind last part of the type URI, such as `bad-request`. Nothing is served there
-   * @param detail what is wrong and what to do, in one line
-   */
-  constructor(kind: string, status: number, title: string, detail: string) {
+  /** @param detail what is wrong and what to do, in one line */
+  constructor(status: number, detail: string) {
     super(detail);
-    this.details = { type: `urn:partner-webhooks-console:problem:${kind}`, title, status, detail };
+    this.status = status;
   }
 }
 
-export const badRequest = (detail: string) => new ApiProblem('bad-request', 400, 'Bad request', detail);
-
-export const forbidden = (kind: string, detail: string) => new ApiProblem(kind, 403, 'Forbidden', detail);
-
-export const notFound = (detail: string) => new ApiProblem('not-found', 404, 'Not found', detail);
-
-export function problemResponse(
-  { details }: ApiProblem,
-  others: Readonly<Record<string, string>> = {},
-): Response {
-  const headers = { 'content-type': 'application/problem+json', 'cache-control': 'no-store', ...others };
-  return new Response(JSON.stringify(details), { status: details.status, headers });
+export function problemResponse({ status, message: detail }: ApiProblem): Response {
+  const headers = { 'content-type': 'application/problem+json', 'cache-control': 'no-store' };
+  return new Response(JSON.stringify({ title: STATUS_CODES[status], status, detail }), { status, headers });
 }
 
 /**
@@ -36,16 +26,35 @@ export function problemResponse(
  */
 export function problemOf(error: unknown): ApiProblem | undefined {
   if (error instanceof ApiProblem) return error;
-  if (!(error instanceof Error)) return undefined;
-  if (error instanceof CommandError)
-    return new ApiProblem('not-possible', 409, 'Not possible', error.message);
-  if ('$metadata' in error || error.name === 'CredentialsProviderError' || isNetworkError(error)) {
-    const detail = `${error.name}: ${error.message.split('\n')[0]}`;
-    return new ApiProblem('aws', 502, 'AWS answered with an error', detail);
+  if (error instanceof CommandError) return new ApiProblem(409, error.message);
+  try {
+    return new ApiProblem(502, refusalOf(error, false));
+  } catch {
+    return undefined;
   }
-  return undefined;
 }
 
-const NETWORK_ERRORS = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EAI_AGAIN'];
+/** Collects what could not be read: one line for each reason, which names all its subjects. */
+export class PartialFailures {
+  readonly #subjects = new Map<string, string[]>();
 
-const isNetworkError = (error: Error) => 'code' in error && NETWORK_ERRORS.includes(String(error.code));
+  /**
+   * @param subject what is read, for the text: `the queue of shop.updated`
+   * @returns undefined if the read failed
+   * @throws the error if it is a bug of the console
+   */
+  async unless<Known>(subject: string, read: Promise<Known>): Promise<Known | undefined> {
+    try {
+      return await read;
+    } catch (error) {
+      const reason = problemOf(error)?.message;
+      if (reason === undefined) throw error;
+      this.#subjects.set(reason, [...(this.#subjects.get(reason) ?? []), subject]);
+      return undefined;
+    }
+  }
+
+  get lines(): string[] {
+    return [...this.#subjects].map(([reason, subjects]) => `${subjects.join(', ')}: ${reason}`);
+  }
+}

@@ -4,14 +4,14 @@ import { stripVTControlCharacters } from 'node:util';
 import { Hono } from 'hono';
 import { stream } from 'hono/streaming';
 import { forPeople, isInterruption, type Operation } from '../../stage/operation.ts';
+import { attributesOf } from '../../stage/queues/received-message.ts';
 import { answerTitle } from '../../stage/signed-post.ts';
-import type { Stage } from '../../stage/stage.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { printable } from '../../terminal/text.ts';
-import type { CommandRun } from '../api.ts';
-import { ApiProblem, notFound } from './api-problem.ts';
-import { type ConsoleContext, type ConsoleEnv, readJson } from './console-context.ts';
-import { commandSchema, parseCommand, type RunnableCommand } from './runnable-command.ts';
+import type { CommandRequest, CommandRun } from '../api.ts';
+import { ApiProblem } from './api-problem.ts';
+import { type ConsoleContext, parsed } from './console-context.ts';
+import { commandSchema, type ParsedCommand, parseCommand } from './parse-command.ts';
 
 /** Maximum lines, and request ids and answers, of a command. Older ones are dropped. */
 const MAX_LINES = 1_000;
@@ -32,47 +32,52 @@ interface RunningCommand {
   run: CommandRun;
 }
 
+interface CommandsOptions {
+  /** Called before a command that changes something begins. */
+  readonly before: () => Promise<void>;
+  /** Called when a command that changes something begins and ends. */
+  readonly onChange: () => void;
+}
+
+type CommandsContext = Pick<ConsoleContext, 'source' | 'local' | 'commands'>;
+
 /** The commands that run for open pages. */
 export class Commands {
-  readonly #stack: Stage;
-  readonly #onChange: () => void;
+  readonly #console: CommandsContext;
+  readonly #options: CommandsOptions;
   readonly #running = new Map<string, RunningCommand>();
   #isClosing = false;
 
-  /** @param onChange called when a command that changes the stack begins and ends */
-  constructor(stack: Stage, onChange: () => void) {
-    this.#stack = stack;
-    this.#onChange = onChange;
+  constructor(context: CommandsContext, options: CommandsOptions) {
+    this.#console = context;
+    this.#options = options;
   }
 
-  /** @throws ApiProblem if another command changes the same resource, or the console is closing */
-  start({ command, subject, run }: RunnableCommand): Readonly<RunningCommand> {
-    if (this.#isClosing) {
-      throw new ApiProblem('closing', 503, 'Closing', 'The console is closing and starts no new commands');
-    }
+  /** Whether a command changes a subject now. */
+  isRunning = (subject: string) => this.#running.values().some((one) => one.subject === subject);
+
+  /** @throws ApiProblem if it is not allowed, another command changes the same, or the console is closing */
+  async start(request: CommandRequest): Promise<Readonly<RunningCommand>> {
+    const { command, subject, run } = await parseCommand(request, this.#console);
+    if (this.#isClosing) throw new ApiProblem(503, 'The console is closing and starts no new commands');
     const other = this.#running.values().find((one) => subject !== undefined && one.subject === subject);
     if (other !== undefined) {
-      throw new ApiProblem(
-        'under-way',
-        409,
-        'Already running',
-        `A running command changes ${subject}: ${other.run.command}. Wait until it ends, or interrupt it`,
-      );
+      const what = `A running command changes ${subject}: ${other.run.command}`;
+      throw new ApiProblem(409, `${what}. Wait until it ends, or interrupt it`);
     }
-    const interruption = new AbortController();
     const { promise: ended, resolve } = Promise.withResolvers<void>();
     const id = randomUUID();
     const running: RunningCommand = {
       subject,
-      interruption,
+      interruption: new AbortController(),
       ended,
       run: { id, command, state: 'running', lines: [], deliveries: [], answers: [] },
     };
     this.#running.set(id, running);
-    if (subject !== undefined) this.#onChange();
-    this.#carryOut(run, running).finally(() => {
+    if (subject !== undefined) this.#options.onChange();
+    this.#carryOut(run, running, request.input).finally(() => {
       this.#running.delete(id);
-      if (subject !== undefined) this.#onChange();
+      if (subject !== undefined) this.#options.onChange();
       resolve();
     });
     return running;
@@ -84,7 +89,7 @@ export class Commands {
    */
   interrupt(id: string): void {
     const running = this.#running.get(id);
-    if (running === undefined) throw notFound(`No command with the id ${id} is running`);
+    if (running === undefined) throw new ApiProblem(404, `No command with the id ${id} is running`);
     running.interruption.abort();
   }
 
@@ -96,7 +101,8 @@ export class Commands {
     await Promise.all(all.map(({ ended }) => ended));
   }
 
-  async #carryOut(run: RunnableCommand['run'], running: RunningCommand): Promise<void> {
+  async #carryOut(run: ParsedCommand['run'], running: RunningCommand, input: string | undefined) {
+    const { source, local } = this.#console;
     const { signal } = running.interruption;
     const change = (changed: Partial<CommandRun>) => {
       running.run = { ...running.run, ...changed };
@@ -104,7 +110,7 @@ export class Commands {
     const printLine = (line: string) =>
       change({ lines: last(running.run.lines, ...clean(line).split('\n')) });
     const operation: Operation = {
-      stack: this.#stack,
+      stack: source.stage,
       signal,
       printLine,
       width: WIDTH,
@@ -112,7 +118,20 @@ export class Commands {
         show: (progress) => change({ progress }),
         end: () => change({ progress: undefined }),
       },
-      onPosted: ({ status, body }, requestId) => {
+      input: input === undefined ? undefined : Buffer.from(input),
+      localStack: local?.stack,
+      async recorded(id) {
+        const delivery = source.store.get(id);
+        if (delivery === undefined) return undefined;
+        const body = await source.body(delivery);
+        return { request: await source.request(delivery), body };
+      },
+      // No log line reports a redrive; the first one is of the next attempt. So the redrive is recorded here.
+      onRedriven(message, at) {
+        const { requestId, eventId, event } = attributesOf(message);
+        if (requestId !== undefined) source.store.add({ kind: 'redrive', at, requestId, eventId, event });
+      },
+      onPosted({ status, body }, requestId) {
         const { answers, deliveries } = running.run;
         const text = clean(answerTitle(body)).slice(0, MAX_ANSWER_LENGTH);
         change({
@@ -122,21 +141,25 @@ export class Commands {
       },
     };
     try {
+      if (running.subject !== undefined) await this.#options.before();
       const done = await run(operation);
       change({ state: done !== false ? 'done' : signal.aborted ? 'interrupted' : 'failed' });
     } catch (error) {
       const isInterrupted = isInterruption(error, signal);
-      printLine(isInterrupted ? 'Interrupted.' : lineOf(error, this.#stack.local));
+      printLine(isInterrupted ? 'Interrupted.' : lineOf(error, source.stage.local));
       change({ state: isInterrupted ? 'interrupted' : 'failed' });
     }
   }
 }
 
 /** A command goes on if its page is closed: its changes are safe to repeat, but half of them may surprise. */
-export function commandRoutes(console: ConsoleContext, commands: Commands) {
-  return new Hono<ConsoleEnv>()
+export const commandRoutes = (commands: Commands) =>
+  new Hono()
     .post('/', async (c) => {
-      const running = commands.start(await parseCommand(await readJson(c, commandSchema), console));
+      const request = await c.req.json().catch(() => {
+        throw new ApiProblem(400, 'The body is not JSON');
+      });
+      const running = await commands.start(parsed(commandSchema, request));
       c.header('content-type', 'application/x-ndjson');
       // Compression would hold lines back.
       c.header('cache-control', 'no-store, no-transform');
@@ -154,7 +177,6 @@ export function commandRoutes(console: ConsoleContext, commands: Commands) {
       commands.interrupt(c.req.param('id'));
       return c.body(null, 202);
     });
-}
 
 const last = <Item>(items: readonly Item[], ...more: readonly Item[]) =>
   [...items, ...more].slice(-MAX_LINES);

@@ -4,38 +4,45 @@ import { explainSignature } from '../../check-sender/explain-signature.ts';
 import { type Delivery, isSettled } from '../../stage/history/history.ts';
 import { MAX_DELIVERIES } from '../../stage/history/store.ts';
 import type { DeliveryDetail, DeliveryList, RequestDetail, SignatureMistake } from '../api.ts';
-import { notFound } from './api-problem.ts';
+import { ApiProblem } from './api-problem.ts';
 import {
   bytesAnswer,
   type ConsoleContext,
-  type ConsoleEnv,
   endOf,
-  readQuery,
+  parsed,
+  searchSchema,
   wholeNumber,
 } from './console-context.ts';
 
+const listSchema = z.strictObject({ search: searchSchema, limit: wholeNumber(1, MAX_DELIVERIES, 500) });
+
+/**
+ * Seconds to wait for a delivery to settle. The maximum is below the 300 s that `fetch` of Node.js waits for
+ * an answer.
+ */
+const settledSchema = z.strictObject({ timeout: wholeNumber(0, 240, 30) });
+
 export function deliveryRoutes(console: ConsoleContext) {
   const { source, local } = console;
+  const { store } = source;
 
-  return new Hono<ConsoleEnv>()
+  return new Hono()
     .get('/', async (c) => {
-      const { limit, search } = readQuery(c, LIST);
+      const { limit, search } = parsed(listSchema, c.req.query());
       const searched = await source.search(search, endOf(c, console));
-      const found = source.store.list({ search }, limit);
-      return c.json({ ...found, ...(searched && { searched }) } satisfies DeliveryList);
+      return c.json({
+        ...store.list({ search }, limit),
+        ...(searched && { searched }),
+      } satisfies DeliveryList);
     })
-    .get('/:id', async (c) => {
-      readQuery(c, {});
-      return c.json(await detailOf(known(c.req.param('id')), endOf(c, console)));
-    })
+    .get('/:id', async (c) => c.json(await detailOf(known(c.req.param('id')), endOf(c, console))))
     .get('/:id/body', async (c) => {
-      readQuery(c, {});
       const body = await source.body(known(c.req.param('id')));
-      if (body === undefined) throw notFound('The body of this delivery is not stored');
+      if (body === undefined) throw new ApiProblem(404, 'The body of this delivery is not stored');
       return bytesAnswer(c, body);
     })
     .get('/:id/settled', async (c) => {
-      const { timeout } = readQuery(c, SETTLED);
+      const { timeout } = parsed(settledSchema, c.req.query());
       const id = c.req.param('id');
       const end = endOf(c, console);
       await settled(id, AbortSignal.any([end, AbortSignal.timeout(timeout * 1000)]));
@@ -47,39 +54,30 @@ export function deliveryRoutes(console: ConsoleContext) {
    * settled.
    */
   async function settled(id: string, enough: AbortSignal): Promise<void> {
-    const isSettledNow = () => {
-      const state = source.store.get(id)?.state;
-      return state !== undefined && isSettled(state);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const check = () => {
+      const state = store.get(id)?.state;
+      if (enough.aborted || (state !== undefined && isSettled(state))) resolve();
     };
-    if (isSettledNow() || enough.aborted) return;
-    await new Promise<void>((resolve) => {
-      const end = () => {
-        unsubscribe();
-        enough.removeEventListener('abort', end);
-        resolve();
-      };
-      const unsubscribe = source.store.subscribe((changed) => {
-        if (changed === id && isSettledNow()) end();
-      });
-      enough.addEventListener('abort', end);
-    });
+    const unsubscribe = store.subscribe((changed) => changed === id && check());
+    enough.addEventListener('abort', check);
+    check();
+    await promise.finally(unsubscribe);
   }
 
   function known(id: string): Delivery {
-    const delivery = source.store.get(id);
+    const delivery = store.get(id);
     if (delivery !== undefined) return delivery;
     const kept = MAX_DELIVERIES.toLocaleString('en');
-    throw notFound(`No delivery has this id. The console keeps the newest ${kept}`);
+    throw new ApiProblem(404, `No delivery has this id. The console keeps the newest ${kept}`);
   }
 
   async function detailOf(delivery: Delivery, end: AbortSignal): Promise<DeliveryDetail> {
     const { history, problem } = await source.history(delivery, end);
-    const [request, { effects, problem: unread }] = await Promise.all([
-      source.request(delivery),
-      source.effects(delivery),
-    ]);
+    const { effects, problem: unread } = await source.effects(delivery);
+    const request = await source.request(delivery);
     // Building the history may have changed the delivery's row, so the row is read again.
-    const now = source.store.get(delivery.id) ?? delivery;
+    const now = store.get(delivery.id) ?? delivery;
     return {
       ...now,
       settled: isSettled(now.state),
@@ -102,20 +100,3 @@ export function deliveryRoutes(console: ConsoleContext) {
     return findings.map(({ what, remedy }): SignatureMistake => ({ what, remedy }));
   }
 }
-
-/** Maximum characters of a search text. */
-const MAX_SEARCH_LENGTH = 1_000;
-
-const LIST_LIMIT = 500;
-
-/**
- * Seconds to wait for a delivery to settle. The maximum is below the 300 s that `fetch` of Node.js waits for
- * an answer.
- */
-const TIMEOUT = { default: 30, maximum: 240 };
-
-/** Text to find in payloads, ids, shops and errors. Ignores case. */
-export const searchSchema = z.exactOptional(z.string().check(z.maxLength(MAX_SEARCH_LENGTH)));
-
-const LIST = { search: searchSchema, limit: wholeNumber(1, MAX_DELIVERIES, LIST_LIMIT) };
-const SETTLED = { timeout: wholeNumber(0, TIMEOUT.maximum, TIMEOUT.default) };

@@ -2,36 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
-import { ApiProblem, forbidden } from './api-problem.ts';
-
-/** Names of this computer in a browser. DNS rebinding can make any other name resolve to it. */
-const HOSTS = ['localhost', '127.0.0.1', '[::1]'];
-
-const READS = new Set(['GET', 'HEAD']);
-
-const HTTP_PORT = 80;
-
-/**
- * Middleware that admits only the console's own page, and clients that are not browsers. A page of another
- * origin can neither read an answer nor cause a change. The page gets its cookie: for the local stack
- * automatically, for a stage by the token in its address.
- */
-export function guard(rules: SecurityRules): MiddlewareHandler {
-  return async (c, next) => {
-    const { method, path } = c.req;
-    const isApi = path === '/api' || path.startsWith('/api/');
-    const isRead = READS.has(method);
-    requireOwnHost(c.req.header('host'), rules.port);
-    requireOwnPage(c, isApi, rules.port);
-    if (!isRead) requireChangeable(c, rules);
-    if (path === '/' && isRead) {
-      const redirection = admitPage(c, rules);
-      if (redirection !== undefined) return redirection;
-    }
-    if (!isRead || (isApi && !rules.local)) requireCookie(c, rules);
-    return next();
-  };
-}
+import { ApiProblem } from './api-problem.ts';
 
 export interface SecurityRules {
   readonly port: number;
@@ -44,28 +15,46 @@ export interface SecurityRules {
   readonly readOnly: boolean;
 }
 
+/**
+ * Middleware that admits only the console's own page, and clients that are not browsers. A page of another
+ * origin can neither read an answer nor cause a change. The page gets its cookie: for the local stack
+ * automatically, for a stage by the token in its address.
+ */
+export function guard(rules: SecurityRules): MiddlewareHandler {
+  return async (c, next) => {
+    const { method, path } = c.req;
+    const isApi = path.startsWith('/api');
+    const isRead = method === 'GET' || method === 'HEAD';
+    requireOwnPage(c, isApi, rules.port);
+    if (!isRead) requireChangeable(c, rules);
+    if (path === '/' && isRead) {
+      const redirection = admitPage(c, rules);
+      if (redirection !== undefined) return redirection;
+    }
+    if (!isRead || (isApi && !rules.local)) requireCookie(c, rules);
+    return next();
+  };
+}
+
+/** Names of this computer in a browser. DNS rebinding can make any other name resolve to it. */
+const HOSTS = ['localhost', '127.0.0.1', '[::1]'];
+
 /** Name of the cookie. It contains the port, because a browser shares cookies between all ports of a host. */
 export const cookieName = (port: number) => `console-${port}`;
 
-const authorities = (port: number) =>
-  HOSTS.flatMap((host) => [`${host}:${port}`, ...(port === HTTP_PORT ? [host] : [])]);
-
-function requireOwnHost(host: string | undefined, port: number): void {
-  if (authorities(port).includes(String(host).toLowerCase())) return;
-  throw new ApiProblem(
-    'foreign-host',
-    421,
-    'Misdirected request',
-    'The console only answers localhost, 127.0.0.1 and [::1] with its own port',
-  );
-}
+const forbidden = (detail: string) => new ApiProblem(403, detail);
 
 /** @throws ApiProblem if another origin may have caused the request */
 function requireOwnPage({ req }: Context, isApi: boolean, port: number): void {
-  const { origin, 'sec-fetch-site': site, ...others } = req.header();
-  if (origin !== undefined && !authorities(port).some((authority) => origin === `http://${authority}`)) {
-    throw forbidden('foreign-origin', 'The console only answers its own page');
+  const { host = '', origin, 'sec-fetch-site': site, ...others } = req.header();
+  // A browser leaves out the default port of HTTP.
+  const authorities = HOSTS.map((name) => (port === 80 ? name : `${name}:${port}`));
+  if (!authorities.includes(host.toLowerCase())) {
+    const names = 'The console only answers localhost, 127.0.0.1 and [::1] with its own port';
+    throw new ApiProblem(421, names);
   }
+  const isForeign =
+    origin !== undefined && !authorities.some((authority) => origin === `http://${authority}`);
   // Whether the request opens the page. Any site may link to the page, because no other origin can read or frame it.
   const isLink =
     req.method === 'GET' &&
@@ -73,14 +62,13 @@ function requireOwnPage({ req }: Context, isApi: boolean, port: number): void {
     others['sec-fetch-mode'] === 'navigate' &&
     others['sec-fetch-dest'] === 'document';
   const isOwn = site === undefined || site === 'same-origin' || (site === 'none' && !isApi) || isLink;
-  if (!isOwn) throw forbidden('foreign-site', 'The console only answers its own page');
+  if (isForeign || !isOwn) throw forbidden('The console only answers its own page');
 }
 
 function requireChangeable({ req }: Context, { readOnly }: SecurityRules): void {
-  if (readOnly) throw forbidden('read-only', 'The console was started with --read-only');
+  if (readOnly) throw forbidden('The console was started with --read-only');
   if (/^application\/json\s*(;|$)/i.test(req.header('content-type') ?? '')) return;
-  const detail = 'A request that changes something needs content-type: application/json';
-  throw new ApiProblem('not-json', 415, 'Unsupported media type', detail);
+  throw new ApiProblem(415, 'A request that changes something needs content-type: application/json');
 }
 
 /**
@@ -90,7 +78,7 @@ function requireChangeable({ req }: Context, { readOnly }: SecurityRules): void 
 function admitPage(c: Context, { local, token, port }: SecurityRules): Response | undefined {
   const given = c.req.query('token');
   if (given !== undefined && !isToken(given, token)) {
-    throw forbidden('token', `This is not the token of the running console. ${whereToFind(local)}`);
+    throw forbidden(`This is not the token of the running console. ${whereToFind(local)}`);
   }
   if (local || given !== undefined) {
     // The path limits which requests carry the cookie to servers on other ports.
@@ -102,8 +90,8 @@ function admitPage(c: Context, { local, token, port }: SecurityRules): Response 
 function requireCookie(c: Context, { local, token, port }: SecurityRules): void {
   const name = cookieName(port);
   if (isToken(getCookie(c, name), token)) return;
-  const detail = `The cookie ${name} is missing, or belongs to a console that is no longer running. ${whereToFind(local)}`;
-  throw forbidden('cookie', detail);
+  const what = `The cookie ${name} is missing, or belongs to a console that is no longer running`;
+  throw forbidden(`${what}. ${whereToFind(local)}`);
 }
 
 const whereToFind = (local: boolean) =>

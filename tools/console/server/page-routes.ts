@@ -4,7 +4,7 @@ import { build } from 'esbuild';
 import { Hono } from 'hono';
 import { etag } from 'hono/etag';
 import { getMimeType } from 'hono/utils/mime';
-import { notFound } from './api-problem.ts';
+import { ApiProblem } from './api-problem.ts';
 
 const FOLDER = 'tools/console/page';
 
@@ -21,15 +21,11 @@ export function pageRoutes() {
       });
       const name = c.req.param('file');
       const body = (await bundled).get(name);
-      if (body === undefined) throw notFound('The page is at /');
-      return c.body(body, 200, headersOf(name));
+      if (body === undefined) throw new ApiProblem(404, 'The page is at /');
+      const type = getMimeType(name) ?? 'application/octet-stream';
+      return c.body(body, 200, { 'content-type': type, 'cache-control': 'no-cache' });
     });
 }
-
-const headersOf = (name: string) => ({
-  'content-type': getMimeType(name) ?? 'application/octet-stream',
-  'cache-control': 'no-cache',
-});
 
 const SHELL = `<!doctype html>
 <html lang="en">

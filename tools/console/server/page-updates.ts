@@ -2,16 +2,20 @@ import type { Notice, StreamEvent } from '../api.ts';
 
 export type PageUpdate = Extract<StreamEvent, { event: 'notice' | 'queues' | 'faults' }>;
 
+/** What an update is about: the subject of a notice, or the event's name. */
+export const subjectOf = (item: PageUpdate) => (item.event === 'notice' ? item.data.about : item.event);
+
 /** Updates for all open pages, besides deliveries. Only the newest update of each subject counts. */
 export class PageUpdates {
-  /** The newest update of each subject: what a notice is about, or the event's name. */
+  /** The newest update of each subject. */
   readonly #newest = new Map<string, PageUpdate>();
-  readonly #listeners = new Set<(subject: string, item: PageUpdate) => void>();
+  readonly #listeners = new Set<(item: PageUpdate) => void>();
 
   publish(item: PageUpdate): void {
-    const subject = item.event === 'notice' ? item.data.about : item.event;
-    this.#newest.set(subject, item);
-    for (const listener of this.#listeners) listener(subject, item);
+    // Good news is for the pages that are open. A page that opens later would show it as if it were new.
+    if (item.event === 'notice' && item.data.level === 'info') this.#newest.delete(subjectOf(item));
+    else this.#newest.set(subjectOf(item), item);
+    for (const listener of this.#listeners) listener(item);
   }
 
   notice(data: Notice): void {
@@ -19,12 +23,12 @@ export class PageUpdates {
   }
 
   /** The newest update of each subject, for a page that opens. */
-  current(): Map<string, PageUpdate> {
-    return new Map(this.#newest);
+  get current(): readonly PageUpdate[] {
+    return [...this.#newest.values()];
   }
 
   /** @returns a function that unsubscribes */
-  subscribe(listener: (subject: string, item: PageUpdate) => void): () => void {
+  subscribe(listener: (item: PageUpdate) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }

@@ -1,6 +1,6 @@
 import type { HistoryStore } from '../../stage/history/store.ts';
 import type { FaultsInfo, QueuesInfo } from '../api.ts';
-import type { PageUpdate, PageUpdates } from './page-updates.ts';
+import type { PageUpdates } from './page-updates.ts';
 
 /** Minimum milliseconds between two reads of all queues. */
 const GAP = 2_000;
@@ -34,17 +34,11 @@ export class QueueWatch {
   #unsubscribe = () => {};
   /** The last read. The next one begins after it. */
   #last: Promise<unknown> = Promise.resolve();
-  /** Number of reads that have not ended. */
-  #reads = 0;
+  #isReading = false;
   /** When the last read began, in epoch milliseconds. */
   #readAt = 0;
-  /** Whether something may have changed since the last read began. */
-  #isChanged = false;
-  /**
-   * Whether to read the local stack once more: a queue changes a moment after the log line that reports it.
-   */
-  #isUnsettled = false;
-  readonly #sent = { queues: '', faults: '' };
+  /** Number of reads that are due because something has changed. */
+  #due = 0;
 
   constructor(options: QueueWatchOptions) {
     this.#options = options;
@@ -59,9 +53,8 @@ export class QueueWatch {
     this.#pages += 1;
     if (this.#pages === 1) {
       // Changes of the local stack are not recorded while no page is open, so a change is assumed.
-      this.#isChanged ||= this.#isLocal;
       if (this.#isLocal) this.#unsubscribe = this.#options.store.subscribe(() => this.change());
-      this.sendFaults();
+      if (this.#isLocal) this.change();
       this.#timer = setInterval(() => this.#readIfDue(), GAP);
       this.#readIfDue();
     }
@@ -73,52 +66,39 @@ export class QueueWatch {
     };
   }
 
-  /** Called when a queue may have changed. */
+  /** Called when a queue may have changed. A local queue changes a moment after the log line that reports it. */
   change(): void {
-    this.#isChanged = true;
+    this.#due = this.#isLocal ? 2 : 1;
   }
 
   /** Reads the queues now, and also sends the result to all open pages. */
   async read(): Promise<QueuesInfo> {
-    this.#reads += 1;
-    const reading = this.#last.then(() => this.#read());
+    const reading = this.#last.then(async () => {
+      this.#due = Math.max(0, this.#due - 1);
+      this.#readAt = Date.now();
+      const data = await this.#options.readQueues();
+      this.#options.updates.publish({ event: 'queues', data });
+      this.sendFaults();
+      return data;
+    });
     this.#last = reading.catch(() => {});
-    try {
-      return await reading;
-    } finally {
-      this.#reads -= 1;
-    }
+    return reading;
   }
 
-  /** Sends the faults to all open pages if they have changed. */
+  /** Sends the faults to all open pages. */
   sendFaults(): void {
     const data = this.#options.readFaults?.();
-    if (data !== undefined) this.#send({ event: 'faults', data });
+    if (data !== undefined) this.#options.updates.publish({ event: 'faults', data });
   }
 
   #readIfDue(): void {
     const isOld = Date.now() - this.#readAt >= (this.#isLocal ? LOCAL_EVERY : STAGE_EVERY);
-    if (this.#reads > 0 || !(isOld || this.#isChanged || this.#isUnsettled)) return;
-    this.read().catch(this.#options.onError);
-  }
-
-  async #read(): Promise<QueuesInfo> {
-    const isChanged = this.#isChanged;
-    this.#isChanged = false;
-    this.#isUnsettled = isChanged && this.#isLocal;
-    this.#readAt = Date.now();
-    const data = await this.#options.readQueues();
-    // After a change, the same counts may stand for other messages, so the page must get the counts again.
-    if (isChanged) this.#sent.queues = '';
-    this.#send({ event: 'queues', data });
-    this.sendFaults();
-    return data;
-  }
-
-  #send(item: Extract<PageUpdate, { event: 'queues' | 'faults' }>): void {
-    const text = JSON.stringify(item.data);
-    if (this.#sent[item.event] === text) return;
-    this.#sent[item.event] = text;
-    this.#options.updates.publish(item);
+    if (this.#isReading || !(isOld || this.#due > 0)) return;
+    this.#isReading = true;
+    this.read()
+      .catch(this.#options.onError)
+      .finally(() => {
+        this.#isReading = false;
+      });
   }
 }

@@ -1,97 +1,38 @@
 import { randomBytes } from 'node:crypto';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
 import { compress } from 'hono/compress';
-import { methodNotAllowed } from 'hono/method-not-allowed';
 import { listen } from 'local-aws/gateway';
 import { readSamples } from '../../../events/samples.ts';
 import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
-import type { EventInfo, StackInfo } from '../api.ts';
+import { GATEWAY_BODY_MEGABYTES } from '../../../lambda/limits.ts';
+import type { StackInfo } from '../api.ts';
 import type { Source } from '../source.ts';
-import { ApiProblem, notFound, problemOf, problemResponse } from './api-problem.ts';
+import { ApiProblem, problemOf, problemResponse } from './api-problem.ts';
 import { Commands, commandRoutes } from './commands.ts';
-import {
-  type ConsoleContext,
-  type ConsoleEnv,
-  type LocalParts,
-  type PageCommands,
-  readQuery,
-} from './console-context.ts';
+import type { ConsoleContext, LocalParts, PageCommands } from './console-context.ts';
 import { deliveryRoutes } from './delivery-routes.ts';
-import { faultRoutes, faultsOf } from './fault-routes.ts';
-import { guard, type SecurityRules, securityHeaders } from './guard.ts';
+import { guard, securityHeaders } from './guard.ts';
+import { NeedsYou } from './needs-you.ts';
 import { pageRoutes } from './page-routes.ts';
 import { PageUpdates } from './page-updates.ts';
-import { QueueLocks } from './queue-locks.ts';
-import { queueRoutes, queuesReader } from './queue-routes.ts';
+import { messagesOf } from './parse-command.ts';
+import { queueRoutes, readQueues } from './queue-routes.ts';
 import { QueueWatch } from './queue-watch.ts';
 import { streamRoutes } from './stream-routes.ts';
 
 /** Bytes of a token: too many to guess. */
 const TOKEN_BYTES = 24;
 
-const newToken = () => randomBytes(TOKEN_BYTES).toString('base64url');
-
 /** Milliseconds that `close()` waits for open requests. */
 const CLOSE_LIMIT = 2_000;
 
 /**
- * Starts the console's server, for this computer only.
- * @throws Error EADDRINUSE if the port is in use
+ * Maximum bytes of a request. It may contain the largest body that API Gateway accepts, and JSON may need six
+ * bytes for one (`\u0000`).
  */
-export async function startConsole(options: ConsoleOptions): Promise<Console> {
-  const { source, token = newToken(), readOnly, local, commands } = options;
-  const closing = new AbortController();
-  const updates = new PageUpdates();
-  const report = (error: unknown) =>
-    console.error('The console:', error instanceof Error ? error.stack : String(error));
-  const watch = new QueueWatch({
-    updates,
-    store: source.store,
-    readQueues: queuesReader(source.stage, local),
-    readFaults: local && (() => faultsOf(local.stack)),
-    onError: (error) => closing.signal.aborted || report(error),
-  });
-  const context: ConsoleContext = {
-    source,
-    readOnly,
-    local,
-    updates,
-    watch,
-    queueLocks: new QueueLocks(),
-    commands,
-    report,
-    closing: closing.signal,
-  };
-  const runs = new Commands(source.stage, () => watch.change());
-  const rules = { port: options.port, token, readOnly, local: local !== undefined };
-  const app = consoleApp(context, runs, rules);
-  const listener = getRequestListener(app.fetch, {
-    // Hono must not replace global objects: functions of the local stack share this process and need those of Node.js.
-    overrideGlobalObjects: false,
-    errorHandler: () =>
-      problemResponse(new ApiProblem('bad-request', 400, 'Bad request', 'The request is invalid')),
-  });
-  const { servers, port } = await listen({}, listener, options);
-  rules.port = port;
-  const origin = `http://localhost:${port}/`;
-  return {
-    url: local === undefined ? `${origin}?token=${token}` : origin,
-    port,
-    token,
-    updates,
-    close: async () => {
-      await runs.close();
-      closing.abort();
-      const closed = servers.map((server) => new Promise((resolve) => server.close(resolve)));
-      const timer = setTimeout(() => {
-        for (const server of servers) server.closeAllConnections();
-      }, CLOSE_LIMIT);
-      await Promise.all(closed);
-      clearTimeout(timer);
-    },
-  };
-}
+const MAX_BYTES = 6 * GATEWAY_BODY_MEGABYTES * 1024 * 1024;
 
 export interface ConsoleOptions {
   /** The deliveries to show. The caller must close this source after the console. */
@@ -119,9 +60,36 @@ export interface Console {
   close(): Promise<void>;
 }
 
-function consoleApp(console: ConsoleContext, runs: Commands, rules: SecurityRules) {
-  const startedAt = new Date().toISOString();
-  const app = new Hono<ConsoleEnv>();
+/**
+ * Starts the console's server, for this computer only.
+ * @throws Error EADDRINUSE if the port is in use
+ */
+export async function startConsole(options: ConsoleOptions): Promise<Console> {
+  const { source, token = randomBytes(TOKEN_BYTES).toString('base64url'), readOnly, local } = options;
+  const closing = new AbortController();
+  const updates = new PageUpdates();
+  const report = (error: unknown) => {
+    if (closing.signal.aborted) return;
+    console.error('The console:', error instanceof Error ? error.stack : String(error));
+  };
+  const context: ConsoleContext = { ...options, updates, report, closing: closing.signal };
+  const faults = local && (() => ({ active: local.stack.faults.active }));
+  const watch = new QueueWatch({
+    updates,
+    store: source.store,
+    readQueues: () => readQueues(source.stage, local),
+    readFaults: faults,
+    onError: report,
+  });
+  const onChange = () => {
+    watch.change();
+    watch.sendFaults();
+  };
+  const runs: Commands = new Commands(context, { before: () => needsYou.idle(), onChange });
+  const needsYou = new NeedsYou(context, (queue) => runs.isRunning(messagesOf(queue)));
+  const rules = { port: options.port, token, readOnly, local: local !== undefined };
+
+  const app = new Hono();
   app.use(
     securityHeaders(),
     async (c, next) => {
@@ -131,52 +99,60 @@ function consoleApp(console: ConsoleContext, runs: Commands, rules: SecurityRule
     },
     compress({ encoding: 'gzip' }),
     guard(rules),
-    methodNotAllowed({
-      app,
-      onMethodNotAllowed: (_c, methods) => {
-        const allowed = methods.join(', ');
-        const problem = new ApiProblem(
-          'method-not-allowed',
-          405,
-          'Method not allowed',
-          `Allowed: ${allowed}`,
-        );
-        return problemResponse(problem, { allow: allowed });
-      },
-    }),
   );
   app.onError((error) => {
     const known = problemOf(error);
-    if (known !== undefined) return problemResponse(known);
-    if (!console.closing.aborted) console.report(error);
-    const detail = 'The terminal that runs the console shows the error';
-    return problemResponse(new ApiProblem('fault', 500, 'Error in the console', detail));
+    if (known === undefined) report(error);
+    return problemResponse(
+      known ?? new ApiProblem(500, 'The terminal that runs the console shows the error'),
+    );
   });
   app.notFound(() =>
-    problemResponse(notFound('There is no such path. The page is at /, its API is below /api')),
+    problemResponse(new ApiProblem(404, 'There is no such path. The page is at /, its API is below /api')),
   );
-  return app
-    .get('/api/stack', (c) => {
-      readQuery(c, {});
-      return c.json(stackInfo(console, startedAt));
-    })
-    .route('/api/deliveries', deliveryRoutes(console))
-    .route('/api/stream', streamRoutes(console))
-    .route('/api/commands', commandRoutes(console, runs))
-    .route('/api', queueRoutes(console))
-    .route('/api', faultRoutes(console))
+  const startedAt = new Date().toISOString();
+  app
+    .post('/api/commands', bodyLimit({ maxSize: MAX_BYTES, onError: tooLarge }))
+    .get('/api/stack', (c) => c.json(stackInfo(context, startedAt)))
+    .route('/api/deliveries', deliveryRoutes(context))
+    .route('/api/stream', streamRoutes({ ...context, watch }))
+    .route('/api/commands', commandRoutes(runs))
+    .route('/api', queueRoutes(watch, needsYou))
     .route('/', pageRoutes());
+
+  const listener = getRequestListener(app.fetch, {
+    // Hono must not replace global objects: functions of the local stack share this process and need those of Node.js.
+    overrideGlobalObjects: false,
+    errorHandler: () => problemResponse(new ApiProblem(400, 'The request is invalid')),
+  });
+  const { servers, port } = await listen({}, listener, options);
+  rules.port = port;
+  const origin = `http://localhost:${port}/`;
+  return {
+    url: local === undefined ? `${origin}?token=${token}` : origin,
+    port,
+    token,
+    updates,
+    close: async () => {
+      await runs.close();
+      closing.abort();
+      const closed = servers.map((server) => new Promise((resolve) => server.close(resolve)));
+      const timer = setTimeout(() => {
+        for (const server of servers) server.closeAllConnections();
+      }, CLOSE_LIMIT);
+      await Promise.all(closed);
+      clearTimeout(timer);
+    },
+  };
 }
 
-function stackInfo(
-  { source: { stage, since }, readOnly, local }: ConsoleContext,
-  startedAt: string,
-): StackInfo {
+function tooLarge(): never {
+  throw new ApiProblem(413, `A request has at most ${MAX_BYTES} bytes`);
+}
+
+function stackInfo({ source, readOnly, local }: ConsoleContext, startedAt: string): StackInfo {
+  const { stage, since } = source;
   const samples = new Map(readSamples().map(({ event, payload }) => [event, payload]));
-  const events: EventInfo[] = eventNames.map((name) => {
-    const { meaning, processing } = catalogue[name];
-    return { name, meaning, processing, sample: JSON.stringify(samples.get(name) ?? {}) };
-  });
   return {
     title: stage.title,
     local: local !== undefined,
@@ -186,6 +162,9 @@ function stackInfo(
     webhookUrl: stage.webhookUrl,
     commandSuffix: stage.commandSuffix,
     ...(local && { secret: local.secret }),
-    events,
+    events: eventNames.map((name) => {
+      const { meaning, processing } = catalogue[name];
+      return { name, meaning, processing, sample: JSON.stringify(samples.get(name) ?? {}) };
+    }),
   };
 }

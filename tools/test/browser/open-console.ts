@@ -20,7 +20,7 @@ export const addressOf = (requestId: unknown) => `#/deliveries/${encodeURICompon
 
 /** Waits until a page follows the stream. */
 export const isLive = (page: Page) =>
-  page.locator('.connection[data-state=live]').waitFor({ state: 'attached' });
+  page.locator('[data-connection=live]').waitFor({ state: 'attached' });
 
 /** A local stack, and a browser that has its console open. */
 export class OpenConsole implements AsyncDisposable {

@@ -5,8 +5,6 @@ import { Partner } from '../../../test/support/partner.ts';
 import { pageCommands } from '../../commands/page-commands.ts';
 import type { CommandRun } from '../../console/api.ts';
 import { Commands } from '../../console/server/commands.ts';
-import { QueueLocks } from '../../console/server/queue-locks.ts';
-import { parseCommand } from '../../console/server/runnable-command.ts';
 import { DEAD, Operator, shopUpdated } from '../stage/queues/support.ts';
 import { answered, startStageConsole, startTestConsole, type TestConsole } from './support.ts';
 
@@ -34,6 +32,12 @@ async function run(line: string, input?: string): Promise<CommandRun> {
   return last;
 }
 
+function newCommands() {
+  const { source, stack } = running;
+  const context = { source, local: { stack, secret: '' }, commands: pageCommands };
+  return new Commands(context, { before: async () => {}, onChange: () => {} });
+}
+
 /**
  * Waits until a delivery has settled.
  * @returns the delivery
@@ -47,19 +51,15 @@ const settled = (id = '') =>
 
 describe('a command that the console does not run', () => {
   const only =
-    'The console does not run this command. It runs: send, dlq redrive, dlq discard, pause, resume, doctor';
+    'The console does not run this command. It runs: send, dlq redrive, dlq discard, pause, resume, doctor, fault';
 
   const line = (text: string) => ({ argv: text.split(' ') });
 
   test.each([
     { request: { argv: [] }, detail: 'argv: Too small' },
-    { request: { ...line('send'), confirmed: true }, detail: 'The body: Unrecognized key: "confirmed"' },
-    {
-      request: { ...line('send shop.updated'), input: '{}' },
-      detail: '--file - requires input, and input requires --file -',
-    },
-    { request: line('send --file -'), detail: '--file - requires input, and input requires --file -' },
-    { request: line('send --file /etc/passwd'), detail: '--file must be -' },
+    { request: { ...line('send'), confirmed: true }, detail: 'The request: Unrecognized key: "confirmed"' },
+    { request: line('send --file -'), detail: '--file must be -, with input' },
+    { request: { ...line('send --file /etc/passwd'), input: '{}' }, detail: '--file must be -, with input' },
     { request: line('send shop.updated --outputs x'), detail: 'The console does not support --outputs' },
     { request: line('send shop.updated --url example.com'), detail: 'The console does not support --url' },
     { request: line('send shop.updated --secret x'), detail: 'The console does not support --secret' },
@@ -68,12 +68,12 @@ describe('a command that the console does not run', () => {
     { request: line('dlq show shop.updated --payload'), detail: only },
     { request: line('dlq --help'), detail: only },
     { request: line('dlq redrive'), detail: "Missing required argument 'queue'" },
-    { request: line('dlq redrive -- --stage'), detail: "No queue '--stage'" },
     { request: line('dlq redrive unrouted -h'), detail: "Unknown option '-h'" },
     { request: line('dlq redrive unrouted --stage=x'), detail: 'The console does not support --stage' },
+    { request: line('dlq discard unrouted --export=x'), detail: 'The console does not support --export' },
     {
-      request: line(`dlq redrive unrouted${` --id=${randomUUID()}`.repeat(5_000)}`),
-      detail: 'The command is too long: ',
+      request: line(`dlq redrive unrouted${' --id=x'.repeat(20_000)}`),
+      detail: 'The command is longer than',
     },
     {
       request: { argv: ['pause', 'shop.updated', '--reason', 'a\nb'] },
@@ -85,15 +85,25 @@ describe('a command that the console does not run', () => {
     expect(answer.body.detail).not.toContain('\n');
   });
 
+  test.each([
+    { line: 'dlq redrive -- --stage', says: "No queue '--stage'" },
+    {
+      line: 'dlq redrive girl.created',
+      says: 'Nothing to redrive: the dead-letter queue of girl.created is',
+    },
+    { line: 'fault sqs broken', says: "No way 'broken'." },
+    { line: 'fault sqs slow', says: 'slow needs --delay' },
+    { line: 'fault clear 77', says: 'There is no fault 77.' },
+  ])('fails with its own message: $line', async ({ line, says }) => {
+    expect(await run(line)).toMatchObject({ state: 'failed', lines: [expect.stringContaining(says)] });
+  });
+
   test('with text of the user’s own for a stage', async () => {
     await using stage = await startStageConsole(running.stack);
     const request = { argv: ['send', '--file', '-'], input: '{}' };
-    expect(await stage.api.post('/api/commands', request)).toMatchObject({
-      status: 403,
-      body: {
-        detail: expect.stringContaining('Only samples and deliveries of the partner can be sent to a stage'),
-      },
-    });
+    const detail = expect.stringContaining('can only be sent to the local stack');
+    expect(await stage.api.post('/api/commands', request)).toMatchObject({ status: 403, body: { detail } });
+    expect(await stage.api.post('/api/commands', { argv: ['fault', 'list'] })).toMatchObject({ status: 400 });
   });
 });
 
@@ -151,14 +161,11 @@ describe('dlq', () => {
 
   test('shows its progress, excludes a second one of the same queue, and can be interrupted', async () => {
     for (let count = 0; count < 4; count += 1) await operator.put(dead(), shopUpdated(randomUUID()), DEAD);
-    const { stage } = running.source;
-    const commands = new Commands(stage, () => {});
-    const context = { ...running, local: undefined, queueLocks: new QueueLocks(), commands: pageCommands };
     const argv = ['dlq', 'redrive', 'shop.updated', '--rate', '1'];
-    const first = commands.start(await parseCommand({ argv }, context));
-    const second = await parseCommand({ argv }, context);
-    expect(() => commands.start(second)).toThrow(
-      `A running command changes the dead-letter queue of shop.updated: ${second.command}`,
+    const commands = newCommands();
+    const first = await commands.start({ argv });
+    await expect(commands.start({ argv })).rejects.toThrow(
+      `A running command changes the messages of shop.updated: ${first.run.command}`,
     );
     const progress = await eventually(async () => first.run.progress);
     expect(progress).toMatchObject({ doing: 'Redriving', unit: 'messages' });
@@ -232,13 +239,26 @@ test('an event is not resumed while its pause is being set, and its deliveries a
 });
 
 test('nothing starts while a closing console waits for its commands', async () => {
-  const ending = Promise.withResolvers<boolean>();
-  const command = { command: 'npx hookctl send', subject: undefined, run: () => ending.promise };
-  const commands = new Commands(running.source.stage, () => {});
-  const { run: begun } = commands.start(command);
+  const commands = newCommands();
+  const { run: begun, ended } = await commands.start({ argv: ['pause', 'shop.updated', '--reason', 'test'] });
   expect(begun).toMatchObject({ state: 'running' });
   const closed = commands.close();
-  expect(() => commands.start(command)).toThrow('The console is closing');
-  ending.resolve(true);
-  await closed;
+  await expect(commands.start({ argv: ['doctor'] })).rejects.toThrow('The console is closing');
+  await Promise.all([closed, ended]);
+  await run('resume shop.updated');
+});
+
+test('a fault affects calls until it is cleared', async () => {
+  const broken = await run('fault sqs throttle --share 100');
+  expect(broken).toMatchObject({
+    state: 'done',
+    lines: [expect.stringMatching(/^SQS throttles\. End it with/)],
+  });
+  expect(await partner.post(shopUpdated('shop-1'))).toMatchObject({ status: 500 });
+  expect(await run('fault list')).toMatchObject({
+    lines: [expect.stringMatching(/^1 {2}SQS throttles: [1-9]\d* calls affected$/)],
+  });
+  await run('fault clear 1');
+  expect(await run('fault list')).toMatchObject({ lines: ['No service is broken'] });
+  expect(await partner.post(shopUpdated('shop-1'))).toMatchObject({ status: 200 });
 });

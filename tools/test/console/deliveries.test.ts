@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { type Delivery, Partner, signBody, TEST_SECRET } from '../../../test/support/partner.ts';
 import { forget } from '../../stage/archive/forget.ts';
@@ -204,12 +203,10 @@ describe('the list', () => {
 describe('a bad request', () => {
   test.each([
     { path: '/api/deliveries?limit=0', status: 400, detail: 'limit: Too small: expected number to be >=1' },
-    { path: '/api/deliveries?serach=x', status: 400, detail: 'Unknown: "serach"; known are search, limit' },
-    { path: '/api/deliveries?limit=1&limit=2', status: 400, detail: 'limit is given more than once' },
+    { path: '/api/deliveries?serach=x', status: 400, detail: 'The request: Unrecognized key: "serach"' },
     { path: `/api/deliveries?search=${'x'.repeat(1_001)}`, status: 400, detail: 'search: Too big' },
     { path: '/api/deliveries/unknown/body', status: 404, detail: 'No delivery has this id' },
     { path: '/api/deliveries/unknown/settled?timeout=0', status: 404, detail: 'No delivery has this id' },
-    { path: '/api/deliveries/unknown/settled?timeout=241', status: 400, detail: 'timeout: Too big' },
     { path: '/api/deliveries/%ff', status: 404, detail: 'No delivery has this id' },
     { path: '/api/nothing', status: 404, detail: 'There is no such path' },
   ])('gets a problem: $status $detail', async ({ path, status, detail }) => {
@@ -218,58 +215,11 @@ describe('a bad request', () => {
       'content-type': 'application/problem+json',
       'cache-control': 'no-store',
     });
-    const type = expect.stringMatching(/^urn:partner-webhooks-console:problem:/);
-    const title = expect.any(String);
-    expect(body).toEqual({ type, title, status, detail: expect.stringContaining(detail) });
+    expect(body).toEqual({ title: expect.any(String), status, detail: expect.stringContaining(detail) });
   });
 
-  test('gets a problem: another method or host', async () => {
-    const posted = await running.api.post('/api/deliveries', {});
-    expect(posted).toMatchObject({ status: 405, body: { status: 405 } });
+  test('of another host gets a problem', async () => {
     const rebound = await running.api.get('/api/deliveries', { host: 'rebound.example' });
     expect(rebound).toMatchObject({ status: 421, body: { status: 421 } });
-  });
-});
-
-describe('a fault', () => {
-  const faults = async () => (await running.api.get('/api/faults')).body;
-
-  test('affects calls until it is ended', async () => {
-    expect(await faults()).toEqual({ active: [], functions: ['receiver', ...eventNames] });
-    const { status, body } = await running.api.post('/api/faults', { service: 'sqs', kind: 'throttled' });
-    expect(status).toBe(201);
-    expect(body).toEqual({ id: expect.any(String), service: 'sqs', kind: 'throttled', hits: 0 });
-    expect(await partner.post(shopUpdated())).toMatchObject({ status: 500 });
-    const { active } = await faults();
-    expect(active).toMatchObject([{ id: body.id }]);
-    expect(active[0].hits).toBeGreaterThan(0);
-
-    expect(await running.api.delete(`/api/faults/${body.id}`)).toMatchObject({ status: 204 });
-    expect(await running.api.delete(`/api/faults/${body.id}`)).toMatchObject({ status: 404 });
-    expect(await partner.post(shopUpdated())).toMatchObject({ status: 200 });
-  });
-
-  test.each([
-    { given: { service: 'sqs', kind: 'slow' }, detail: "'slow' needs its milliseconds" },
-    { given: { service: 'sqs', kind: 'broken' }, detail: 'kind: Invalid option: expected one of' },
-    { given: { service: 'sqs', kind: 'down', share: 2 }, detail: 'share: Too big' },
-    { given: 'down', detail: 'The body: ' },
-  ])('is refused with $given', async ({ given, detail }) => {
-    const refused = { status: 400, body: { detail: expect.stringContaining(detail) } };
-    expect(await running.api.post('/api/faults', given)).toMatchObject(refused);
-    expect((await faults()).active).toEqual([]);
-  });
-
-  test('that kills a function at its next invocation can be withdrawn', async () => {
-    const kill = (name: string, next: boolean) => running.api.post(`/api/functions/${name}/kill`, { next });
-    expect(await kill('receiver', true)).toMatchObject({ status: 204 });
-    expect(await partner.post(shopUpdated())).toMatchObject({ status: 500 });
-    expect(await partner.post(shopUpdated())).toMatchObject({ status: 200 });
-
-    const target = running.stack.functions.get('receiver')?.function;
-    expect(target?.environments).toBe(1);
-    expect(await kill('receiver', false)).toMatchObject({ status: 204 });
-    await eventually(async () => target?.environments === 0 || undefined);
-    expect(await kill('payment.made', false)).toMatchObject({ status: 404 });
   });
 });

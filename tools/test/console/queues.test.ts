@@ -110,30 +110,22 @@ test.each([
   const bytes = Buffer.from([0xff, 0x00, 0x7b]);
   const wrapped = JSON.stringify({ problems: [], bodyBase64: bytes.toString('base64') });
   const quarantined = await operator.put(operator.outputs.QuarantineQueueUrl, wrapped);
-  const invalid = await api().get(`/api/needs-you/quarantine/${quarantined}/body`);
+  const long = shopUpdated('x'.repeat(100_000));
+  const id = await operator.put(dead(), long, DEAD);
+  const large = await operator.put(dead(), '{"payloadKey":"gone"}', { ...DEAD, payloadKey: 'gone' });
+  const { body: listed } = await api().get('/api/needs-you');
+  const invalid = await api().get(`/api/needs-you/${quarantined}/body`);
   expect(invalid.bytes).toEqual(bytes);
   expect(invalid.headers).toMatchObject({ 'content-type': 'application/octet-stream' });
 
-  const long = shopUpdated('x'.repeat(100_000));
-  for (let count = 0; count < 12; count += 1) await sendDeadLetter();
-  const id = await operator.put(dead(), long, DEAD);
-  const address = `/api/needs-you/shop.updated/${id}/body`;
-  expect((await api().get(address)).bytes.toString()).toBe(long);
+  expect((await api().get(`/api/needs-you/${id}/body`)).bytes.toString()).toBe(long);
 
-  const large = await operator.put(dead(), '{"payloadKey":"gone"}', { ...DEAD, payloadKey: 'gone' });
-  const { body: letters } = await api().get('/api/needs-you');
-  const [listed] = letters.messages.filter((message: { id: string }) => message.id === large);
-  expect(listed).not.toHaveProperty('preview');
-  expect(await api().get(`/api/needs-you/shop.updated/${large}/body`)).toMatchObject({
-    status: 404,
-    body: { detail: 'S3 no longer has it under gone' },
-  });
-
-  await operator.empty();
-  expect(await api().get(address)).toMatchObject({
-    status: 404,
-    body: { detail: expect.stringMatching(/^The message is no longer on this queue/) },
-  });
+  const message = listed.messages.find((one: { id: string }) => one.id === large);
+  expect(message).not.toHaveProperty('preview');
+  const gone = { status: 404, body: { detail: 'S3 no longer has it under gone' } };
+  expect(await api().get(`/api/needs-you/${large}/body`)).toMatchObject(gone);
+  const unknown = { status: 404, body: { detail: expect.stringMatching(/^The last list does not have/) } };
+  expect(await api().get('/api/needs-you/unknown/body')).toMatchObject(unknown);
 });
 
 test('dead letters are those of all events, also the ones that SQS moved or somebody sent', async () => {
@@ -154,16 +146,14 @@ test('dead letters are those of all events, also the ones that SQS moved or some
   );
 });
 
-test('of very many messages only the first are listed, and received to find one', async () => {
-  for (let batch = 0; batch < 21; batch += 1)
+test('of very many messages only the first are listed', async () => {
+  for (let batch = 0; batch < 11; batch += 1)
     await Promise.all(
       Array.from({ length: 50 }, (_, index) => sendDeadLetter({ eventId: `${batch}-${index}` })),
     );
   const { body } = await read();
   expect(body).toMatchObject({ limited: ['shop.updated'] });
   expect(body.messages).toHaveLength(500);
-  const { body: problem } = await stage.api.get('/api/needs-you/shop.updated/unknown/body');
-  expect(problem.detail).toMatch(/^The message is not among the 1,000 messages that were read/);
 });
 
 describe('the queues of a stage:', () => {
@@ -188,24 +178,13 @@ describe('the queues of a stage:', () => {
   test('with --read-only their messages are counted, and not received', async () => {
     const id = await sendDeadLetter();
     await using reader = await startStageConsole(running.stack, { readOnly: true });
-    for (const path of ['/api/needs-you', `/api/needs-you/shop.updated/${id}/body`]) {
-      const { status, body } = await reader.api.get(path);
-      expect({ status, detail: body.detail }).toEqual({
-        status: 403,
-        detail: expect.stringMatching(/start the console without --read-only$/),
-      });
-    }
+    const { status, body } = await reader.api.get('/api/needs-you');
+    const detail = expect.stringMatching(/start the console without --read-only$/);
+    expect({ status, detail: body.detail }).toEqual({ status: 403, detail });
     const { body: queues } = await reader.api.get('/api/queues');
     const counted = expect.objectContaining({ event: 'shop.updated', dead: { visible: 1, inFlight: 0 } });
     expect(queues.events).toContainEqual(counted);
     const [message] = await running.stack.inspectQueue(dead() ?? '');
     expect(message).toMatchObject({ id, receives: 0 });
   });
-});
-
-test.each([
-  { path: '/api/needs-you/shop_updated/id/body', status: 404 },
-  { path: '/api/needs-you?limit=5', status: 400 },
-])('$path gets $status', async ({ path, status }) => {
-  expect(await running.api.get(path)).toMatchObject({ status, body: { status } });
 });

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Hono } from 'hono';
 import { ApiProblem, problemOf, problemResponse } from '../../console/server/api-problem.ts';
@@ -25,16 +24,27 @@ async function ask(headers: Headers, { path = '/api/stack', method = 'GET', ...g
   const app = new Hono()
     .use(guard(rules))
     .all('*', (c) => c.text('answered'))
-    .onError((error) => problemResponse(problemOf(error) ?? new ApiProblem('fault', 500, '', error.message)));
+    .onError((error) => problemResponse(problemOf(error) ?? new ApiProblem(500, error.message)));
   const set = Object.entries(headers).filter((header): header is [string, string] => header[1] !== undefined);
   return app.request(path, { method, headers: set });
 }
+
+/** What a refusal says, by the name that the tests give it. */
+const REFUSALS: readonly (readonly [name: string, text: RegExp])[] = [
+  ['own page only', /^The console only answers its own page$/],
+  ['own host only', /^The console only answers localhost/],
+  ['cookie', /^The cookie console-3001 is missing, or belongs to a console that is no longer running\./],
+  ['read-only', /--read-only$/],
+  ['not JSON', /content-type: application\/json$/],
+];
 
 /** Result of a request: `answered`, or the status and kind of the problem. */
 async function outcome(headers: Headers, question?: AskOptions): Promise<string> {
   const response = await ask(headers, question);
   const text = await response.text();
-  return response.ok ? text : `${response.status} ${JSON.parse(text).type.split(':').at(-1)}`;
+  if (response.ok) return text;
+  const { detail } = JSON.parse(text);
+  return `${response.status} ${REFUSALS.find(([, said]) => said.test(detail))?.[0] ?? detail}`;
 }
 
 describe('a request', () => {
@@ -48,14 +58,10 @@ describe('a request', () => {
   test.each([undefined, 'localhost', 'localhost:30011', '127.0.0.2:3001', 'localhost.rebound.example:3001'])(
     'is refused under any other name or port: Host %s',
     async (given) => {
-      expect(await outcome({ host: given })).toBe('421 foreign-host');
-      expect(await outcome({ host: given }, { path: '/' })).toBe('421 foreign-host');
+      expect(await outcome({ host: given })).toBe('421 own host only');
+      expect(await outcome({ host: given }, { path: '/' })).toBe('421 own host only');
     },
   );
-
-  test('is accepted without a port if that is HTTP’s default', async () => {
-    expect(await outcome({ host: 'localhost' }, { port: 80 })).toBe('answered');
-  });
 
   test('from the page’s own origin is accepted', async () => {
     expect(await outcome({ ...own, origin: 'http://127.0.0.1:3001' }, { method: 'POST' })).toBe('answered');
@@ -68,8 +74,8 @@ describe('a request', () => {
     'null',
     '',
   ])('from another origin is refused: %j', async (origin) => {
-    expect(await outcome({ ...own, origin }, { method: 'POST' })).toBe('403 foreign-origin');
-    expect(await outcome({ ...own, origin })).toBe('403 foreign-origin');
+    expect(await outcome({ ...own, origin }, { method: 'POST' })).toBe('403 own page only');
+    expect(await outcome({ ...own, origin })).toBe('403 own page only');
   });
 
   const link = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
@@ -91,7 +97,7 @@ describe('a request', () => {
     { what: 'something that no browser sends yet', path: '/api/stack', site: 'new' },
   ])('is refused if a browser marks it as $what: $path', async ({ path, site, what: _, ...headers }) => {
     const refused = await outcome({ ...own, 'sec-fetch-site': site, ...headers }, { path });
-    expect(refused).toBe('403 foreign-site');
+    expect(refused).toBe('403 own page only');
   });
 });
 
@@ -106,8 +112,8 @@ describe('a request that changes something', () => {
       },
       expected: 'answered',
     },
-    { what: 'without content-type', headers: { 'content-type': undefined }, expected: '415 not-json' },
-    { what: 'as a similar type', headers: { 'content-type': 'application/jsonp' }, expected: '415 not-json' },
+    { what: 'without content-type', headers: { 'content-type': undefined }, expected: '415 not JSON' },
+    { what: 'as a similar type', headers: { 'content-type': 'application/jsonp' }, expected: '415 not JSON' },
     { what: 'without the cookie', headers: { cookie: undefined }, expected: '403 cookie' },
     { what: 'with a part of the token', headers: { cookie: 'console-3001=the' }, expected: '403 cookie' },
     {
@@ -198,20 +204,8 @@ describe('the page', () => {
     expect(answers.reduce((sum, { bytes }) => sum + bytes.length, 0)).toBeLessThan(60 * 1024);
   });
 
-  test('is not sent again to a browser that has it', async () => {
-    const { headers } = await running.api.get('/console.js');
-    const again = await running.api.get('/console.js', { 'if-none-match': String(headers.etag) });
-    expect({ status: again.status, bytes: again.bytes.length }).toEqual({ status: 304, bytes: 0 });
-  });
-
   test.each(['/index.html', '/%2e%2e/package.json', '/api'])('has nothing at %s', async (path) => {
     expect(await running.api.get(path)).toMatchObject({ status: 404, body: { status: 404 } });
-  });
-
-  test('has its icon', async () => {
-    const { headers, bytes } = await running.api.get('/logo.svg');
-    expect(headers['content-type']).toBe('image/svg+xml; charset=utf-8');
-    expect(bytes.equals(readFileSync('tools/console/page/logo.svg'))).toBe(true);
   });
 
   test('of a stage is opened by its address, which has the token', async () => {

@@ -53,9 +53,8 @@ async function start(
 /** A console without a stack. Tests add deliveries to its feed themselves. */
 export async function startConsoleAlone() {
   const feed = new LocalFeed();
-  const stage = new Stage('the local stack', {
-    QuarantineQueueUrl: 'http://localhost:1/000000000000/quarantine',
-  });
+  const url = 'http://localhost:1/000000000000/none';
+  const stage = new Stage('the local stack', { QuarantineQueueUrl: url, UnroutedQueueUrl: url });
   return { feed, ...(await start(new Source(stage, feed.store), {}, () => feed[Symbol.dispose]())) };
 }
 

@@ -11,7 +11,7 @@ import { stack } from '../store.ts';
 import { withTimestamp } from '../text/format-json.ts';
 import { copyAndSay } from '../ui/copy.tsx';
 import type { MenuItem } from '../ui/menu.tsx';
-import { toastError } from '../ui/notices.tsx';
+import { toastError } from '../ui/toasts.ts';
 import { useRun } from '../use-run.tsx';
 
 /** Maximum characters of a text to edit. In a longer text, each key press takes a browser seconds. */

@@ -2,34 +2,30 @@ import { useSignal } from '@preact/signals';
 import { counted } from '../../../terminal/text.ts';
 import type { NeedsYouMessage } from '../../api.ts';
 import { api } from '../api.ts';
-import { navigate, route } from '../route.ts';
+import { formatRoute, navigate, route } from '../route.ts';
 import { changes, stack } from '../store.ts';
+import { Code } from '../text/code.tsx';
+import { formatted } from '../text/format-json.ts';
 import { Visible } from '../text/visible.tsx';
 import { Empty, Problems, Quantity } from '../ui/badge.tsx';
 import { Button, Disclose } from '../ui/button.tsx';
+import { shortId } from '../ui/copy.tsx';
 import { ReasonDialog } from '../ui/reason-dialog.tsx';
 import { Table, toggled } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
 import { LoadNote, Refresh, useLoad } from '../ui/use-load.tsx';
 import { useRun } from '../use-run.tsx';
-import { MessageTable } from './message-table.tsx';
-import {
-  countOf,
-  discardMessages,
-  groupsOf,
-  type MessageGroup,
-  redriveMessages,
-  redriveQueues,
-} from './redrive.ts';
-
-/**
- * Maximum characters of a reason in a group's row. A longer reason is shown in full below the row, where it has the
- * whole width.
- */
-const LONG_REASON = 200;
+import { countOf, discardMessages, groupsOf, redriveMessages, redriveQueues } from './redrive.ts';
 
 /** Maximum number of messages for which all groups are open at first. */
 const MAX_OPEN_MESSAGES = 10;
+
+/**
+ * Rows shown at first, and added by each click on "Show more". Thousands of rows would take seconds to draw.
+ */
+const ROWS = 50;
+
+type Messages = readonly NeedsYouMessage[];
 
 /** Messages that wait for a person, by queue and reason: `#/needs-you?queue=<queue>&shop=<part of a shop's id>`. */
 export function NeedsYouView() {
@@ -39,21 +35,29 @@ export function NeedsYouView() {
   const { queue = '', shop = '' } = route.value.query;
   const ofShop = all.filter(({ shopId = '' }) => shopId.includes(shop));
   const messages = ofShop.filter((message) => queue === '' || message.queue === queue);
-  const discarded = useSignal<readonly NeedsYouMessage[]>([]);
-  const discard = (chosen: readonly NeedsYouMessage[]) => {
+  const discarded = useSignal<Messages>([]);
+  const discard = (chosen: Messages) => {
     discarded.value = chosen;
   };
-  const queues = [
-    ...new Set([...all.map((message) => message.queue), ...(queue === '' ? [] : [queue])]),
-  ].sort();
   const show = (query: Record<string, string>) =>
     navigate({ view: 'needs-you', query: { ...route.peek().query, ...query } }, { replace: true });
+  const act = (own: Messages, name: string, kind: 'normal' | 'quiet') => (
+    <div class="row end">
+      <Button {...state} kind={kind} label={`Redrive ${name}`} onClick={() => start(redriveMessages(own))}>
+        Redrive
+      </Button>
+      <Button {...state} kind="quiet" label={`Discard ${name}`} onClick={() => discard(own)}>
+        Discard …
+      </Button>
+    </div>
+  );
+  const queues = [...new Set([...all.map((message) => message.queue), queue])].filter(Boolean).sort();
   return (
     <div class="page">
       <div class="stack">
         {(all.length > 0 || queue !== '' || shop !== '') && (
           <header class="row">
-            <h2 class="intro">
+            <h2 class="grow intro">
               {counted(countOf(messages), 'message')}, {counted(groupsOf(messages).length, 'reason')}
             </h2>
             <select
@@ -85,7 +89,7 @@ export function NeedsYouView() {
                 >
                   Redrive all
                 </Button>
-                <Button {...state} onClick={() => discard(messages)}>
+                <Button {...state} kind="quiet" onClick={() => discard(messages)}>
                   Discard all …
                 </Button>
               </>
@@ -97,7 +101,7 @@ export function NeedsYouView() {
           problems={[...problems, ...limited.map((name) => `${name} has more messages than are shown here.`)]}
         />
         {loaded.value !== undefined && messages.length === 0 && <Nothing />}
-        {messages.length > 0 && <Groups messages={messages} state={state} start={start} discard={discard} />}
+        {messages.length > 0 && <Groups messages={messages} act={act} />}
       </div>
       {discarded.value.length > 0 && (
         <ReasonDialog
@@ -112,51 +116,41 @@ export function NeedsYouView() {
   );
 }
 
-interface GroupsProps {
-  messages: readonly NeedsYouMessage[];
-  state: Omit<ReturnType<typeof useRun>, 'start'>;
-  start: ReturnType<typeof useRun>['start'];
-  discard: (messages: readonly NeedsYouMessage[]) => void;
+interface ActProps {
+  messages: Messages;
+  /** The buttons at the end of a row. */
+  act: (messages: Messages, name: string, kind: 'normal' | 'quiet') => preact.JSX.Element;
 }
 
-const idOf = ({ queue, reason }: MessageGroup) => `${queue} ${reason}`;
-const isLong = ({ reason }: MessageGroup) => reason.length > LONG_REASON;
+/** Ids of opened rows, and a function that opens or closes one. */
+function useOpened() {
+  const ids = useSignal<ReadonlySet<string>>(new Set());
+  const turn = (id: string) => {
+    ids.value = toggled(ids.value, id);
+  };
+  return [ids.value, turn] as const;
+}
 
-function Groups({ messages, state, start, discard }: GroupsProps) {
+function Groups({ messages, act }: ActProps) {
   const groups = groupsOf(messages);
   const areOpen = useSignal(groups.length === 1 || messages.length <= MAX_OPEN_MESSAGES);
-  /** Groups that the user has opened or closed by hand. */
-  const turned = useSignal<ReadonlySet<string>>(new Set());
-  const isOpen = (group: MessageGroup) => turned.value.has(idOf(group)) !== areOpen.value;
-  const actions = (own: readonly NeedsYouMessage[], name: string, kind: 'normal' | 'quiet' = 'normal') => (
-    <div class="row end">
-      <Button {...state} kind={kind} label={`Redrive ${name}`} onClick={() => start(redriveMessages(own))}>
-        Redrive
-      </Button>
-      <Button {...state} kind="quiet" label={`Discard ${name}`} onClick={() => discard(own)}>
-        Discard …
-      </Button>
-    </div>
-  );
+  /** Groups that the user has opened or closed. */
+  const [turned, turn] = useOpened();
+  const isOpen = (id: string) => turned.has(id) !== areOpen.value;
   return (
     <Table
       label="Messages by reason"
       rows={groups}
-      idOf={idOf}
+      idOf={({ id }) => id}
       columns={[
         {
           name: 'reason',
           heading: 'Reason',
           width: 'minmax(0, 1fr)',
-          cell: (group) => (
-            <Disclose
-              open={isOpen(group)}
-              onToggle={() => {
-                turned.value = toggled(turned.value, idOf(group));
-              }}
-            >
-              <span class={isOpen(group) && !isLong(group) ? undefined : 'clamped'}>
-                <Visible text={group.reason} />
+          cell: ({ id, reason }) => (
+            <Disclose open={isOpen(id)} onToggle={() => turn(id)}>
+              <span class={isOpen(id) ? undefined : 'clamped'}>
+                <Visible text={reason} />
               </span>
             </Disclose>
           ),
@@ -168,28 +162,106 @@ function Groups({ messages, state, start, discard }: GroupsProps) {
         {
           name: 'act',
           heading: 'Actions',
-          hidesHeading: true,
           cell: ({ queue, reason, count, messages: own }) =>
-            actions(own, `${counted(count, 'message')} of ${queue}: ${reason}`),
+            act(own, `${counted(count, 'message')} of ${queue}: ${reason}`, 'normal'),
         },
       ]}
-      below={(group) =>
-        isOpen(group) && (
-          <div class="stack">
-            {isLong(group) && (
-              <p>
-                <Visible text={group.reason} />
-              </p>
-            )}
-            <MessageTable
-              label={`Messages of ${group.queue}: ${group.reason}`}
-              messages={group.messages}
-              act={(message) => actions([message], message.eventId ?? message.id, 'quiet')}
-            />
-          </div>
-        )
+      below={({ id, queue, reason, messages: own }) =>
+        isOpen(id) && <MessageTable label={`Messages of ${queue}: ${reason}`} messages={own} act={act} />
       }
     />
+  );
+}
+
+function MessageTable({ label, messages, act }: ActProps & { label: string }) {
+  const [open, turn] = useOpened();
+  const count = useSignal(ROWS);
+  return (
+    <>
+      <Table
+        class="messages"
+        label={label}
+        rows={messages.slice(0, count.value)}
+        idOf={({ id }) => id}
+        columns={[
+          {
+            name: 'payload',
+            heading: 'Payload',
+            width: 'minmax(0, 1fr)',
+            cell: ({ id, preview = 'A large payload' }) => (
+              <Disclose open={open.has(id)} onToggle={() => turn(id)}>
+                <code class="cut">
+                  <Visible text={preview === '' ? 'An empty payload' : preview} />
+                </code>
+              </Disclose>
+            ),
+          },
+          {
+            name: 'shop',
+            heading: 'Shop',
+            width: 'fit-content(160px)',
+            cell: ({ shopId = '' }) => (
+              <div class="cut" title={shopId}>
+                <Visible text={shopId} />
+              </div>
+            ),
+          },
+          { name: 'id', heading: 'Event id', cell: eventLink },
+          { name: 'age', heading: 'Age', end: true, cell: ({ sentAt }) => <Age at={sentAt} suffix="" /> },
+          { name: 'copies', heading: 'Copies', end: true, cell: ({ copies }) => <Quantity of={copies} /> },
+          {
+            name: 'act',
+            heading: 'Actions',
+            cell: (message) => act([message], message.eventId ?? message.id, 'quiet'),
+          },
+        ]}
+        below={(message) => open.has(message.id) && <OpenMessage {...message} />}
+      />
+      {count.value < messages.length && (
+        <Button
+          kind="quiet"
+          onClick={() => {
+            count.value += ROWS;
+          }}
+        >
+          Show more: {count.value} of {messages.length.toLocaleString('en')}
+        </Button>
+      )}
+    </>
+  );
+}
+
+/**
+ * Link to the list of deliveries. The search also finds repeated deliveries, and those of a stage that are
+ * older than the list.
+ */
+function eventLink({ id, eventId, requestId }: NeedsYouMessage) {
+  if (eventId === undefined) return <code title={id}>{shortId(id)}</code>;
+  const path = requestId === undefined ? [] : [requestId];
+  return (
+    <a href={formatRoute({ view: 'deliveries', path, query: { search: eventId } })}>
+      <code title={eventId}>{shortId(eventId)}</code>
+    </a>
+  );
+}
+
+function OpenMessage({ id, eventId = id, copies, firstSentAt }: NeedsYouMessage) {
+  const loaded = useLoad(id, (signal) => api.messageBody(id, signal));
+  const { value } = loaded;
+  return (
+    <div class="stack">
+      {copies > 1 && (
+        <p class="soft">
+          {copies.toLocaleString('en')} copies, the first from <Age at={firstSentAt} />: the sender repeated
+          the same bytes. A redrive includes them.
+        </p>
+      )}
+      {value?.isUtf8 === false && <p class="soft">Not UTF-8: invalid bytes are replaced.</p>}
+      <LoadNote of={loaded} />
+      {value !== undefined && (
+        <Code text={formatted(value.text) ?? value.text} label={`Payload of ${shortId(eventId)}`} />
+      )}
+    </div>
   );
 }
 

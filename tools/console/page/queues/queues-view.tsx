@@ -6,12 +6,12 @@ import { Faults } from '../faults/faults.tsx';
 import { formatRoute } from '../route.ts';
 import { depthOf, queues, stack } from '../store.ts';
 import { Visible } from '../text/visible.tsx';
-import { Badge, ErrorNote, Loading, Problems, Quantity } from '../ui/badge.tsx';
+import { Badge, Problems, Quantity } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { ReasonDialog } from '../ui/reason-dialog.tsx';
 import { Table, type TableColumn } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
-import { Refresh } from '../ui/use-load.tsx';
+import { LoadNote, Refresh } from '../ui/use-load.tsx';
 import { running, useRun } from '../use-run.tsx';
 
 /** A row for each queue. The queues `quarantine` and `unrouted` have no event: all their messages are set aside. */
@@ -23,10 +23,12 @@ interface QueueRow {
 
 /** All queues, and on the local stack faults. */
 export function QueuesView() {
-  const { value, error } = queues.value;
+  const { value } = queues.value;
   const { start } = useRun();
-  const pausing = useSignal<string | undefined>(undefined);
-  const event = pausing.value;
+  const event = useSignal<string | undefined>(undefined);
+  const pause = (name: string | undefined) => {
+    event.value = name;
+  };
   return (
     <div class="page">
       <div class="stack sections">
@@ -37,33 +39,26 @@ export function QueuesView() {
               <Refresh of={queues.value} />
             </div>
           )}
-          <ErrorNote>{error}</ErrorNote>
-          {value === undefined && error === undefined && <Loading />}
+          <LoadNote of={queues.value} />
+          <Problems problems={value?.problems ?? []} />
           {value !== undefined && (
-            <>
-              <Problems problems={value.problems} />
-              <Table
-                label="Queues"
-                columns={columnsOf(value.pausesUnknown === true, (name) => {
-                  pausing.value = name;
-                })}
-                rows={rowsOf(value)}
-                idOf={({ name }) => name}
-              />
-            </>
+            <Table
+              label="Queues"
+              columns={columnsOf(value.pausesUnknown === true, pause)}
+              rows={rowsOf(value)}
+              idOf={({ name }) => name}
+            />
           )}
         </section>
         {stack.local && <Faults />}
       </div>
-      {event !== undefined && (
+      {event.value !== undefined && (
         <ReasonDialog
-          title={`Pause ${event}`}
+          title={`Pause ${event.value}`}
           text="Deliveries are still accepted and wait on the queue until you resume it, for up to seven days. An alarm’s email says who paused it and why."
-          action={`Pause ${event}`}
-          onReason={(reason) => start([pauseCommand(event, reason)])}
-          onClose={() => {
-            pausing.value = undefined;
-          }}
+          action={`Pause ${event.value}`}
+          onReason={(reason) => start([pauseCommand(event.value ?? '', reason)])}
+          onClose={() => pause(undefined)}
         />
       )}
     </div>
@@ -81,7 +76,17 @@ function columnsOf(isUnknown: boolean, pause: (event: string) => void): TableCol
   const number = { end: true, width: 'minmax(auto, 96px)' };
   return [
     { name: 'queue', heading: 'Queue', width: 'max-content', cell: ({ name }) => <b>{name}</b> },
-    { ...number, name: 'waiting', heading: 'Waiting', cell: waitingCell },
+    {
+      ...number,
+      name: 'waiting',
+      heading: 'Waiting',
+      cell: ({ event: queue }) => {
+        if (queue === undefined) return <Dash />;
+        const query = { search: `event:${queue.event}`, outcome: 'in-progress' };
+        const count = <Quantity of={queue.visible} />;
+        return queue.visible === 0 ? count : <a href={formatRoute({ view: 'deliveries', query })}>{count}</a>;
+      },
+    },
     {
       ...number,
       name: 'in-flight',
@@ -92,11 +97,26 @@ function columnsOf(isUnknown: boolean, pause: (event: string) => void): TableCol
       ...number,
       name: 'oldest',
       heading: 'Oldest',
-      cell: ({ event, aside: { oldestAt } }) => (
-        <Oldest at={event === undefined ? oldestAt : event.oldestAt} />
-      ),
+      cell: ({ event, aside }) => {
+        const at = (event ?? aside).oldestAt;
+        return at === undefined ? <Dash /> : <Age at={at} suffix="" />;
+      },
     },
-    { ...number, name: 'aside', heading: 'Needs you', cell: asideCell },
+    {
+      ...number,
+      name: 'aside',
+      heading: 'Needs you',
+      cell: ({ name, aside }) => {
+        const count = depthOf(aside);
+        if (count === 0) return <Quantity of={0} />;
+        const href = formatRoute({ view: 'needs-you', query: { queue: name } });
+        return (
+          <a class="count tone-bad" href={href} aria-label={`${count} messages of ${name} need you`}>
+            {count.toLocaleString('en')}
+          </a>
+        );
+      },
+    },
     {
       name: 'processing',
       heading: 'Processing',
@@ -105,30 +125,6 @@ function columnsOf(isUnknown: boolean, pause: (event: string) => void): TableCol
         event === undefined ? <Dash /> : <Processing {...{ queue: event, isUnknown, pause }} />,
     },
   ];
-}
-
-const Oldest = ({ at }: { at: string | undefined }) =>
-  at === undefined ? <Dash /> : <Age at={at} suffix="" />;
-
-function waitingCell({ event: queue }: QueueRow) {
-  if (queue === undefined) return <Dash />;
-  if (queue.visible === 0) return <Quantity of={0} />;
-  const query = { search: `event:${queue.event}`, outcome: 'in-progress' };
-  return <a href={formatRoute({ view: 'deliveries', query })}>{queue.visible.toLocaleString('en')}</a>;
-}
-
-function asideCell({ name, aside }: QueueRow) {
-  const count = depthOf(aside);
-  if (count === 0) return <Quantity of={0} />;
-  return (
-    <a
-      class="count tone-bad"
-      href={formatRoute({ view: 'needs-you', query: { queue: name } })}
-      aria-label={`${count} messages of ${name} need you`}
-    >
-      {count.toLocaleString('en')}
-    </a>
-  );
 }
 
 interface ProcessingProps {
@@ -168,28 +164,27 @@ function Processing({ queue: { event, paused, pausing }, isUnknown, pause }: Pro
   );
 }
 
-function PauseNote({ paused: { since, by, reason } }: { paused: NonNullable<EventQueueInfo['paused']> }) {
-  return (
-    <span class="soft" title={by}>
-      {since === undefined ? 'turned off by hand' : <Age at={since} />}
-      {by !== undefined && ` by ${callerName(by)}`}
-      {reason !== undefined && (
-        <>
-          : <Visible text={reason} />
-        </>
-      )}
-    </span>
-  );
-}
+const PauseNote = ({ paused: { since, by, reason } }: { paused: NonNullable<EventQueueInfo['paused']> }) => (
+  <span class="soft" title={by}>
+    {since === undefined ? 'turned off by hand' : <Age at={since} />}
+    {by !== undefined && ` by ${callerName(by)}`}
+    {reason !== undefined && (
+      <>
+        : <Visible text={reason} />
+      </>
+    )}
+  </span>
+);
+
+const LABELS: Readonly<Record<string, string>> = { pause: 'Pausing …', resume: 'Resuming …' };
 
 /**
  * The command of this page that is now pausing or resuming the event. Until it ends, the server accepts no second one.
  */
 export function changeUnderWay(event: string): { label: string; refusal: string } | undefined {
-  const command = running.value.find(
-    ({ argv: [script = '', name] }) => ['pause', 'resume'].includes(script) && name === event,
-  );
-  if (command === undefined) return undefined;
-  const label = command.argv[0] === 'pause' ? 'Pausing …' : 'Resuming …';
-  return { label, refusal: 'This takes some seconds. Wait until it has ended.' };
+  const ofEvent = running.value.filter(({ argv: [, name] }) => name === event);
+  const [label] = ofEvent.flatMap(({ argv: [script = ''] }) => LABELS[script] ?? []);
+  return label === undefined
+    ? undefined
+    : { label, refusal: 'This takes some seconds. Wait until it has ended.' };
 }

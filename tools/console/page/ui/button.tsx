@@ -1,13 +1,14 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
-import { useId } from 'preact/hooks';
 import type { ShortcutKey } from '../shortcuts.ts';
 import { Icon, type IconName } from './icon.tsx';
-import { Refusal } from './refusal.tsx';
+import { toastInfo } from './toasts.ts';
 
-interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'children' | 'label'> {
+type ButtonAttributes = Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'children' | 'label' | 'icon'>;
+
+interface ButtonProps extends ButtonAttributes {
   kind?: 'primary' | 'normal' | 'quiet' | 'danger';
   keyHint?: ShortcutKey | undefined;
-  /** Why the button is disabled. A disabled button can still get the focus, and then shows this reason. */
+  /** Why the button is disabled. A disabled button can still get the focus, and a click shows this reason. */
   refusal?: string | undefined;
   busy?: boolean;
   /** Name for screen readers, if the text alone is ambiguous: `Redrive m-1`. */
@@ -26,28 +27,33 @@ export function Button({
   children,
   ...rest
 }: ButtonProps) {
-  const reason = useId();
-  const isOff = refusal !== undefined || busy;
   return (
     <button
       type="button"
       class={`button button-${kind} ${more}`}
       aria-keyshortcuts={keyHint}
-      aria-disabled={isOff ? 'true' : undefined}
       aria-label={label}
-      aria-describedby={refusal === undefined ? undefined : reason}
+      {...refused(refusal, busy)}
       onClick={(event) => {
-        if (isOff) event.preventDefault();
-        else onClick?.(event);
+        if (refusal === undefined && !busy) onClick?.(event);
+        else event.preventDefault();
+        if (refusal !== undefined) toastInfo(refusal);
       }}
       {...rest}
     >
       {children}
       <KeyHint of={keyHint} />
-      <Refusal id={reason} text={refusal} />
     </button>
   );
 }
+
+/** Attributes of a refused control, for a pointer and for screen readers. */
+export const refused = (refusal: string | undefined, busy = false) =>
+  ({
+    'aria-disabled': refusal !== undefined || busy ? 'true' : undefined,
+    'aria-description': refusal,
+    title: refusal,
+  }) as const;
 
 export const KeyHint = ({ of }: { of: ShortcutKey | undefined }) =>
   of === undefined ? null : (
@@ -56,13 +62,12 @@ export const KeyHint = ({ of }: { of: ShortcutKey | undefined }) =>
     </span>
   );
 
-interface IconButtonProps
-  extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'children' | 'icon' | 'label'> {
-  icon: IconName;
-  label: string;
-}
-
-export function IconButton({ icon, label, class: more = '', ...rest }: IconButtonProps) {
+export function IconButton({
+  icon,
+  label,
+  class: more = '',
+  ...rest
+}: ButtonAttributes & { icon: IconName; label: string }) {
   return (
     <button type="button" class={`icon-button ${more}`} aria-label={label} title={label} {...rest}>
       <Icon name={icon} />
@@ -77,10 +82,8 @@ interface DiscloseProps {
   children: ComponentChildren;
 }
 
-export function Disclose({ open, label, onToggle, children }: DiscloseProps) {
-  return (
-    <button type="button" class="disclose" aria-expanded={open} aria-label={label} onClick={onToggle}>
-      {children}
-    </button>
-  );
-}
+export const Disclose = ({ open, label, onToggle, children }: DiscloseProps) => (
+  <button type="button" class="disclose" aria-expanded={open} aria-label={label} onClick={onToggle}>
+    {children}
+  </button>
+);

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { errorText } from '../api.ts';
 import { IconButton } from './button.tsx';
-import { toastError, toastInfo } from './notices.tsx';
+import { toastError, toastInfo } from './toasts.ts';
 
 /** Milliseconds for which the button shows that the text was copied. */
 const COPIED_SHOWN_MS = 1_500;

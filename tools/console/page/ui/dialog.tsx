@@ -1,7 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { IconButton } from './button.tsx';
-import { useNextFocus } from './use-next-focus.ts';
+
+/** Milliseconds until the page is drawn again without the dialog. */
+const FOCUS_DELAY = 50;
+
+/** Moves the focus to the open detail, or to the view. */
+export const focusContent = () => (document.getElementById('detail') ?? document.getElementById('main'))?.focus();
 
 /**
  * A modal dialog. The browser traps the focus and restores it later. The first field gets the focus, or the
@@ -14,15 +19,14 @@ export function Dialog({ title, onClose, actions, width = 'narrow', children }: 
     element.current?.showModal();
     element.current?.querySelector<HTMLElement>(FIRST)?.focus();
   };
-  // The browser restores the focus, unless the element that had it is gone.
-  useNextFocus(
-    element,
-    () => () => document.querySelector<HTMLElement>('#detail') ?? document.querySelector('#main'),
-  );
   // A layout effect: other effects clean up after the removal, when the browser cannot restore the focus.
   useLayoutEffect(() => {
     open();
-    return () => element.current?.close();
+    return () => {
+      element.current?.close();
+      // The element that had the focus before may be gone.
+      setTimeout(() => document.activeElement === document.body && focusContent(), FOCUS_DELAY);
+    };
   }, []);
   return (
     <dialog

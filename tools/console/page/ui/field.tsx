@@ -1,42 +1,64 @@
-import { useId } from 'preact/hooks';
-
-/** A text field with its label, and a hint below it. An error replaces the hint. */
-export function Field({ name, label, hint, value, problem, placeholder, onInput }: FieldProps) {
-  const id = useId();
-  const description = problem ?? hint;
-  const common = {
-    id,
-    name,
-    value,
-    placeholder,
-    class: 'field',
-    spellcheck: false,
-    autoComplete: 'off',
-    'aria-invalid': problem !== undefined,
-    'aria-describedby': description === undefined ? undefined : `${id}-description`,
-  } as const;
-  return (
-    <div class="form-row stack">
-      <label for={id}>{label}</label>
-      <input {...common} onInput={({ currentTarget }) => onInput(currentTarget.value)} />
-      {description !== undefined && (
-        <p id={`${id}-description`} class={problem === undefined ? 'hint soft' : 'hint bad'}>
-          {description}
-        </p>
-      )}
-    </div>
-  );
-}
+import type { ComponentChildren } from 'preact';
 
 interface FieldProps {
   name: string;
   label: string;
-  hint?: string;
-  value: string;
-  problem?: string | undefined;
+  value?: string;
+  defaultValue?: string;
   placeholder?: string;
-  onInput: (value: string) => void;
+  maxLength?: number;
+  required?: boolean;
+  onInput?: (event: { readonly currentTarget: HTMLInputElement }) => void;
+  /** For a number: the least and the most. */
+  range?: readonly [min: number, max: number];
+  /** Why the value is not accepted. */
+  problem?: string | undefined;
 }
+
+/** A text field with its label. */
+export function Field({ name, label, problem, range, ...rest }: FieldProps) {
+  return (
+    <label class="form-row">
+      {label}
+      <input
+        name={name}
+        {...(range && ({ type: 'number', min: range[0], max: range[1] } as const))}
+        class="field"
+        spellcheck={false}
+        autoComplete="off"
+        aria-invalid={problem !== undefined}
+        aria-description={problem}
+        {...rest}
+      />
+      {problem !== undefined && <span class="hint bad">{problem}</span>}
+    </label>
+  );
+}
+
+interface SelectProps<Value extends string> {
+  label: string;
+  value: Value;
+  onChange: (value: Value) => void;
+  /** Texts by value. */
+  options: readonly (readonly [value: Value, text: ComponentChildren])[];
+}
+
+export const Select = <Value extends string>({ label, value, onChange, options }: SelectProps<Value>) => (
+  <label class="form-row">
+    {label}
+    <select
+      class="field"
+      value={value}
+      onChange={({ currentTarget }) => onChange(currentTarget.value as Value)}
+    >
+      {options.map(([name, text]) => (
+        <option key={name} value={name}>
+          {text}
+        </option>
+      ))}
+    </select>
+  </label>
+);
 
 interface CheckBoxProps {
   checked: boolean;

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useRef } from 'preact/hooks';
 import type { ShortcutKey } from '../shortcuts.ts';
-import { KeyHint } from './button.tsx';
+import { KeyHint, refused } from './button.tsx';
 import { Icon } from './icon.tsx';
-import { Refusal } from './refusal.tsx';
+import { toastInfo } from './toasts.ts';
 
 /**
  * A button that opens a menu (WAI-ARIA's menu button). The browser opens and closes the menu, and returns the
@@ -65,13 +65,12 @@ export function Menu({ button, label, items }: MenuProps) {
             type="button"
             role="menuitem"
             tabIndex={-1}
-            aria-disabled={refusal !== undefined}
             aria-keyshortcuts={keyHint}
-            aria-describedby={refusal === undefined ? undefined : `${id}-${index}`}
+            {...refused(refusal)}
             onClick={() => {
-              if (refusal !== undefined) return;
               menu.current?.hidePopover();
-              onChoose();
+              if (refusal === undefined) onChoose();
+              else toastInfo(refusal);
             }}
           >
             <span>
@@ -79,7 +78,6 @@ export function Menu({ button, label, items }: MenuProps) {
               {note !== undefined && <span class="note-line hint soft">{note}</span>}
             </span>
             <KeyHint of={keyHint} />
-            <Refusal id={`${id}-${index}`} text={refusal} />
           </button>
         ))}
       </div>

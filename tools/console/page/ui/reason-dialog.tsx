@@ -15,13 +15,9 @@ interface ReasonDialogProps {
 
 /** Asks for the reason of an action, which others will read. */
 export function ReasonDialog({ title, text, action, onReason, onClose }: ReasonDialogProps) {
-  const typed = useSignal('');
+  const reason = useSignal('');
+  const isMissing = useSignal(false);
   const id = useId();
-  const reason = typed.value.trim();
-  const isAsked = useSignal(false);
-  const tooLong =
-    reason.length > MAX_PAUSE_REASON_LENGTH ? `At most ${MAX_PAUSE_REASON_LENGTH} characters` : undefined;
-  const refusal = reason === '' ? 'Type a reason.' : tooLong;
   return (
     <Dialog
       title={title}
@@ -29,7 +25,7 @@ export function ReasonDialog({ title, text, action, onReason, onClose }: ReasonD
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" form={id} refusal={refusal}>
+          <Button kind="primary" type="submit" form={id}>
             {action}
           </Button>
         </>
@@ -38,26 +34,24 @@ export function ReasonDialog({ title, text, action, onReason, onClose }: ReasonD
       <form
         id={id}
         class="stack"
-        // A refused button does not submit the form, so Enter in the field shows what is missing.
-        onKeyDown={({ key }) => {
-          isAsked.value = key === 'Enter';
-        }}
         onSubmit={(submit) => {
           submit.preventDefault();
-          onReason(reason);
+          isMissing.value = reason.value.trim() === '';
+          if (isMissing.value) return;
+          onReason(reason.value.trim());
           onClose();
         }}
       >
         <p>{text}</p>
         <Field
           name="reason"
-          label="Reason"
-          hint="One line"
+          label="Reason, in one line"
           placeholder="The chat service is down until noon"
-          problem={isAsked.value ? refusal : tooLong}
-          value={typed.value}
-          onInput={(next) => {
-            typed.value = next;
+          maxLength={MAX_PAUSE_REASON_LENGTH}
+          problem={isMissing.value ? 'Type a reason.' : undefined}
+          value={reason.value}
+          onInput={({ currentTarget }) => {
+            reason.value = currentTarget.value;
           }}
         />
       </form>

@@ -1,14 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import { useRef } from 'preact/hooks';
-import { useNextFocus } from './use-next-focus.ts';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 export interface TableColumn<Row> {
-  /** Name of the column, unique in its table. Its cells have the class `col-<name>`. */
+  /** Name of the column, unique in its table. Its cells have the class `col-<name>`. The heading of `act` is hidden. */
   readonly name: string;
   /** Heading of the column. On a narrow page, where each row is stacked, it is the label of the cell. */
   readonly heading: string;
-  /** Whether only screen readers get the heading. */
-  readonly hidesHeading?: boolean;
   /** Width as a CSS grid track. @default auto */
   readonly width?: string;
   readonly end?: boolean;
@@ -26,74 +23,76 @@ interface TableProps<Row> {
 }
 
 /** A table of few rows. It uses ARIA roles and not table elements, because its rows share the tracks of a CSS grid. */
-export function Table<Row>(props: TableProps<Row>) {
-  const { label, columns, rows, idOf } = props;
+export function Table<Row>({ label, columns, rows, idOf, below, class: more = '' }: TableProps<Row>) {
+  const own = useNextFocus(rows.map(idOf));
   return (
     <div
+      {...own}
       role="table"
-      class={`table ${props.class ?? ''}`}
+      class={`table ${more}`}
       style={{ '--tracks': columns.map(({ width = 'auto' }) => width).join(' ') }}
       aria-label={label}
     >
       <div role="rowgroup" class="thead">
         <div role="row" class="tr">
-          {columns.map(({ name, heading, end, hidesHeading }) => (
+          {columns.map(({ name, heading, end }) => (
             <span key={name} role="columnheader" class={`col-${name}${end ? ' end' : ''}`}>
-              {hidesHeading ? <span class="visually-hidden">{heading}</span> : heading}
+              {heading}
             </span>
           ))}
         </div>
       </div>
       <div role="rowgroup" class="tbody">
-        {rows.map((row) => (
-          <TableRow key={idOf(row)} table={props} row={row} />
-        ))}
+        {rows.map((row) => {
+          const id = idOf(row);
+          const content = below?.(row);
+          return (
+            <div key={id} role="row" class="tr" data-id={id}>
+              {columns.map(({ name, heading, end, cell }) => (
+                <span
+                  key={name}
+                  role="cell"
+                  class={`td col-${name}${end ? ' end' : ''}`}
+                  data-label={heading}
+                >
+                  {cell(row)}
+                </span>
+              ))}
+              {content && (
+                <div role="cell" class="below">
+                  {content}
+                </div>
+              )}
+            </div>
+          );
+        })}
       </div>
     </div>
   );
 }
 
-function TableRow<Row>({ table: { columns, below }, row }: { table: TableProps<Row>; row: Row }) {
-  const content = below?.(row);
-  const own = useRef<HTMLDivElement>(null);
-  useNextFocus(own, nextControl);
-  return (
-    <div ref={own} role="row" class="tr">
-      {columns.map(({ name, heading, hidesHeading, end, cell }) => (
-        <span
-          key={name}
-          role="cell"
-          class={`td col-${name}${end ? ' end' : ''}`}
-          data-label={hidesHeading ? undefined : heading}
-        >
-          {cell(row)}
-        </span>
-      ))}
-      {content && (
-        <div role="cell" class="below">
-          {content}
-        </div>
-      )}
-    </div>
-  );
-}
-
 /**
- * Element to focus after a row was removed: the same control in the row that follows, or the heading if no
- * row is left.
+ * Moves the focus to the same control of another row when the row with the focus is removed. A browser would leave it
+ * on the body.
  */
-function nextControl(row: HTMLElement) {
-  const view = row.closest<HTMLElement>('.page');
-  const column = document.activeElement?.closest('.td')?.classList[1];
-  const rows = [row.nextElementSibling, row.previousElementSibling];
-  return () => {
-    const left = rows.find((other) => other?.isConnected);
-    const control = left?.querySelector<HTMLElement>(`.${column} :is(a, button)`);
-    if (control) return control;
-    const heading = view?.isConnected ? view.querySelector<HTMLElement>('h2') : undefined;
-    if (heading?.tabIndex === -1) heading.tabIndex = -1;
-    return heading;
+function useNextFocus(ids: readonly string[]) {
+  const ref = useRef<HTMLDivElement>(null);
+  const focused = useRef<{ id: string; column: string; index: number }>(undefined);
+  useLayoutEffect(() => {
+    const { id, column, index = 0 } = focused.current ?? {};
+    if (id === undefined || ids.includes(id)) return;
+    focused.current = undefined;
+    if (document.activeElement !== document.body) return;
+    const rows = ref.current?.querySelectorAll(':scope > .tbody > .tr');
+    rows?.[Math.min(index, rows.length - 1)]?.querySelector<HTMLElement>(`.${column} :is(a, button)`)?.focus();
+  }, [ids.join()]);
+  const onFocusIn = ({ target }: FocusEvent) => {
+    const cell = target instanceof Element ? target.closest('.td') : undefined;
+    const id = cell?.parentElement?.dataset.id;
+    const column = cell?.classList[1];
+    if (id !== undefined && column !== undefined) focused.current = { id, column, index: ids.indexOf(id) };
   };
+  return { ref, onFocusIn };
 }
 
 /** A set with an id added, or without it if it was there. */

@@ -52,7 +52,7 @@ const queueInfo = (change: object = {}): QueuesInfo => ({
 function receive(put: readonly Delivery[], search = ''): void {
   takeReset();
   takeRows({ put, removed: [] });
-  takeReady({ total: put.length }, search);
+  takeReady({}, search);
 }
 
 const show = (query: Record<string, string>) => {

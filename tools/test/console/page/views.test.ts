@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { NeedsYouMessage } from '../../../console/api.ts';
-import { expectation, parseMilliseconds, parseShare } from '../../../console/page/faults/fault-text.ts';
 import {
   discardMessages,
   groupsOf,
@@ -150,28 +149,5 @@ describe('messages that need somebody', () => {
       'dlq redrive girl.deleted',
       'dlq redrive quarantine',
     ]);
-  });
-});
-
-describe('a fault', () => {
-  test("of a service slower than a call's timeout counts as down", () => {
-    const at = (milliseconds: number) => expectation({ service: 'dynamodb', kind: 'slow', milliseconds });
-    expect(at(1_999)).toMatch(/^The call is delayed\. Processing is delayed/);
-    expect(at(2_000)).toMatch(/^Calls time out after 2 s, as if the service were down\. No item changes/);
-  });
-
-  test('has a share in percent', () => {
-    expect(parseShare('12.5')).toBeCloseTo(0.125);
-    expect(parseShare('100')).toBe(1);
-    for (const text of ['', ' ', '0', '-1', '101', 'half']) {
-      expect(parseShare(text)).toBe('The share must be above 0 and at most 100 %.');
-    }
-  });
-
-  test('has a delay in whole milliseconds', () => {
-    expect(parseMilliseconds('900000')).toBe(900_000);
-    for (const text of ['', '0', '1.5', '900001', 'soon']) {
-      expect(parseMilliseconds(text)).toBe('The delay must be a whole number from 1 to 900,000 ms.');
-    }
   });
 });

@@ -1,0 +1,130 @@
+import { payloadPreview } from '../../stage/history/payload-preview.ts';
+import { eventAndShop } from '../../stage/payload-filter.ts';
+import { copyKey, groupCopies } from '../../stage/queues/copies.ts';
+import { forEachMessage } from '../../stage/queues/for-each-message.ts';
+import { type WaitingQueue, waitingQueues } from '../../stage/queues/queue.ts';
+import {
+  attributesOf,
+  bytesInMessage,
+  describeMessage,
+  type ReadMessage,
+  readPayload,
+  UnreadablePayloadError,
+} from '../../stage/queues/received-message.ts';
+import type { NeedsYouMessage, WaitingMessages } from '../api.ts';
+import { ApiProblem, PartialFailures } from './api-problem.ts';
+import type { ConsoleContext } from './console-context.ts';
+
+/**
+ * Maximum number of messages of a queue to list. On a stage each call receives 10, and hides them from others
+ * meanwhile.
+ */
+const MAX_READ = 500;
+
+type NeedsYouContext = Pick<ConsoleContext, 'source' | 'local' | 'readOnly' | 'closing'>;
+
+/** The messages that wait for a person. Deletes none. */
+export class NeedsYou {
+  readonly #console: NeedsYouContext;
+  readonly #isBusy: (queue: string) => boolean;
+  /** The reading under way, for all who ask meanwhile: on a stage, a second reader would miss what the first hides. */
+  #reading: Promise<WaitingMessages> | undefined;
+  /** The messages of the last reading, by their ids. */
+  #known = new Map<string, { readonly queue: WaitingQueue; readonly message: ReadMessage }>();
+
+  /** @param isBusy whether a command works on the messages of a queue. On a stage, reading would hide them from it */
+  constructor(context: NeedsYouContext, isBusy: (queue: string) => boolean) {
+    this.#console = context;
+    this.#isBusy = isBusy;
+  }
+
+  /** @throws ApiProblem in read-only mode, if reading means receiving messages, which hides them for some time */
+  read(): Promise<WaitingMessages> {
+    const { local, readOnly } = this.#console;
+    if (readOnly && local === undefined) {
+      const why =
+        'SQS shows a message only to a client that receives it, which counts and hides it for a while';
+      throw new ApiProblem(403, `${why}. To see them, start the console without --read-only`);
+    }
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  /** Resolves when no reading is under way. */
+  async idle(): Promise<void> {
+    await this.#reading?.catch(() => {});
+  }
+
+  /** The bytes that the partner sent. @throws ApiProblem if they are no longer stored */
+  async payload(id: string): Promise<Buffer> {
+    const { stage } = this.#console.source;
+    const known = this.#known.get(id);
+    if (known === undefined)
+      throw new ApiProblem(404, 'The last list does not have this message. Load it again');
+    return readPayload(stage, known.queue, known.message).catch((error: unknown) => {
+      throw error instanceof UnreadablePayloadError ? new ApiProblem(404, error.message) : error;
+    });
+  }
+
+  async #read(): Promise<WaitingMessages> {
+    const { source } = this.#console;
+    const problems = new PartialFailures();
+    const limited: string[] = [];
+    const known = new Map<string, { queue: WaitingQueue; message: ReadMessage }>();
+    const ofQueues = await Promise.all(
+      waitingQueues(source.stage).map(async (queue) => {
+        const listed: { key: string; at: string; shown: ReturnType<typeof listedMessage> }[] = [];
+        const reading = this.#visit(queue, async (message) => {
+          known.set(message.id, { queue, message });
+          const at = message.sentAt.toISOString();
+          listed.push({
+            key: copyKey(queue, message),
+            at,
+            shown: listedMessage(queue, message),
+          });
+        });
+        if (await problems.unless(queue.title, reading)) limited.push(queue.name);
+        return groupCopies(listed).map(
+          ({ shown, copies, firstAt }): NeedsYouMessage => ({ ...shown, copies, firstSentAt: firstAt }),
+        );
+      }),
+    );
+    this.#known = known;
+    return { messages: ofQueues.flat(), limited, problems: problems.lines };
+  }
+
+  /** @returns whether the queue may have more messages */
+  async #visit(queue: WaitingQueue, visit: (message: ReadMessage) => Promise<void>): Promise<boolean> {
+    const { source, local, closing: signal } = this.#console;
+    if (local !== undefined) {
+      const all = await local.stack.inspectQueue(queue.url);
+      for (const { attributes, ...message } of all.slice(0, MAX_READ)) {
+        const typed = Object.entries(attributes).map(
+          ([name, StringValue]) => [name, { DataType: 'String', StringValue }] as const,
+        );
+        await visit({ ...message, attributes: Object.fromEntries(typed) });
+      }
+      return all.length > MAX_READ;
+    }
+    if (this.#isBusy(queue.name))
+      throw new ApiProblem(409, 'a command works on it. Try again when it has ended');
+    const options = { signal, limit: MAX_READ };
+    const { limited } = await forEachMessage(source.stage, queue.url, options, async (message) => {
+      await visit(message);
+      return 'stays';
+    });
+    return limited;
+  }
+}
+
+/** A message for the list, without its payload, which may have 1 MiB. */
+function listedMessage(queue: WaitingQueue, message: ReadMessage) {
+  const isLarge = attributesOf(message).payloadKey !== undefined;
+  const payload = bytesInMessage(queue, message) ?? (isLarge ? undefined : Buffer.from(message.body));
+  const { event, shopId } = payload === undefined ? {} : eventAndShop(payload);
+  const { messageId: id, reason, sentAt, eventId, requestId, ...known } = describeMessage(queue, message);
+  const shown = { id, queue: queue.name, reason, sentAt, eventId, event: known.event ?? event };
+  return { ...shown, shopId, requestId, preview: payload && payloadPreview(payload) };
+}
