@@ -6,7 +6,8 @@ import { IconButton } from './button.tsx';
 const FOCUS_DELAY = 50;
 
 /** Moves the focus to the open detail, or to the view. */
-export const focusContent = () => (document.getElementById('detail') ?? document.getElementById('main'))?.focus();
+export const focusContent = () =>
+  (document.getElementById('detail') ?? document.getElementById('main'))?.focus();
 
 /**
  * A modal dialog. The browser traps the focus and restores it later. The first field gets the focus, or the

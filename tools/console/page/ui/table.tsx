@@ -84,7 +84,9 @@ function useNextFocus(ids: readonly string[]) {
     focused.current = undefined;
     if (document.activeElement !== document.body) return;
     const rows = ref.current?.querySelectorAll(':scope > .tbody > .tr');
-    rows?.[Math.min(index, rows.length - 1)]?.querySelector<HTMLElement>(`.${column} :is(a, button)`)?.focus();
+    rows?.[Math.min(index, rows.length - 1)]
+      ?.querySelector<HTMLElement>(`.${column} :is(a, button)`)
+      ?.focus();
   }, [ids.join()]);
   const onFocusIn = ({ target }: FocusEvent) => {
     const cell = target instanceof Element ? target.closest('.td') : undefined;
