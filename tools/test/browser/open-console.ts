@@ -19,8 +19,7 @@ export const shopUpdated = (shop: string, more: object = {}) => ({
 export const addressOf = (requestId: unknown) => `#/deliveries/${encodeURIComponent(String(requestId))}`;
 
 /** Waits until a page follows the stream. */
-export const isLive = (page: Page) =>
-  page.locator('[data-connection=live]').waitFor({ state: 'attached' });
+export const isLive = (page: Page) => page.locator('[data-connection=live]').waitFor({ state: 'attached' });
 
 /** A local stack, and a browser that has its console open. */
 export class OpenConsole implements AsyncDisposable {
