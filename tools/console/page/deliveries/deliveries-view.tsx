@@ -25,7 +25,7 @@ import {
 } from './delivery-rows.ts';
 import { DeliveryTable } from './delivery-table.tsx';
 import { Filters } from './filters.tsx';
-import { FirstEvent, SendMenu } from './first-event.tsx';
+import { SendFirst, SendMenu } from './send.tsx';
 
 const open = (id: string) => {
   const current = route.peek();
@@ -60,65 +60,66 @@ export function DeliveriesView() {
     navigate({ ...route.peek(), path: [id] });
   };
   const isFiltered = search.value !== '' || outcome.value !== undefined;
-  const isEmpty = isThere.value && stored.value.all.length === 0 && !isFiltered && current === undefined;
   return (
     <>
-      {stack.local && isEmpty ? (
-        <FirstEvent onSent={showSent} />
-      ) : (
-        <div class={current === undefined ? 'split' : 'split is-open'}>
-          <section class="list-pane" aria-label="List of deliveries">
-            <div class="list-tools row">
-              <Filters onLeave={() => list.current?.focus()} />
-              <SendMenu onSent={showSent} />
-            </div>
-            <div class={isThere.value ? 'list-frame' : 'list-frame is-stale'} aria-busy={!isThere.value}>
-              {newer.value > 0 && (
-                <button type="button" class="button button-primary newer" onClick={followNewest}>
-                  <Icon name="up" />
-                  {newer.value.toLocaleString('en')} new
-                </button>
-              )}
-              {shownRows.value.length === 0 && isThere.value ? (
-                <Nothing isFiltered={isFiltered} />
-              ) : (
-                <DeliveryTable
-                  element={list}
-                  rows={shownRows.value}
-                  current={current}
-                  onOpen={open}
-                  onScroll={(scrollTop) => {
-                    if (scrollTop > 0) stop();
-                    else if (current === undefined) follow();
-                  }}
-                />
-              )}
-            </div>
-            <Summary isFiltered={isFiltered} onFollow={followNewest} />
+      <div class={current === undefined ? 'split' : 'split is-open'}>
+        <section class="list-pane" aria-label="List of deliveries">
+          <div class="list-tools row">
+            <Filters onLeave={() => list.current?.focus()} />
+            <SendMenu onSent={showSent} />
+          </div>
+          <div class={isThere.value ? 'list-frame' : 'list-frame is-stale'} aria-busy={!isThere.value}>
+            {newer.value > 0 && (
+              <Button kind="primary" class="newer" onClick={followNewest}>
+                <Icon name="up" /> {newer.value.toLocaleString('en')} new
+              </Button>
+            )}
+            {shownRows.value.length === 0 && isThere.value ? (
+              <Nothing isFiltered={isFiltered} onSent={showSent} />
+            ) : (
+              <DeliveryTable
+                element={list}
+                rows={shownRows.value}
+                current={current}
+                onOpen={open}
+                onScroll={(scrollTop) => {
+                  if (scrollTop > 0) stop();
+                  else if (current === undefined) follow();
+                }}
+              />
+            )}
+          </div>
+          <Summary isFiltered={isFiltered} onFollow={followNewest} />
+        </section>
+        {current !== undefined && (
+          <section ref={detail} id="detail" class="detail-pane" aria-label="Delivery" tabIndex={-1}>
+            <DetailPane id={current} onClose={close} onSent={showSent} />
           </section>
-          {current !== undefined && (
-            <section ref={detail} id="detail" class="detail-pane" aria-label="Delivery" tabIndex={-1}>
-              <DetailPane id={current} onClose={close} onSent={showSent} />
-            </section>
-          )}
-        </div>
-      )}
+        )}
+      </div>
       <Editor onSent={showSent} />
     </>
   );
 }
 
-function Nothing({ isFiltered }: { isFiltered: boolean }) {
-  if (isFiltered) {
-    return (
-      <Empty title="No delivery matches">
-        <Button onClick={() => filterBy({ search: '', outcome: '' })}>Clear filters</Button>
-      </Empty>
-    );
-  }
+const ClearButton = () => (
+  <Button onClick={() => filterBy({ search: '', outcome: '' })}>Clear filters</Button>
+);
+
+function Nothing({ isFiltered, onSent }: { isFiltered: boolean; onSent: (delivery: string) => void }) {
+  const title = isFiltered ? 'No delivery matches' : stack.local ? 'No deliveries yet' : 'No deliveries';
   return (
-    <Empty title="No deliveries">
-      {stack.since !== undefined && (
+    <Empty title={title}>
+      {isFiltered && <ClearButton />}
+      {!isFiltered && stack.local && (
+        <>
+          <p>
+            The receiver verifies and queues an event, a consumer processes it, and you see each step here.
+          </p>
+          <SendFirst onSent={onSent} />
+        </>
+      )}
+      {!isFiltered && stack.since !== undefined && (
         <p>
           None arrived since <Time at={stack.since} />. Logs arrive some seconds late.
         </p>
@@ -137,11 +138,7 @@ function Summary({ isFiltered, onFollow }: { isFiltered: boolean; onFollow: () =
     <footer class="list-summary row">
       <span>{isThere.value ? count : missing}</span>
       {searched !== undefined && <span class="cut">{searchText(searched)}</span>}
-      {isFiltered && length > 0 && (
-        <Button kind="quiet" onClick={() => filterBy({ search: '', outcome: '' })}>
-          Clear filters
-        </Button>
-      )}
+      {isFiltered && length > 0 && <ClearButton />}
       {isStopped.value ? (
         <Button kind="quiet" class="follow" keyHint="n" onClick={onFollow}>
           Stopped. Follow

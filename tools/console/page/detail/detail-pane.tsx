@@ -72,8 +72,10 @@ function Shown({ delivery, detail, error, reload, onClose, onSent }: ShownProps)
       <header class="stack">
         <div class="row">
           <IconButton icon="back" label="Back to the list" class="detail-back" onClick={onClose} />
-          <h2 class="wrap">{event === undefined ? 'Unknown event' : <Visible text={event} />}</h2>
-          <span class="grow">{claimed && <Badge>Not verified</Badge>}</span>
+          <h2 class="wrap grow">
+            {event === undefined ? 'Unknown event' : <Visible text={event} />}{' '}
+            {claimed && <Badge>Not verified</Badge>}
+          </h2>
           <Button keyHint="c" onClick={copyCurl}>
             Copy as curl
           </Button>

@@ -21,7 +21,7 @@ export function Effects({ effects }: { effects: readonly Effect[] }) {
 
 function ItemCard({ effect: { table, key, at, before, after, now, written } }: { effect: ItemEffect }) {
   const isKnown = before !== undefined || after !== undefined;
-  const lines = isKnown ? diffItems(before ?? {}, after ?? {}) : diffItems(now ?? {}, now ?? {});
+  const versions = isKnown ? { Before: before, After: after } : { Now: now };
   return (
     <article class="card">
       <header>
@@ -39,7 +39,7 @@ function ItemCard({ effect: { table, key, at, before, after, now, written } }: {
           {now == null ? 'The item does not exist now.' : `The item as it is now, written ${written ?? ''}.`}
         </p>
       )}
-      {lines.length > 0 && <Diff lines={lines} />}
+      <Versions of={versions} />
     </article>
   );
 }
@@ -50,68 +50,66 @@ export function outputTitle(output: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1).toLowerCase();
 }
 
-/** The sign of a line. A screen reader says the word instead. */
-const SIGNS = { added: '+', removed: '−', unchanged: '' } as const;
-const STYLES = { added: 'tone-good', removed: 'tone-bad', unchanged: 'soft' } as const;
+/** A table of the versions of an item that exist, with the version of each as a column. */
+function Versions({ of }: { of: Readonly<Record<string, PlainItem | null | undefined>> }) {
+  const known = Object.entries(of).flatMap(([name, item]) => (item == null ? [] : [{ name, item }]));
+  if (known.length === 0) return null;
+  return (
+    <table class="versions">
+      <thead>
+        <tr>
+          <th scope="col">Attribute</th>
+          {known.map(({ name }) => (
+            <th key={name} scope="col">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {compareItems(known.map(({ item }) => item)).map(({ name, values, isSame }) => (
+          <tr key={name} class={isSame ? 'soft' : undefined}>
+            <th scope="row">
+              <Visible text={name} />
+            </th>
+            {values.map((value = '–', index) => (
+              <td key={index} class={isSame ? undefined : ['tone-bad', 'tone-good'][index]}>
+                <Visible text={value} />
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
 
-interface DiffLine {
+interface ComparedAttribute {
   readonly name: string;
-  readonly kind: keyof typeof SIGNS;
-  /** As JSON text. */
-  readonly value: string;
+  /** As JSON text. Undefined: this version does not have the attribute. */
+  readonly values: readonly (string | undefined)[];
+  readonly isSame: boolean;
 }
 
 /**
- * All attributes of an item in the order of the newer version, removed ones last. A changed one has two lines. The
- * attributes of objects come in one order, because DynamoDB has none.
+ * All attributes of versions of an item, in the order of the newest one. Members of objects come in one order, because
+ * DynamoDB has none.
  */
-export function diffItems(before: PlainItem, after: PlainItem): DiffLine[] {
-  const [old, now] = [textsOf(before), textsOf(after)];
-  return [...new Set([...now.keys(), ...old.keys()])].flatMap((name): DiffLine[] => {
-    const [older, newer] = [old.get(name), now.get(name)];
-    if (older === newer && newer !== undefined) return [{ name, kind: 'unchanged', value: newer }];
-    return [
-      ...(older === undefined ? [] : [{ name, kind: 'removed', value: older } as const]),
-      ...(newer === undefined ? [] : [{ name, kind: 'added', value: newer } as const]),
-    ];
+export function compareItems(versions: readonly PlainItem[]): ComparedAttribute[] {
+  const texts = versions.map(
+    (item) => new Map(Object.entries(item).map(([name, value]) => [name, JSON.stringify(value, sorted)])),
+  );
+  const names = new Set(texts.toReversed().flatMap((version) => [...version.keys()]));
+  return [...names].map((name) => {
+    const values = texts.map((version) => version.get(name));
+    return { name, values, isSame: values.every((value) => value === values[0]) };
   });
 }
 
-const textsOf = (item: PlainItem) =>
-  new Map(Object.entries(item).map(([name, value]) => [name, JSON.stringify(value, withSortedKeys) ?? '']));
-
-const withSortedKeys = (_key: string, value: unknown) =>
+const sorted = (_key: string, value: unknown) =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value;
-
-const Diff = ({ lines }: { lines: readonly DiffLine[] }) => (
-  <table class="diff">
-    <thead class="visually-hidden">
-      <tr>
-        <th scope="col">Change</th>
-        <th scope="col">Attribute</th>
-        <th scope="col">Value</th>
-      </tr>
-    </thead>
-    <tbody>
-      {lines.map(({ name, kind, value }, index) => (
-        <tr key={index} class={STYLES[kind]}>
-          <td>
-            <span class="visually-hidden">{kind}</span>
-            <span aria-hidden="true">{SIGNS[kind]}</span>
-          </td>
-          <th scope="row">
-            <Visible text={name} />
-          </th>
-          <td>
-            <Visible text={value} />
-          </td>
-        </tr>
-      ))}
-    </tbody>
-  </table>
-);
 
 const NotificationCard = ({ effect: { topic, at, subject, texts } }: { effect: NotificationEffect }) => (
   <article class="card">

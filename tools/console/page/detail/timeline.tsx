@@ -5,9 +5,6 @@ import { counted, duration } from '../../../terminal/text.ts';
 import { Sentence } from '../text/visible.tsx';
 import { Time } from '../ui/time.tsx';
 
-/** Maximum number of steps of other requests that are shown, the newest: the same bytes may arrive a thousand times. */
-const MAX_OTHERS = 200;
-
 interface TimelineProps {
   id: string;
   history: History;
@@ -18,7 +15,6 @@ interface TimelineProps {
 export function Timeline({ id, history, clock }: TimelineProps) {
   const isOpen = useSignal(false);
   const { own, others, requests } = splitSteps(history.steps, id);
-  const shown = others.slice(-MAX_OTHERS);
   return (
     <section class="stack">
       <h3>Timeline</h3>
@@ -30,12 +26,7 @@ export function Timeline({ id, history, clock }: TimelineProps) {
           }}
         >
           <summary>The same body in {counted(requests, 'other request')}</summary>
-          {shown.length < others.length && (
-            <p class="soft">
-              The newest {MAX_OTHERS} of {others.length.toLocaleString('en')} steps.
-            </p>
-          )}
-          {isOpen.value && <Steps steps={shown} history={history} clock={clock} />}
+          {isOpen.value && <Steps steps={others} history={history} clock={clock} />}
         </details>
       )}
     </section>

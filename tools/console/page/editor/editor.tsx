@@ -1,5 +1,5 @@
 import { effect, signal, useSignal } from '@preact/signals';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { sendCommand } from '../command.ts';
 import { Code } from '../text/code.tsx';
 import { formatted, jsonFault, withTimestamp } from '../text/format-json.ts';
@@ -61,24 +61,18 @@ function EditorDialog({ body, onSent }: EditorProps & { body: EditedBody }) {
   const close = () => {
     if (text === original || confirm('Discard your changes?')) edited.value = undefined;
   };
-  const latest = useRef(send);
-  latest.current = send;
-  useEffect(() => {
-    // Listens on the whole dialog, because the focus stays on a button after a click.
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
-      event.preventDefault();
-      event.stopPropagation();
-      if (!event.repeat) void latest.current();
-    };
-    addEventListener('keydown', onKey, { capture: true });
-    return () => removeEventListener('keydown', onKey, { capture: true });
-  }, []);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (!event.repeat) void send();
+  };
   return (
     <Dialog
       title={title}
       width="wide"
       onClose={close}
+      onKeyDown={onKeyDown}
       actions={
         <>
           <p class="grow soft" role="status">

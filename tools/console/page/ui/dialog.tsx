@@ -13,7 +13,7 @@ export const focusContent = () =>
  * A modal dialog. The browser traps the focus and restores it later. The first field gets the focus, or the
  * first action if there is no field.
  */
-export function Dialog({ title, onClose, actions, width = 'narrow', children }: DialogProps) {
+export function Dialog({ title, onClose, onKeyDown, actions, width = 'narrow', children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
   const open = () => {
@@ -34,6 +34,7 @@ export function Dialog({ title, onClose, actions, width = 'narrow', children }: 
       ref={element}
       class={`dialog dialog-${width}`}
       aria-labelledby={heading}
+      onKeyDownCapture={onKeyDown}
       // Safari does not support this attribute: a click outside the dialog does nothing there.
       closedby="any"
       // The dialog does not close itself: its parent removes it, perhaps after a question.
@@ -60,6 +61,8 @@ interface DialogProps {
   title: string;
   /** Called when the user closes the dialog: by Escape, its button, or a click outside it. */
   onClose: () => void;
+  /** Called before the focused element gets the key. */
+  onKeyDown?: (event: KeyboardEvent) => void;
   /** Buttons at the bottom of the dialog, the main action last. */
   actions?: ComponentChildren;
   width?: 'narrow' | 'wide';

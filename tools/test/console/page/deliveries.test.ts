@@ -10,7 +10,7 @@ import {
   stop,
 } from '../../../console/page/deliveries/delivery-rows.ts';
 import { outcomeOf, readSearch } from '../../../console/page/deliveries/list-filter.ts';
-import { diffItems, outputTitle } from '../../../console/page/detail/effects.tsx';
+import { compareItems, outputTitle } from '../../../console/page/detail/effects.tsx';
 import { gapText, splitSteps } from '../../../console/page/detail/timeline.tsx';
 import { route } from '../../../console/page/route.ts';
 import {
@@ -155,27 +155,26 @@ test.each([
   expect(outcomeOf(state)).toBe(outcome);
 });
 
-describe('the difference between two items', () => {
-  test('has added, removed, changed and unchanged attributes', () => {
+describe('the versions of an item', () => {
+  test('have all attributes, in the order of the newest, and whether they are the same', () => {
     const before = { shop_id: 's', name: 'old', gone: 1 };
-    expect(diffItems(before, { shop_id: 's', name: 'new', more: [1] })).toEqual([
-      { name: 'shop_id', kind: 'unchanged', value: '"s"' },
-      { name: 'name', kind: 'removed', value: '"old"' },
-      { name: 'name', kind: 'added', value: '"new"' },
-      { name: 'more', kind: 'added', value: '[1]' },
-      { name: 'gone', kind: 'removed', value: '1' },
+    expect(compareItems([before, { shop_id: 's', name: 'new', more: [1] }])).toEqual([
+      { name: 'shop_id', values: ['"s"', '"s"'], isSame: true },
+      { name: 'name', values: ['"old"', '"new"'], isSame: false },
+      { name: 'more', values: [undefined, '[1]'], isSame: false },
+      { name: 'gone', values: ['1', undefined], isSame: false },
     ]);
   });
 
-  test('ignores the order of keys, distinguishes a number from its text, and has attributes of any name', () => {
+  test('ignore the order of keys, distinguish a number from its text, and have attributes of any name', () => {
     const before = { x: { a: 1, b: { c: 2, d: 3 } }, y: 1 };
     const after = { x: { b: { d: 3, c: 2 }, a: 1 }, y: '1' };
-    expect(diffItems(before, after).map(({ kind }) => kind)).toEqual(['unchanged', 'removed', 'added']);
-    const names = diffItems({}, JSON.parse('{"__proto__":1,"constructor":2}')).map(({ name }) => name);
+    expect(compareItems([before, after]).map(({ isSame }) => isSame)).toEqual([true, false]);
+    const names = compareItems([JSON.parse('{"__proto__":1,"constructor":2}')]).map(({ name }) => name);
     expect(names).toEqual(['__proto__', 'constructor']);
   });
 
-  test('is titled by the name of a table or a topic', () => {
+  test('are titled by the name of their table', () => {
     expect([outputTitle('ShopCacheTable'), outputTitle('ReviewTopicArn')]).toEqual(['Shop cache', 'Review']);
   });
 });
