@@ -134,10 +134,6 @@ describe('a wrong command line is refused in one line, with exit code 2:', () =>
       line: 'Either --stage or --outputs, not both',
     },
     {
-      args: ['soak', '--kills', '1', '--outage', '1'],
-      line: "Option '--kills <n>' cannot be used with option '--outage <seconds>'",
-    },
-    {
       args: ['check-sender', '--secret', 'x', '--play', '418'],
       line: "Option '--play <steps>' argument '418' is invalid. Each step is one of 401, 429, 500, 502, 503, 504, ok, redirect, cut, slow, retry-after. Some take a time: slow=35s, retry-after=20s. Join steps with commas.",
     },

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { testAssembly } from '../../../test/support/test-assembly.ts';
-import { soak, surviveKills, surviveOutage } from './soak.ts';
+import { soak } from './soak.ts';
 
 // Takes half a minute, because of the delays of the last retries.
 test('150 deliveries under faults end in the state of the oracle', async () => {
@@ -12,26 +12,4 @@ test('150 deliveries under faults end in the state of the oracle', async () => {
   expect(Object.values(report.faults).reduce((sum, hits) => sum + hits)).toBeGreaterThan(25);
   expect(report.kills).toBeGreaterThanOrEqual(8);
   expect(report.answers['500'] ?? 0).toBeGreaterThan(0);
-});
-
-test('a consumer that is killed during its batches loses nothing', async () => {
-  const report = await surviveKills({
-    assembly: testAssembly(),
-    kills: 4,
-    reviewsPerKill: 5,
-    visibilitySeconds: 2,
-  });
-  expect(report).toMatchObject({ reviews: 20, lost: 0 });
-  expect(report.interrupted).toBeGreaterThan(0);
-});
-
-test('DynamoDB is down for longer than a visibility timeout: everything is processed after it returns', async () => {
-  const report = await surviveOutage({
-    assembly: testAssembly(),
-    seconds: 3,
-    deliveries: 20,
-    visibilitySeconds: 2,
-    firstRetrySeconds: 1,
-  });
-  expect(report).toMatchObject({ processed: 20, deadLetters: 0 });
 });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SendMessageCommand, SetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { type LocalStack, type LocalStackOptions, startLocalStack } from 'local-aws';
+import { type LocalStack, startLocalStack } from 'local-aws';
 import { type Fault, InjectedFaults } from 'local-aws/endpoint';
 import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
@@ -10,7 +10,6 @@ import { eventAttributes } from '../../../lambda/queue/message.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { FIVE_MINUTES, type ReceivedDelivery } from '../../../test/support/oracle.ts';
 import { Queues } from '../../../test/support/queues.ts';
-import { Tables } from '../../../test/support/tables.ts';
 import type { ProgressStep } from '../../terminal/block.ts';
 import {
   type AcceptedBody,
@@ -25,14 +24,11 @@ import {
 } from './differences.ts';
 import { makePlan, PartnerSimulator, type PlannedBody } from './partner.ts';
 
-interface SoakRunOptions {
+interface SoakOptions {
   /** Folder of the stack's cloud assembly. */
   readonly assembly: string;
   /** Called when the progress changes. @default none */
   readonly onProgress?: (progress: ProgressStep) => void;
-}
-
-interface SoakOptions extends SoakRunOptions {
   /** Number of posts, without retries after 401 and 500. */
   readonly deliveries: number;
   readonly seed: number;
@@ -72,7 +68,7 @@ const FAULTS: readonly Fault[] = [
 const OUTAGE = 3_000;
 
 /** Seconds until messages of a killed function become visible again. The template has 180. */
-export const VISIBILITY_SECONDS = 5;
+const VISIBILITY_SECONDS = 5;
 
 /** Maximum milliseconds until all queues are empty. */
 const QUIET_LIMIT = 10 * 60_000;
@@ -86,15 +82,6 @@ const KILLED = [
   ...eventNames.filter((event) => !['chat', 'review'].includes(catalogue[event].effect)).map(kebabCase),
 ];
 
-const start = (options: Omit<LocalStackOptions, 'port' | 'awsPort' | 'secret'>) =>
-  startLocalStack({ port: 0, awsPort: 0, secret: FIRST_SECRET, ...options });
-
-async function setVisibility(queues: Queues, urls: readonly (string | undefined)[], seconds: number) {
-  const Attributes = { VisibilityTimeout: String(seconds) };
-  for (const QueueUrl of urls)
-    await queues.client.send(new SetQueueAttributesCommand({ QueueUrl, Attributes }));
-}
-
 /**
  * Posts a plan to a stack with faults, waits until the stack is idle, and compares its state with that of the
  * oracle.
@@ -105,11 +92,20 @@ export async function soak(options: SoakOptions) {
   const plan = makePlan({ deliveries, seed });
   const faults = new InjectedFaults(seed);
   const log = new SoakLog();
-  const environment = { FIRST_RETRY_DELAY_SECONDS: '0.3' };
-  const stack = await start({ assembly, faults, environment, onLog: ({ text }) => log.read(text) });
+  const stack = await startLocalStack({
+    assembly,
+    port: 0,
+    awsPort: 0,
+    secret: FIRST_SECRET,
+    faults,
+    environment: { FIRST_RETRY_DELAY_SECONDS: '0.1' },
+    onLog: ({ text }) => log.read(text),
+  });
   try {
     const queues = new Queues(stack.operator);
-    await setVisibility(queues, eventQueues(stack), VISIBILITY_SECONDS);
+    const Attributes = { VisibilityTimeout: String(VISIBILITY_SECONDS) };
+    for (const QueueUrl of eventQueues(stack))
+      await queues.client.send(new SetQueueAttributesCommand({ QueueUrl, Attributes }));
     const subscribers = [
       await queues.subscribe(stack.outputs.ChatTopicArn, 'soak-chat'),
       await queues.subscribe(stack.outputs.ReviewTopicArn, 'soak-review'),
@@ -349,105 +345,3 @@ const eventQueues = ({ outputs }: LocalStack) =>
   Object.entries(outputs).flatMap(([name, url]) =>
     /(?<!DeadLetter)QueueUrl$/.test(name) && !/^(Quarantine|Unrouted)/.test(name) ? [url] : [],
   );
-
-interface KillsOptions extends SoakRunOptions {
-  readonly kills: number;
-  readonly reviewsPerKill: number;
-  /** Seconds until messages of a killed consumer become visible again. */
-  readonly visibilitySeconds: number;
-}
-
-/** Maximum milliseconds before a kill. A batch of notifications takes some tens of milliseconds. */
-const LONGEST_PAUSE = 60;
-
-const bodyOf = (event: string, data: object) =>
-  JSON.stringify({ event, data, timestamp: '2026-01-31T09:00:00Z' });
-
-/**
- * Kills the consumer of review.posted again and again while it sends notifications.
- * @returns the numbers of reviews without a notification, and with more than one
- */
-export async function surviveKills(options: KillsOptions) {
-  const { assembly, kills, reviewsPerKill, visibilitySeconds, onProgress = () => {} } = options;
-  let interrupted = 0;
-  const stack = await start({
-    assembly,
-    environment: { FIRST_RETRY_DELAY_SECONDS: '1' },
-    onLog: ({ text }) => {
-      if (text.includes('Runtime.ExitError')) interrupted += 1;
-    },
-  });
-  try {
-    const queues = new Queues(stack.operator);
-    const queueUrl = stack.outputs.ReviewPostedQueueUrl;
-    await setVisibility(queues, [queueUrl], visibilitySeconds);
-    const subscriber = await queues.subscribe(stack.outputs.ReviewTopicArn, 'kills-review');
-    const partner = new PartnerSimulator(stack.outputs.WebhookUrl ?? '', FIRST_SECRET);
-    const consumer = stack.functions.get('review-posted')?.function;
-    for (let kill = 0; kill < kills; kill += 1) {
-      const reviews = Array.from({ length: reviewsPerKill }, (_, index) =>
-        bodyOf('review.posted', { review_id: `review-${kill}-${index}`, rating: 5 }),
-      );
-      await Promise.all(reviews.map((review) => partner.deliver(review)));
-      await sleep((kill * 17) % LONGEST_PAUSE);
-      await consumer?.kill();
-      onProgress({ doing: 'Killing', done: kill + 1, total: kills });
-    }
-    while ((await queues.count(queueUrl)) > 0) await sleep(250);
-
-    const times = Object.values(countBy(await takeAll(queues, [subscriber]), eventIdOf));
-    const reviews = kills * reviewsPerKill;
-    const repeated = times.filter((count) => count > 1).length;
-    return { kills, interrupted, reviews, lost: reviews - times.length, repeated };
-  } finally {
-    await stack.close();
-  }
-}
-
-interface OutageOptions extends SoakRunOptions {
-  /** Seconds for which DynamoDB is down. */
-  readonly seconds: number;
-  readonly deliveries: number;
-  /** Seconds until an unfinished message becomes visible again. @default as in the template */
-  readonly visibilitySeconds?: number;
-  /** Seconds before the first retry. @default as in the template */
-  readonly firstRetrySeconds?: number;
-}
-
-/** Posts while DynamoDB is down, and waits afterwards until everything is processed. */
-export async function surviveOutage(options: OutageOptions) {
-  const { assembly, seconds, deliveries, onProgress = () => {}, ...settings } = options;
-  const { firstRetrySeconds, visibilitySeconds } = settings;
-  const faults = new InjectedFaults();
-  const environment =
-    firstRetrySeconds === undefined ? {} : { FIRST_RETRY_DELAY_SECONDS: String(firstRetrySeconds) };
-  const stack = await start({ assembly, warmUp: false, faults, environment });
-  try {
-    const queues = new Queues(stack.operator);
-    const queueUrl = stack.outputs.UserUpdatedQueueUrl;
-    if (visibilitySeconds !== undefined) await setVisibility(queues, [queueUrl], visibilitySeconds);
-    const partner = new PartnerSimulator(stack.outputs.WebhookUrl ?? '', FIRST_SECRET);
-    const repair = faults.inject({ service: 'dynamodb', kind: 'down' });
-    for (let index = 0; index < deliveries; index += 1) {
-      await partner.deliver(bodyOf('user.updated', { user_id: `user-${index}` }));
-    }
-    for (let past = 0; past < seconds; past += 1) {
-      onProgress({ doing: 'DynamoDB is down', done: past, total: seconds, unit: 'seconds' });
-      await sleep(1000);
-    }
-    repair();
-    const returned = performance.now();
-    for (let left = deliveries; left > 0; left = await queues.count(queueUrl)) {
-      onProgress({ doing: 'Recovering', done: deliveries - left, total: deliveries });
-      await sleep(250);
-    }
-    return {
-      deliveries,
-      processed: (await new Tables(stack.operator).scan(stack.outputs.ContactPartnerTable)).length,
-      deadLetters: await queues.count(stack.outputs.UserUpdatedDeadLetterQueueUrl),
-      recoverySeconds: Math.round((performance.now() - returned) / 1000),
-    };
-  } finally {
-    await stack.close();
-  }
-}
