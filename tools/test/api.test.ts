@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
-import * as formats from 'ajv-formats';
 import fc from 'fast-check';
 import { type InvocationResult, TooManyRequestsError } from 'local-aws/functions';
-import { type HttpResponse, httpApi } from 'local-aws/gateway';
+import { httpApi } from 'local-aws/gateway';
 import * as v from 'valibot';
 import { readSamples } from '../../events/samples.ts';
 import { catalogue, type EventName, eventNames } from '../../lambda/events/catalogue.ts';
@@ -23,10 +22,9 @@ type Part = { readonly [key: string]: unknown };
 /** The OpenAPI document, with its schemas. */
 class Description {
   readonly document: Part;
-  readonly #ajv = new Ajv2020({ strict: false });
+  readonly #ajv = new Ajv2020({ strict: false, validateFormats: false });
 
   constructor(text: string) {
-    formats.default.default(this.#ajv);
     this.document = JSON.parse(text);
     this.#ajv.addSchema({ components: this.document.components }, 'description');
   }
@@ -63,52 +61,6 @@ function* partsOf(part: unknown): Generator<Part> {
 const openApi = new Description(openApiText());
 
 describe('openapi.json', () => {
-  test('has named bodies, alternatives of one type each, and no format together with a pattern, for generators', () => {
-    const path = ['paths', '/api/v1/webhooks/partner', 'post', 'requestBody', 'content', 'application/json'];
-    expect(openApi.at(...path).schema).toEqual({ $ref: '#/components/schemas/PartnerEvent' });
-    for (const part of partsOf(openApi.at('components', 'schemas'))) {
-      const alternatives = [part.anyOf ?? [], part.oneOf ?? []].flat() as Part[];
-      expect(alternatives.filter(({ type }) => Array.isArray(type))).toEqual([]);
-      if ('pattern' in part) expect(part).not.toHaveProperty('format');
-    }
-  });
-
-  test('has one schema for each answer and no discriminator, because generated clients misuse others', () => {
-    const responses = openApi.at('paths', WEBHOOK_PATH, 'post', 'responses');
-    for (const answer of Object.values(responses) as Part[]) {
-      for (const { schema } of Object.values(answer.content as Record<string, { schema: Part }>)) {
-        expect(openApi.follow(schema)).toMatchObject({ type: 'object' });
-      }
-    }
-    const parts = [...partsOf(openApi.document)];
-    expect(parts.filter((part) => 'discriminator' in part)).toEqual([]);
-  });
-
-  const usable = { data: { shop_id: 'shop-1' }, timestamp: '2026-01-31T09:00:00Z' };
-  test.each([
-    { what: 'a known kind', payload: { ...usable, event: 'shop.updated' } },
-    { what: 'a known kind with wrong data', payload: { ...usable, event: 'shop.updated', data: {} } },
-    { what: 'an unknown kind', payload: { ...usable, event: 'example.unknown', data: { more: null } } },
-    { what: 'an unknown kind without data', payload: { ...usable, event: 'example.unknown', data: null } },
-    { what: 'an empty kind', payload: { ...usable, event: '' } },
-  ])('admits a payload exactly if the receiver accepts it: $what', ({ payload }) => {
-    const isAccepted = parsePayloadText(JSON.stringify(payload)).kind !== 'unusable';
-    const schema = { $ref: '#/components/schemas/PartnerEvent' };
-    expect(openApi.problems(schema, payload).length === 0).toBe(isAccepted);
-  });
-
-  test('has only valid examples of requests and answers', () => {
-    const media = [...partsOf(openApi.document)].filter((part) => 'examples' in part && 'schema' in part);
-    let examples = 0;
-    for (const { schema, examples: named } of media) {
-      for (const { value } of Object.values(named as Record<string, Part>)) {
-        expect(openApi.problems(schema as Part, value)).toEqual([]);
-        examples += 1;
-      }
-    }
-    expect(examples).toBeGreaterThan(2 * eventNames.length);
-  });
-
   test('has every kind of problem in the receiver’s code', () => {
     const code = readFileSync('lambda/receiver/answers.ts', 'utf8');
     const types = [...code.matchAll(/type: '(urn:partner-webhooks:problem:[^']+)'/g)].map(([, type]) => type);
@@ -126,8 +78,7 @@ describe('the separate schemas', () => {
     expect(files.map(({ file }) => file).sort()).toEqual(
       names.map((name) => `docs/api/schemas/${name}.json`).sort(),
     );
-    const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
-    formats.default.default(ajv);
+    const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, validateFormats: false });
     for (const { text = '' } of files) {
       const schema = JSON.parse(text);
       expect(schema.$id).toMatch(/^urn:partner-webhooks:schema:[a-z_.-]+$/);
@@ -160,15 +111,6 @@ test('the document that docs/subscribers.md shows is a published example', () =>
   expect(oneOf.flatMap(({ examples }: Part) => examples)).toContainEqual(JSON.parse(shown));
 });
 
-/** Ways in which an answer differs from the OpenAPI description. */
-function problemsOf({ status, contentType, body }: { status: number; contentType: string; body: unknown }) {
-  const responses = openApi.at('paths', WEBHOOK_PATH, 'post', 'responses');
-  if (responses[status] === undefined) return [`${status} is not described`];
-  const content = openApi.follow(responses[status] as Part).content as Record<string, { schema: Part }>;
-  const media = content[contentType];
-  return media === undefined ? [`${contentType} is not described`] : openApi.problems(media.schema, body);
-}
-
 describe('the answers of an HTTP API itself match their descriptions', () => {
   const request = {
     method: 'POST',
@@ -180,65 +122,41 @@ describe('the answers of an HTTP API itself match their descriptions', () => {
     port: 443,
     receivedAt: new Date(),
   };
-  let isAsked = false;
-  const answer = (
-    invoke: () => Promise<InvocationResult>,
-    {
-      path = WEBHOOK_PATH,
-      rate = 100,
-      limit = 30_000,
-      read = async (): Promise<Buffer | undefined> => Buffer.from('{}'),
-    } = {},
-  ) => {
-    isAsked = false;
-    const route = {
-      routeKey: `POST ${WEBHOOK_PATH}`,
-      invoke: () => {
-        isAsked = true;
-        return invoke();
-      },
+  type Invoke = () => Promise<InvocationResult>;
+  const nothing: Invoke = async () => ({ ok: true, payload: undefined });
+  const late: Invoke = () => new Promise(() => {});
+  const failing = (error: Error): Invoke => {
+    return async () => {
+      throw error;
     };
-    const throttle = { rate, burst: rate };
-    const api = httpApi({ apiId: 'api', routes: [route], throttle, integrationLimitMilliseconds: limit });
-    return api.answer({ ...request, path }, read);
   };
 
-  const late = () => new Promise<InvocationResult>(() => {});
-  const nothing = async () => ({ ok: true, payload: undefined }) as const;
-  const throttled = async () => {
-    throw new TooManyRequestsError();
-  };
-  const rejected = async () => {
-    throw new Error('No such function');
-  };
-
-  const answered = ({ status, headers, body }: HttpResponse) => ({
-    status,
-    contentType: String(headers['content-type']),
-    body: JSON.parse(body.toString()),
-  });
-
-  const noBody = async () => undefined;
-  const largeBody = async () => Buffer.alloc(7_000_000);
-  test.each([
-    { status: 404, given: () => answer(nothing, { path: '/' }) },
-    { status: 413, given: () => answer(nothing, { read: noBody }) },
-    { status: 413, given: () => answer(nothing, { read: largeBody }) },
-    { status: 429, given: () => answer(nothing, { rate: 0 }) },
-    { status: 500, given: () => answer(rejected) },
-    { status: 503, given: () => answer(throttled) },
-    { status: 503, given: () => answer(late, { limit: 1 }) },
-  ])('$status', async ({ status, given }) => {
-    const { response } = await given();
+  test.each<[status: number, kept: boolean, what: string, invoke: Invoke, changes?: object]>([
+    [404, false, 'another path', nothing, { path: '/' }],
+    [413, false, 'a body above the limit of a gateway', nothing, { body: undefined }],
+    [413, false, 'a body above the limit of Lambda', nothing, { body: Buffer.alloc(7_000_000) }],
+    [429, false, 'too many requests', nothing, { rate: 0 }],
+    [500, true, 'a failing receiver', failing(new Error('No such function'))],
+    [503, true, 'a throttled receiver', failing(new TooManyRequestsError())],
+    [503, true, 'a slow receiver', late],
+  ])('%d, stored perhaps: %p, for %s', async (status, kept, _, invoke, changes = {}) => {
+    const { path, body, rate } = { path: WEBHOOK_PATH, body: Buffer.from('{}'), rate: 100, ...changes };
+    const api = httpApi({
+      apiId: 'api',
+      routes: [{ routeKey: `POST ${WEBHOOK_PATH}`, invoke }],
+      throttle: { rate, burst: rate },
+      integrationLimitMilliseconds: 100,
+    });
+    const { response } = await api.answer({ ...request, path }, async () => body);
     expect(response.status).toBe(status);
-    expect(problemsOf(answered(response))).toEqual([]);
-    // A receiver that API Gateway has stopped waiting for still finishes its work.
-    const { description, headers } = openApi.follow(
+    const described = openApi.follow(
       openApi.at('paths', WEBHOOK_PATH, 'post', 'responses')[status] as Part,
-    );
-    const kept = isAsked ? /may have been stored/ : /Nothing was stored/;
-    expect(description).toMatch(kept);
-    expect(Object.keys(headers as Part)).toContain('apigw-requestid');
+    ) as { content: Record<string, { schema: Part }>; description: string; headers: Part };
+    const schema = described.content[String(response.headers['content-type'])]?.schema;
+    expect(openApi.problems(schema as Part, JSON.parse(response.body.toString()))).toEqual([]);
+    // A receiver that API Gateway has stopped waiting for still finishes its work.
+    expect(described.description).toMatch(kept ? /may have been stored/ : /Nothing was stored/);
+    expect(Object.keys(described.headers)).toContain('apigw-requestid');
     expect(response.headers).toHaveProperty('apigw-requestid');
   });
 });
@@ -351,32 +269,19 @@ test('every sample is valid, and its processed form matches the schema of the re
   }
 });
 
-const schemaOf = (field: v.GenericSchema, side: 'input' | 'output' = 'input') =>
-  jsonSchema(v.object({ door_id: field }), side, 'door.opened: data');
+const schemaOf = (field: v.GenericSchema) =>
+  jsonSchema(v.object({ door_id: field }), 'input', 'door.opened: data');
 
 describe('generation names the event and the field if the schema of a field has', () => {
   test.each([
     { what: 'The "custom" schema', field: v.custom(() => true) },
     { what: 'A fallback', field: v.fallback(v.string(), '') },
-    {
-      what: 'The "check" action',
-      field: v.pipe(
-        v.string(),
-        v.check(() => true),
-      ),
-    },
     { what: 'The "max_length" action of a string', field: v.pipe(v.string(), v.maxLength(1)) },
   ])('$what', ({ what, field }) => {
     const message = `door.opened: data.door_id: ${what} cannot be converted to JSON Schema`;
     expect(() => schemaOf(field)).toThrow(message);
     expect(() => schemaOf(v.optional(field))).toThrow(message);
-    expect(() => schemaOf(v.array(field))).toThrow('door.opened: data.door_id[]: ');
     expect(() => schemaOf(v.object({ lock: field }))).toThrow('door.opened: data.door_id.lock: ');
-  });
-
-  test('a transformation, for what subscribers get', () => {
-    const field = v.pipe(v.string(), v.transform(Number));
-    expect(() => schemaOf(field, 'output')).toThrow('door.opened: data.door_id: The "transform" action');
   });
 });
 

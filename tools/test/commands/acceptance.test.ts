@@ -6,11 +6,9 @@ import { ListSubscriptionsCommand, SNSClient } from '@aws-sdk/client-sns';
 import { ListQueuesCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { LocalStack } from 'local-aws';
-import { variable } from '../../../test/acceptance/target.ts';
 import { Queues } from '../../../test/support/queues.ts';
 import { Tables } from '../../../test/support/tables.ts';
 import { startTestStack } from '../../../test/support/test-stack.ts';
-import { JEST } from '../../terminal/run-program.ts';
 import { freePort, Project, refusal } from './project.ts';
 
 let stack: LocalStack;
@@ -77,24 +75,6 @@ describe('the acceptance suite', () => {
     );
     expect(await left(stack)).toEqual(nothing);
     await rm(project.path('.local/outputs.json'));
-  });
-
-  test('skips the archive if the stage has none, fails if an effect fails, and still leaves nothing behind', async () => {
-    const { ArchiveBucket: _, ShopUpdatedArchiveStream: __, ...outputs } = stack.outputs;
-    // With the topics swapped, the subscriber of review notifications never receives one.
-    const swapped = { ...outputs, ReviewTopicArn: stack.outputs.ChatTopicArn };
-    const files = ['archive', 'effects'].map((name) => `test/acceptance/${name}.test.ts`);
-    const args = [...JEST, '--config=test/acceptance/jest.config.js', ...files];
-    const run = project.spawn([process.execPath, ...args, '-t', '^(review.posted|.*archive)'], {
-      ...settings,
-      [variable.outputs]: await write({ [stack.name]: swapped }),
-      [variable.run]: 'acceptance-failing',
-      [variable.wait]: '3',
-    });
-    const { code, stderr } = await run.ended;
-    expect(stderr).toContain('● review.posted › sends a review notification');
-    expect(stderr).toMatch(/Tests: +1 failed, \d+ skipped, \d+ total/);
-    expect({ code, left: await left(stack) }).toEqual({ code: 1, left: nothing });
   });
 });
 

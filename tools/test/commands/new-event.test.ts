@@ -49,18 +49,6 @@ describe('new-event refuses in one line', () => {
 
 // Slow, because these tests synthesise the stack with a new event.
 describe('new-event', () => {
-  test('removes its files if the synthesis refuses the name of a construct', async () => {
-    const before = index();
-    const { code, stderr } = await newEvent('saved.queries', '--effect', 'chat');
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: expect.stringMatching(
-        /^saved\.queries cannot be added: There is already a Construct with name 'SavedQueries' .*No file was changed\n$/,
-      ),
-    });
-    expect(index()).toBe(before);
-  });
-
   test('removes its files if it is interrupted', async () => {
     const before = index();
     const running = project.start(['new-event', 'example.opened', '--effect', 'chat']);

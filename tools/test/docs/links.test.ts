@@ -58,11 +58,6 @@ test('every link leads to a file, and to a heading of it', () => {
   expect(broken).toEqual([]);
 });
 
-test('a broken link would be found', () => {
-  expect(fault('README.md', 'docs/partner.md#NONE')).toBe('docs/partner.md has no heading #NONE');
-  expect(files.flatMap(linksIn).length).toBeGreaterThan(50);
-});
-
 test('the runbook has a section for each alarm', () => {
   const sections = Object.values(alarmTable).map(({ section }) => section);
   expect([...anchorsIn('docs/operations.md')]).toEqual(expect.arrayContaining(sections));

@@ -1,20 +1,8 @@
-import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { eventNames } from '../../../lambda/events/catalogue.ts';
-import { readTarget } from '../../../test/acceptance/target.ts';
+import { left, mustBeHealthy, mustOutlastShortage, mustRollBack } from './checks.ts';
 import {
-  left,
-  mustBeHealthy,
-  mustBeProtected,
-  mustOutlastShortage,
-  mustRollBack,
-  mustShow,
-  unprotect,
-} from './checks.ts';
-import {
-  type ClientSettings,
   type Emulator,
   fieldsOf,
   killAll,
@@ -33,12 +21,6 @@ const STAGES: readonly Stage[] = [
   { name: 'prod', fields: { deployment: 'all-at-once' } },
   { name: 'rest', like: 'dev', fields: { gateway: 'rest', encryption: {} } },
 ];
-
-/** Number of queues of a stage: two for each event, and the shared quarantine and unrouted queues. */
-const QUEUES = 2 * eventNames.length + 2;
-
-/** Number of resources that `removalPolicy: retain` keeps, by kind, as far as the emulator lists them. */
-const RETAINED = { table: 4, queue: QUEUES, bucket: 2, secret: 1 };
 
 /**
  * Deploys each stage to an AWS emulator, as a person would to AWS, and runs the acceptance suite.
@@ -78,7 +60,7 @@ async function check(emulator: Emulator, folder: string): Promise<void> {
 async function checkStage(emulator: Emulator, folder: string, stage: Stage): Promise<void> {
   const { name } = stage;
   const { environment, settings } = emulator;
-  const { removalPolicy, terminationProtection, gateway } = fieldsOf(stage);
+  const { removalPolicy, gateway } = fieldsOf(stage);
   const outputs = join(folder, `${name}.json`);
   const assembly = join(folder, name);
   const deploy = ['npx', 'cdk', 'deploy', '--require-approval', 'never', '--output', assembly];
@@ -94,9 +76,6 @@ async function checkStage(emulator: Emulator, folder: string, stage: Stage): Pro
   await step(`npx hookctl acceptance, ${name}`, () => accept(emulator, outputs));
   if (name === 'dev') {
     await step('npx hookctl doctor finds nothing wrong', () => mustBeHealthy(name, environment));
-    await step('The console of a stage shows a delivery, and pauses an event', () =>
-      mustShow(name, outputs, emulator),
-    );
     await step('A deployment whose smoke test fails is rolled back', () =>
       mustRollBack(settings, outputs, (options) => run([...deploy, ...options], environment)),
     );
@@ -106,33 +85,14 @@ async function checkStage(emulator: Emulator, folder: string, stage: Stage): Pro
       mustOutlastShortage(settings, outputs),
     );
   }
-  if (terminationProtection !== false) {
-    await step(`${name} refuses to be deleted`, () => unprotect(settings, readTarget(outputs).stackName));
-  }
+  // A stage that keeps its data refuses to be deleted. It ends with the emulator.
+  if (removalPolicy !== 'destroy') return;
   // Not synthesised again: only the stack's name counts.
-  await step(`npx cdk destroy, ${name}`, () =>
-    mustRun(['npx', 'cdk', 'destroy', '--force', '--app', assembly], environment),
-  );
-  const names = (await left(settings)).filter((one) => !before.includes(one));
-  if (removalPolicy === 'destroy') {
-    await step(`Nothing is left of ${name}`, async () => {
-      if (names.length > 0) throw new Error(`The stack or the suite left behind:\n${names.join('\n')}`);
-    });
-  } else {
-    await step(`What ${name} retains is left, and nothing else`, () => mustBeRetained(settings, names));
-  }
-}
-
-/** @param names of resources that must be left */
-async function mustBeRetained(settings: ClientSettings, names: readonly string[]): Promise<void> {
-  const kinds = Map.groupBy(names, (name) => name.split(' ')[0] ?? '');
-  const counts = [...kinds].map(([kind, { length }]) => [kind, length]);
-  assert.deepEqual(Object.fromEntries(counts), RETAINED, names.join('\n'));
-  const tables = kinds.get('table') ?? [];
-  await mustBeProtected(
-    settings,
-    tables.map((name) => name.slice('table '.length)),
-  );
+  await step(`npx cdk destroy, ${name}, leaves nothing`, async () => {
+    await mustRun(['npx', 'cdk', 'destroy', '--force', '--app', assembly], environment);
+    const names = (await left(settings)).filter((one) => !before.includes(one));
+    if (names.length > 0) throw new Error(`The stack or the suite left behind:\n${names.join('\n')}`);
+  });
 }
 
 /** Runs the acceptance suite in a process of its own, and prints its report as it arrives. */

@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { get } from 'node:https';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { makeCertificate } from 'local-aws/gateway';
 import { freePort } from '../commands/project.ts';
 
 const REGION = 'us-east-1';
@@ -13,6 +12,9 @@ const ACCOUNT = '000000000000';
 
 /** The account's root user, which has all permissions. */
 const ROOT = { accessKeyId: 'test', secretAccessKey: 'test' };
+
+/** Names of this computer and of the APIs, in the form of openssl. */
+const NAMES = 'DNS:localhost,DNS:*.execute-api.localhost,IP:127.0.0.1';
 
 /** Timeout of the start in milliseconds. It usually takes about 3 s. */
 const START_LIMIT = 60_000;
@@ -52,8 +54,9 @@ export async function startEmulator(python: string, folder: string): Promise<Emu
     TMPDIR: folder,
     LANG: 'C.UTF-8',
   };
-  const { certificate, key } = await makeCertificate(folder, machine);
-  setDefaultCACertificates([...getCACertificates(), await readFile(certificate, 'utf8')]);
+  const { file: certificate, cert } = await makeCertificate(folder, NAMES);
+  const key = join(folder, 'key.pem');
+  setDefaultCACertificates([...getCACertificates(), cert]);
   const emulator = start(
     [
       python,
@@ -115,44 +118,15 @@ export async function startEmulator(python: string, folder: string): Promise<Emu
   };
 }
 
-/**
- * A certificate for this computer and the API's host names.
- * @throws Error if openssl is missing
- */
-async function makeCertificate(
-  folder: string,
-  environment: Readonly<Record<string, string>>,
-): Promise<{ certificate: string; key: string }> {
-  const certificate = join(folder, 'certificate.pem');
-  const key = join(folder, 'key.pem');
-  const command = [
-    'openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost',
-    '-addext basicConstraints=critical,CA:FALSE',
-    '-addext subjectAltName=DNS:localhost,DNS:*.execute-api.localhost,IP:127.0.0.1',
-  ].join(' ');
-  await mustRun([...command.split(' '), '-keyout', key, '-out', certificate], environment);
-  return { certificate, key };
-}
-
+/** Waits until the emulator answers. */
 async function ready(emulator: ChildProcess, url: string): Promise<void> {
   const deadline = Date.now() + START_LIMIT;
   while (Date.now() < deadline) {
     if (emulator.exitCode !== null) throw new Error(`The emulator ended (${emulator.exitCode})`);
-    if (await answers(url)) return;
+    if ((await fetch(url).catch(() => undefined))?.ok) return;
     await sleep(200);
   }
   throw new Error(`The emulator did not answer within ${START_LIMIT} ms`);
-}
-
-function answers(url: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const request = get(url, { agent: false, timeout: 5_000 }, (response) => {
-      response.resume();
-      resolve(response.statusCode === 200);
-    });
-    request.on('timeout', () => request.destroy());
-    request.on('error', () => resolve(false));
-  });
 }
 
 export interface Ended {
