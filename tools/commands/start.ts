@@ -1,4 +1,5 @@
 import { Option } from '@commander-js/extra-typings';
+import { endWithNpm } from '../start/end-with-npm.ts';
 import { inspectedFunction, withPorts } from '../start/inspected-functions.ts';
 import { assertPorts, type WantedPort } from '../start/ports.ts';
 import { assertOwnSecret, publicHost } from '../start/public-host.ts';
@@ -52,6 +53,7 @@ async function start(settings: StartSettings): Promise<void> {
   const inspected = withPorts(inspect, Object.values(portsOf(settings)));
   const ports = wantedPorts(settings, inspected);
   await assertPorts(ports);
+  await endWithNpm();
   const { pageCommands } = await import('./page-commands.ts');
   const options = await runStack({ ...settings, commands: pageCommands, inspected, ports });
   if (options === undefined) return;

@@ -310,6 +310,27 @@ test('Ctrl-C ends the stack at a breakpoint, too', async () => {
   });
 });
 
+test('the stack ends with the npm that started it, also if npm passes on no signal', async () => {
+  const other = await Project.create();
+  await other.cacheAssembly();
+  const npm = other.spawn([
+    'npm',
+    'start',
+    '--',
+    '--no-watch',
+    '--no-console',
+    '--port',
+    '0',
+    '--aws-port',
+    '0',
+  ]);
+  await eventually(async () => npm.stdout().includes('Ready in') || undefined);
+  npm.process.kill('SIGHUP');
+  // Its output stays open until the stack has ended.
+  expect((await npm.ended).stdout).toMatch(/\nStopping …\n/);
+  await other.remove();
+});
+
 interface Message {
   readonly id?: number;
   readonly method?: string;
