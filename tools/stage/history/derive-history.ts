@@ -16,20 +16,18 @@ export function deriveHistory(facts: readonly Fact[]): History {
   const lines = parsedLines(ofKind(all, 'line')).sort((a, b) => a.at - b.at);
   const requests = requestsOf(all, lines);
   const messages = messagesOf(all, lines, requests);
-  const records = ofKind(all, 'record').map(({ record }) => record);
-  const exchange = ofKind(all, 'exchange')[0];
-  const newest = records.at(-1);
-  const event =
-    newest?.event ?? lines.find((line) => line.event !== undefined)?.event ?? firstOf(all, 'event');
-  const eventId = newest?.eventId ?? lines[0]?.eventId ?? firstOf(all, 'eventId');
-  const shopId = records.find((record) => record.shopId !== undefined)?.shopId ?? exchange?.shopId;
-  const timestamp = records.find((record) => record.timestamp !== undefined)?.timestamp;
+  const records = ofKind(all, 'record');
+  const newest = records.at(-1)?.record;
+  const parts = [...records.map(({ record }) => record), ...lines, ...all];
+  const event = newest?.event ?? parts.find((one) => one.event !== undefined)?.event;
   return {
-    eventId,
+    eventId: newest?.eventId ?? parts.find((one) => one.eventId !== undefined)?.eventId,
     event,
-    shopId,
-    timestamp,
-    steps: stepsOf(lines, requests, messages),
+    shopId:
+      records.find(({ record }) => record.shopId !== undefined)?.record.shopId ??
+      ofKind(all, 'exchange')[0]?.shopId,
+    timestamp: records.find(({ record }) => record.timestamp !== undefined)?.record.timestamp,
+    steps: stepsOf(lines, requests, messages, records),
     now: locationsOf({ facts: all, lines, event: event ?? '', requests, messages }),
   };
 }
@@ -107,9 +105,6 @@ const isSameFailure = (one: HistoryStep, other: HistoryStep) =>
   one.requestId === other.requestId &&
   one.error === other.error &&
   (one.attempt ?? 1) + (one.attempts ?? 1) === other.attempt;
-
-const firstOf = (facts: readonly Fact[], name: 'event' | 'eventId') =>
-  facts.find((fact) => fact[name] !== undefined)?.[name];
 
 /** Removes duplicates and sorts by time. Facts with equal times get a fixed order. */
 function inOrder(facts: readonly Fact[]): Fact[] {

@@ -164,9 +164,5 @@ export function identityOf(fact: Fact): string {
 export const ofKind = <Kind extends Fact['kind']>(facts: readonly Fact[], kind: Kind) =>
   facts.filter((fact): fact is Extract<Fact, { kind: Kind }> => fact.kind === kind);
 
-/** Largest absolute time of a Date, in milliseconds since 1970. Source: ECMA-262, "Time Values and Time Range". */
-const FARTHEST_TIME = 8.64e15;
-
 /** A fact's time in ISO 8601. */
-export const isoTime = (at: number) =>
-  new Date(Math.max(-FARTHEST_TIME, Math.min(FARTHEST_TIME, at)) || 0).toISOString();
+export const isoTime = (at: number) => new Date(at).toISOString();

@@ -18,30 +18,27 @@ export interface History {
   readonly now: readonly [HistoryLocation, ...HistoryLocation[]];
 }
 
-/**
- * - `received`: API Gateway received the request.
- * - `queued`: SQS has the message.
- * - `answered`: the partner got the answer.
- * - `failed`: an attempt failed and will be repeated.
- * - `crashed`: the attempt ended without a line: the function crashed, timed out, or was throttled. `at` is when that
- *   became known.
- * - `processed`, `skipped`: the event was processed, or needed no effect.
- * - `dead-lettered`: all attempts failed.
- * - `archived`: the outcome is in the archive.
- * - `discarded`: somebody deleted the message from the queue that nothing consumes.
- * - `noted`: any other log line about the delivery.
- */
 export type StepKind =
+  /** API Gateway received the request. */
   | 'received'
+  /** SQS has the message. */
   | 'queued'
+  /** The partner got the answer. */
   | 'answered'
+  /** An attempt failed and will be repeated. */
   | 'failed'
+  /** The attempt ended without a line: a crash, a timeout or throttling. `at` is when that became known. */
   | 'crashed'
   | 'processed'
+  /** The event needed no effect. */
   | 'skipped'
+  /** All attempts failed. */
   | 'dead-lettered'
+  /** The outcome is in the archive. */
   | 'archived'
+  /** Somebody deleted the message from the queue that nothing consumes. */
   | 'discarded'
+  /** Any other log line about the delivery. */
   | 'noted';
 
 /** One step in the history of a delivery. The kind decides which fields are present. */
@@ -114,35 +111,33 @@ export type MessageOrigin =
 export type SkipReason = 'already-processed' | 'newer-data' | 'up-to-date' | 'answer-lost';
 
 export const states = [
+  /** Not answered yet. */
   'received',
+  /** API Gateway rejected it, for example with 404 or 413. */
   'refused',
+  /** The answer was 401, and the partner retries. */
   'rejected',
+  /** The answer was 500, and the partner retries. */
   'failed',
+  /** The answer was 400, and it is in quarantine. */
   'invalid',
+  /** Its kind is unknown. */
   'parked',
+  /** In progress. */
   'queued',
   'retrying',
+  /** Queued or retrying, and its event is paused. Known only from the queues, so no log or archive has it. */
   'paused',
+  /** All attempts failed. */
   'dead-letter',
   'processed',
   'skipped',
+  /** Its message was set aside, and is no longer on that queue. Nobody needs to do anything. */
   'removed',
+  /** Logs and archive have too little left of it. */
   'unknown',
 ] as const;
 
-/**
- * - `received`: not answered yet.
- * - `refused`: API Gateway rejected it, for example with 404 or 413.
- * - `rejected` (401), `failed` (500): the partner retries.
- * - `invalid` (400): in quarantine.
- * - `parked`: its kind is unknown.
- * - `queued`, `retrying`: in progress.
- * - `paused`: queued or retrying, and its event is paused. Known only from the queues, so no log or archive has it.
- * - `dead-letter`: all attempts failed.
- * - `processed`, `skipped`: done.
- * - `removed`: its message was set aside, and is no longer on that queue. Nobody needs to do anything.
- * - `unknown`: logs and archive have too little left of it.
- */
 export type DeliveryState = (typeof states)[number];
 
 /** Whether its message is on the queue of its event. */

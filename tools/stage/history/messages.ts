@@ -35,7 +35,6 @@ export interface HistoryAttempt {
   readonly latencyMs?: number | undefined;
   readonly error?: string | undefined;
   readonly retryInSeconds?: number | undefined;
-  readonly record?: RecordFact | undefined;
 }
 
 export interface HistoryMessage {
@@ -49,10 +48,7 @@ export interface HistoryMessage {
   readonly started?: { readonly at: number; readonly attempt: number } | undefined;
   /** The message could not be sent to the dead-letter queue, so it is retried although it was given up. */
   readonly notMoved?: boolean;
-  readonly origin: MessageOrigin;
 }
-
-type MessageWithoutOrigin = Omit<HistoryMessage, 'origin'>;
 
 const isStart = ({ message, messageId }: ParsedLogLine) => messageId !== undefined && message === STARTED;
 
@@ -69,8 +65,6 @@ export function messagesOf(
   requests: readonly HistoryRequest[],
 ): HistoryMessage[] {
   const records = ofKind(facts, 'record');
-  const recordOf = recordsOfLines(lines, records);
-  const withLine = new Set(recordOf.values());
   // Parked and quarantined messages had no consumer.
   const deadLetters = ofKind(facts, 'dead-letter').filter(({ queue }) => queue === undefined);
   const movedBySqs = new Map(
@@ -80,8 +74,8 @@ export function messagesOf(
   const logged = new Set(requests.map(({ requestId }) => requestId));
   const ids = new Set([...lines.flatMap(({ messageId }) => messageId ?? []), ...movedBySqs.keys()]);
   const known = [
-    ...[...ids].map((id) => messageFromLines(id, lines, movedBySqs.get(id), recordOf, logged)),
-    ...records.filter((record) => !withLine.has(record)).map(messageFromRecord),
+    ...[...ids].map((id) => messageFromLines(id, lines, movedBySqs.get(id), logged)),
+    ...records.filter(({ record }) => !lines.some((line) => isOf(record, line))).map(messageFromRecord),
   ];
   // A consumer sends a dead letter as a new message. The log line of its last attempt may already be known.
   const isReported = ({ requestId }: DeadLetterFact) =>
@@ -89,27 +83,10 @@ export function messagesOf(
       (message) =>
         message.requestId === requestId && message.attempts.some(({ kind }) => kind === 'dead-lettered'),
     );
-  const all = [...known, ...deadLetters.filter((fact) => !isReported(fact)).map(messageFromDeadLetter)]
+  return [...known, ...deadLetters.filter((fact) => !isReported(fact)).map(messageFromDeadLetter)]
     .filter(({ attempts, started }) => attempts.length > 0 || started !== undefined)
     .map((message, _index, every) => withLostAnswer(message, every))
     .sort((a, b) => startOf(a) - startOf(b) || ((a.messageId ?? '') < (b.messageId ?? '') ? -1 : 1));
-  return all.map((message, index) => ({
-    ...message,
-    origin: originOf(message, all.slice(0, index), requests, records),
-  }));
-}
-
-/** The record of each line that ends an attempt, if it is known. */
-function recordsOfLines(lines: readonly ParsedLogLine[], records: readonly RecordFact[]) {
-  const left = new Set(records);
-  const found = new Map<ParsedLogLine, RecordFact>();
-  for (const line of lines.filter(isEnd)) {
-    const fact = [...left].find(({ record }) => isOf(record, line));
-    if (fact === undefined) continue;
-    found.set(line, fact);
-    left.delete(fact);
-  }
-  return found;
 }
 
 /** Whether a record belongs to the attempt that a line reports. */
@@ -120,16 +97,15 @@ export const isOf = (record: RecordFact['record'], line: ParsedLogLine): boolean
   record.replay?.name === line.replay &&
   Math.abs(Date.parse(record.settledAt) - line.at) <= LINE_TO_RECORD;
 
-export const startOf = ({ attempts, started }: MessageWithoutOrigin) => attempts[0]?.at ?? started?.at ?? 0;
+export const startOf = ({ attempts, started }: HistoryMessage) => attempts[0]?.at ?? started?.at ?? 0;
 
 /** A message whose id is in log lines or on the dead-letter queue. */
 function messageFromLines(
   messageId: string,
   allLines: readonly ParsedLogLine[],
   deadLetter: DeadLetterFact | undefined,
-  recordOf: ReadonlyMap<ParsedLogLine, RecordFact>,
   logged: ReadonlySet<string | undefined>,
-): MessageWithoutOrigin {
+): HistoryMessage {
   const lines = allLines.filter((line) => line.messageId === messageId);
   const [{ requestId, replay } = { requestId: deadLetter?.requestId, replay: undefined }] = lines;
   const ends = lines.filter(isEnd);
@@ -137,7 +113,7 @@ function messageFromLines(
   // A batch can crash after some of its messages were settled.
   const ended = ends
     .filter((one) => !isCrash(one) || !ends.some((end) => !isCrash(end) && end.attempt === one.attempt))
-    .map((line) => attemptOf(line, recordOf.get(line)));
+    .map(attemptOf);
   const starts = lines.filter(isStart).map(({ attempt = 1, at }) => ({ attempt, at }));
   const times = [...ended, ...starts];
   const latest = Math.max(0, ...times.map(({ attempt }) => attempt));
@@ -189,10 +165,10 @@ function isReplaced(own: readonly ParsedLogLine[], lines: readonly ParsedLogLine
   return [...byMessage.values()].some((ofOne) => ofOne.every(({ at }) => at > last.at));
 }
 
-function attemptOf(line: ParsedLogLine, record: RecordFact | undefined): HistoryAttempt {
+function attemptOf(line: ParsedLogLine): HistoryAttempt {
   const { message, at, attempt = 1, latencyMs, error, retryInSeconds, replay } = line;
   const kind = ENDS[message] ?? 'failed';
-  return { kind, at, attempt, reason: skipReason(message, replay), latencyMs, error, retryInSeconds, record };
+  return { kind, at, attempt, reason: skipReason(message, replay), latencyMs, error, retryInSeconds };
 }
 
 /** Why an attempt with this outcome needed no effect. Undefined if it had one. */
@@ -203,23 +179,16 @@ function skipReason(outcome: string, replay: string | undefined): SkipReason | u
 }
 
 /** A message whose lines have expired. */
-function messageFromRecord(fact: RecordFact): MessageWithoutOrigin {
-  const { requestId, replay, outcome, attempt, failureReason: error, receivedAt } = fact.record;
-  const { at } = fact;
+function messageFromRecord({ record, at }: RecordFact): HistoryMessage {
+  const { requestId, replay, outcome, attempt, failureReason: error, receivedAt } = record;
   const isTimed = outcome !== DEAD_LETTERED && replay === undefined;
   const latencyMs = isTimed ? Math.max(0, at - Date.parse(receivedAt)) : undefined;
   const kind = ENDS[outcome] ?? 'processed';
   const reason = skipReason(outcome, replay?.name);
-  const attempts = [{ kind, at, attempt, reason, latencyMs, error, record: fact }];
-  return { requestId, replay: replay?.name, attempts };
+  return { requestId, replay: replay?.name, attempts: [{ kind, at, attempt, reason, latencyMs, error }] };
 }
 
-const messageFromDeadLetter = ({
-  messageId,
-  requestId,
-  at,
-  error,
-}: DeadLetterFact): MessageWithoutOrigin => ({
+const messageFromDeadLetter = ({ messageId, requestId, at, error }: DeadLetterFact): HistoryMessage => ({
   messageId,
   requestId,
   attempts: [{ kind: 'dead-lettered', at, attempt: 1, error }],
@@ -229,10 +198,7 @@ const messageFromDeadLetter = ({
  * If no other message had the effect, an attempt that found the event processed follows one that processed it and did not
  * get its answer.
  */
-function withLostAnswer(
-  message: MessageWithoutOrigin,
-  all: readonly MessageWithoutOrigin[],
-): MessageWithoutOrigin {
+function withLostAnswer(message: HistoryMessage, all: readonly HistoryMessage[]): HistoryMessage {
   if (all.some(({ attempts }) => attempts.some(({ kind }) => kind === 'processed'))) return message;
   const attempts = message.attempts.map((one, index, every): HistoryAttempt => {
     const before = every.slice(0, index);
@@ -244,9 +210,10 @@ function withLostAnswer(
   return { ...message, attempts };
 }
 
-function originOf(
-  message: MessageWithoutOrigin,
-  before: readonly MessageWithoutOrigin[],
+/** How a message reached its queue. */
+export function originOf(
+  message: HistoryMessage,
+  messages: readonly HistoryMessage[],
   requests: readonly HistoryRequest[],
   records: readonly RecordFact[],
 ): MessageOrigin {
@@ -256,6 +223,7 @@ function originOf(
     return { kind: 'replay', name, mode, notify };
   }
   if (requestId === undefined) return { kind: 'by hand' };
+  const before = messages.slice(0, messages.indexOf(message));
   const earlier = before.filter((other) => other.replay === undefined && other.requestId === requestId);
   if (earlier.length === 0) {
     const wasParked = requests.some((one) => one.requestId === requestId && one.queue === 'unrouted');
@@ -266,7 +234,7 @@ function originOf(
 }
 
 /** Whether a message had ended without an effect at that time. */
-export function isGivenUp({ attempts }: MessageWithoutOrigin, at: number): boolean {
+export function isGivenUp({ attempts }: HistoryMessage, at: number): boolean {
   const last = attempts.findLast((one) => one.at <= at);
   if (last?.kind === 'failed') return last.at + (last.retryInSeconds ?? 0) * 1000 < at;
   return last?.kind === 'dead-lettered' || last?.kind === 'crashed';

@@ -17,8 +17,8 @@ export type Tone = 'good' | 'warning' | 'bad' | 'neutral';
 /** The title is one or two words. The detail is a sentence, or values separated by commas. */
 interface Words {
   readonly title: string;
-  readonly detail: string;
   readonly tone: Tone;
+  readonly detail: string;
 }
 
 /** The current time, and how times are displayed. */
@@ -45,195 +45,235 @@ const SKIPS: Readonly<Record<SkipReason, string>> = {
   'answer-lost': 'an earlier attempt did it, and did not get its answer',
 };
 
-const STEPS: Readonly<Record<StepKind, (step: HistoryStep, history: History, clock: Clock) => Words>> = {
-  received: (step, history) => ({
-    title: 'received',
-    detail: joined(', ', [
-      `${history.steps.find(({ kind }) => kind === 'received')?.at === step.at ? '' : 'again, as '}request ${step.requestId}`,
-      step.atTheLatest && 'at this time or before',
-      step.lagMs !== undefined && `${span(step.lagMs)} after the partner’s timestamp`,
-    ]),
-    tone: 'neutral',
-  }),
-  queued: ({ queue = '' }) => ({
-    title: 'queued',
-    detail: queue === 'quarantine' ? 'in quarantine' : `on the ${queueText(queue)}`,
-    tone: 'neutral',
-  }),
-  answered: (step, history) => ({
-    title: 'answered',
-    detail: answerDetail(step, history),
-    tone: step.status === 200 ? 'good' : step.status === 400 ? 'warning' : 'bad',
-  }),
-  failed: (step, _history, clock) => ({
-    title: 'failed',
-    detail: joined('; ', [
-      `${attemptText(step)}: ${withoutStop(step.error)}`,
-      step.nextAttemptAt !== undefined &&
-        `retry scheduled for ${clock.time(step.nextAttemptAt)}, ${span(Date.parse(step.nextAttemptAt) - Date.parse(step.until ?? step.at))} later`,
-    ]),
-    tone: 'warning',
-  }),
-  crashed: (step) => ({
-    title: 'crashed',
-    detail: `${attemptText(step)}: ${lower(crashText(step.error))}`,
-    tone: 'warning',
-  }),
-  processed: (step) => ({ title: 'processed', detail: doneText(step), tone: 'good' }),
-  skipped: (step) => ({ title: 'skipped', detail: doneText(step), tone: 'good' }),
-  'dead-lettered': (step) => ({
-    title: 'dead letter',
-    detail:
-      step.error === undefined
-        ? 'SQS moved it to the dead-letter queue: its last attempt ended without a log line'
-        : `${attemptText(step)}: ${withoutStop(step.error)}`,
-    tone: 'bad',
-  }),
-  archived: ({ object = '', forgottenAt }) => ({
-    title: 'archived',
-    detail: joined('; ', [
-      `in ${/date=[^/]+\/hour=[^/]+/.exec(object)?.[0] ?? object}`,
-      forgottenAt !== undefined && `its payload was deleted on ${forgottenAt}`,
-    ]),
-    tone: 'neutral',
-  }),
-  discarded: ({ discarded }) => ({ title: 'discarded', detail: discardText(discarded), tone: 'neutral' }),
-  noted: ({ message = '', level = '', error }) => {
-    const isLong = message.length > LONGEST_TITLE;
-    return {
-      title: isLong ? level.toLowerCase() : message,
-      detail: joined(': ', [isLong && message, error]),
-      tone: level === 'ERROR' ? 'bad' : 'warning',
-    };
-  },
+type StepText = readonly [
+  title: string,
+  tone: Tone,
+  detail: (step: HistoryStep, history: History, clock: Clock) => string,
+];
+
+const STEPS: Readonly<Record<StepKind, StepText>> = {
+  received: ['received', 'neutral', receivedText],
+  queued: [
+    'queued',
+    'neutral',
+    ({ queue }) => (queue === 'quarantine' ? 'in quarantine' : `on ${queueText(queue)}`),
+  ],
+  answered: ['answered', 'bad', answerText],
+  failed: ['failed', 'warning', failedStepText],
+  crashed: ['crashed', 'warning', (step) => `${attemptText(step)}: ${lower(crashText(step.error))}`],
+  processed: ['processed', 'good', doneText],
+  skipped: ['skipped', 'good', doneText],
+  'dead-lettered': ['dead letter', 'bad', deadLetterText],
+  archived: ['archived', 'neutral', archivedText],
+  discarded: ['discarded', 'neutral', ({ discarded }) => discardText(discarded)],
+  noted: ['', 'warning', ({ message, error }) => joined(': ', isLong(message) && message, error)],
 };
 
-const STATES: Readonly<
-  Record<
-    DeliveryState,
-    Omit<Words, 'detail'> & { readonly detail: (location: HistoryLocation, clock: Clock) => string }
-  >
-> = {
-  received: { title: 'Received', detail: () => 'The receiver has not answered yet.', tone: 'warning' },
-  refused: {
-    title: 'Gateway error',
-    detail: ({ status, error }) =>
-      `API Gateway answered ${status} itself: ${sentence(error)} The receiver was not called.`,
-    tone: 'bad',
-  },
-  rejected: { title: 'Bad signature', detail: notStoredText, tone: 'bad' },
-  failed: { title: 'Server error', detail: notStoredText, tone: 'bad' },
-  invalid: {
-    title: 'Invalid',
-    detail: (location, clock) =>
-      joined(' ', [
-        location.error && `The answer was 400: ${sentence(lower(location.error))}`,
-        waitingText('in quarantine', location, clock),
-      ]),
-    tone: 'bad',
-  },
-  parked: {
-    title: 'Parked',
-    detail: (location, clock) =>
-      `No consumer handles this event. ${waitingText('on the unrouted queue', location, clock)}`,
-    tone: 'bad',
-  },
-  queued: {
-    title: 'Queued',
-    detail: (location, clock) =>
-      joined(' ', [
-        `It has waited on the ${queueText(location.queue)} for ${span(clock.now - Date.parse(location.since))}.`,
-        overdueText(location.since, clock),
-      ]),
-    tone: 'warning',
-  },
-  retrying: {
-    title: 'Retrying',
-    detail: (location, clock) => joined(' ', [failedText(location), nextAttemptText(location, clock)]),
-    tone: 'warning',
-  },
-  paused: {
-    title: 'Paused',
-    detail: (location, clock) =>
-      joined(' ', [
-        pauseText(location, clock),
-        'It waits on the queue until the event is resumed.',
-        (location.attempts ?? 0) > 0 && failedText(location),
-      ]),
-    tone: 'warning',
-  },
-  'dead-letter': {
-    title: 'Dead letter',
-    detail: (location, clock) =>
-      joined(' ', [
-        sentence(location.error),
-        waitingText(`on the dead-letter queue of ${location.queue}`, location, clock),
-      ]),
-    tone: 'bad',
-  },
-  processed: {
-    title: 'Processed',
-    detail: ({ since, reason }, clock) =>
-      `Finished at ${clock.time(since)}${reason === undefined ? '' : `: ${SKIPS[reason]}`}.`,
-    tone: 'good',
-  },
-  skipped: {
-    title: 'Skipped',
-    detail: ({ reason }) => sentence(capital(reason === undefined ? 'nothing had to change' : SKIPS[reason])),
-    tone: 'good',
-  },
-  removed: {
-    title: 'Removed',
-    detail: ({ since, queue = '', again, discarded }, clock) => {
-      const what =
-        discarded === undefined
-          ? 'It was redriven or deleted'
-          : capital(`discarded ${discardText(discarded)}`);
-      const then = again === undefined ? '' : ` The same bytes came again as request ${again}.`;
-      return `${sentence(what)} It was not on the ${setAsideText(queue)} at ${clock.time(since)}.${then}`;
-    },
-    tone: 'neutral',
-  },
-  unknown: {
-    title: 'Unknown',
-    detail: () => 'Neither the logs nor the archive say where it is.',
-    tone: 'warning',
-  },
-};
-
-export const stepWords = (step: HistoryStep, history: History, clock: Clock): Words =>
-  STEPS[step.kind](step, history, clock);
-
-export function stateWords(location: HistoryLocation, clock: Clock): Words {
-  const { title, detail, tone } = STATES[location.state];
-  const isOfReplay =
-    location.replay !== undefined && location.state !== 'processed' && location.state !== 'skipped';
-  return {
-    title,
-    tone,
-    detail: `${isOfReplay ? `Replay ${location.replay}: ` : ''}${detail(location, clock)}`,
-  };
+export function stepWords(step: HistoryStep, history: History, clock: Clock): Words {
+  const { kind, status = 0, level = '', message = '' } = step;
+  const [title, tone, detailOf] = STEPS[kind];
+  const detail = detailOf(step, history, clock);
+  if (kind === 'answered') return { title, tone: ANSWER_TONES[status] ?? tone, detail };
+  if (kind !== 'noted') return { title, tone, detail };
+  const noted = isLong(message) ? level.toLowerCase() : message;
+  return { title: noted, tone: level === 'ERROR' ? 'bad' : tone, detail };
 }
 
-export const stateTitle = (state: DeliveryState): Pick<Words, 'title' | 'tone'> => STATES[state];
+const ANSWER_TONES: Readonly<Record<number, Tone>> = { 200: 'good', 400: 'warning' };
+
+type StateText = readonly [
+  title: string,
+  tone: Tone,
+  detail: (location: HistoryLocation, clock: Clock) => string,
+];
+
+const STATES: Readonly<Record<DeliveryState, StateText>> = {
+  received: ['Received', 'warning', () => 'The receiver has not answered yet.'],
+  refused: ['Gateway error', 'bad', refusedText],
+  rejected: ['Bad signature', 'bad', notStoredText],
+  failed: ['Server error', 'bad', notStoredText],
+  invalid: ['Invalid', 'bad', invalidText],
+  parked: [
+    'Parked',
+    'bad',
+    (location, clock) =>
+      joined(' ', 'No consumer handles this event.', waitingText('on the unrouted queue', location, clock)),
+  ],
+  queued: ['Queued', 'warning', queuedText],
+  retrying: [
+    'Retrying',
+    'warning',
+    (location, clock) => joined(' ', failedText(location), nextAttemptText(location, clock)),
+  ],
+  paused: ['Paused', 'warning', pausedText],
+  'dead-letter': [
+    'Dead letter',
+    'bad',
+    (location, clock) =>
+      joined(
+        ' ',
+        sentence(location.error),
+        waitingText(`on ${setAsideText(location.queue)}`, location, clock),
+      ),
+  ],
+  processed: [
+    'Processed',
+    'good',
+    ({ since, reason }, clock) =>
+      sentence(joined(': ', `Finished at ${clock.time(since)}`, reason && SKIPS[reason])),
+  ],
+  skipped: [
+    'Skipped',
+    'good',
+    ({ reason }) => sentence(reason === undefined ? 'Nothing had to change' : skipText(reason)),
+  ],
+  removed: ['Removed', 'neutral', removedText],
+  unknown: ['Unknown', 'warning', () => 'Neither the logs nor the archive say where it is.'],
+};
+
+export function stateWords(location: HistoryLocation, clock: Clock): Words {
+  const { state, replay } = location;
+  const [title, tone, detailOf] = STATES[state];
+  const isOfReplay = replay !== undefined && state !== 'processed' && state !== 'skipped';
+  return { title, tone, detail: joined(': ', isOfReplay && `Replay ${replay}`, detailOf(location, clock)) };
+}
+
+export function stateTitle(state: DeliveryState): Pick<Words, 'title' | 'tone'> {
+  const [title, tone] = STATES[state];
+  return { title, tone };
+}
 
 export const skipText = (reason: SkipReason): string => capital(SKIPS[reason]);
+
+// Details of steps.
+
+function receivedText({ at, requestId, atTheLatest, lagMs }: HistoryStep, { steps }: History): string {
+  const isFirst = steps.find(({ kind }) => kind === 'received')?.at === at;
+  return joined(
+    ', ',
+    isFirst ? `request ${requestId}` : `again, as request ${requestId}`,
+    atTheLatest && 'at this time or before',
+    lagMs !== undefined && `${span(lagMs)} after the partner’s timestamp`,
+  );
+}
+
+function answerText(step: HistoryStep, { steps }: History): string {
+  const { status, requestId, fields, rejection, sourceIp, error } = step;
+  if (status === 200) {
+    const isParked = steps.some((one) => one.queue === 'unrouted' && one.requestId === requestId);
+    return isParked ? '200 parked' : '200 queued';
+  }
+  if (status === 400) return `400 invalid: ${fields?.join(', ') ?? error ?? 'not an event'}`;
+  if (status === 401) return joined(', ', `401 ${rejection ?? 'rejected'}`, sourceIp && `from ${sourceIp}`);
+  return `${status}: ${withoutStop(error)}`;
+}
+
+function failedStepText(step: HistoryStep, _history: History, clock: Clock): string {
+  const { at, until = at, nextAttemptAt, error } = step;
+  const next =
+    nextAttemptAt !== undefined &&
+    `retry scheduled for ${clock.time(nextAttemptAt)}, ${span(Date.parse(nextAttemptAt) - Date.parse(until))} later`;
+  return joined('; ', `${attemptText(step)}: ${withoutStop(error)}`, next);
+}
+
+function deadLetterText(step: HistoryStep): string {
+  return step.error === undefined
+    ? 'SQS moved it to the dead-letter queue: its last attempt ended without a log line'
+    : `${attemptText(step)}: ${withoutStop(step.error)}`;
+}
+
+function doneText({ reason, latencyMs, ...step }: HistoryStep): string {
+  const latency = latencyMs !== undefined && `${span(latencyMs)} after receipt`;
+  return joined(', ', attemptText(step), reason && SKIPS[reason], latency);
+}
+
+function archivedText({ object = '', forgottenAt }: HistoryStep): string {
+  const where = `in ${/date=[^/]+\/hour=[^/]+/.exec(object)?.[0] ?? object}`;
+  return joined('; ', where, forgottenAt !== undefined && `its payload was deleted on ${forgottenAt}`);
+}
+
+function attemptText({ attempt = 1, attempts = 1, origin }: Omit<HistoryStep, 'reason'>): string {
+  const number = attempts === 1 ? `attempt ${attempt}` : `attempts ${attempt}–${attempt + attempts - 1}`;
+  return `${number}${origin === undefined ? '' : originText(origin)}`;
+}
+
+const ORIGINS = {
+  delivery: '',
+  redriven: ' (redriven)',
+  repeated: ' (queued twice)',
+  'by hand': ' (sent by hand)',
+} as const;
+
+function originText(origin: MessageOrigin): string {
+  if (origin.kind !== 'replay') return ORIGINS[origin.kind];
+  return ` (${joined(', ', `replay ${origin.name}`, origin.mode, origin.notify && 'notifies')})`;
+}
+
+/** @param error Lambda's name of the error, if known */
+export function crashText(error: string | undefined): string {
+  if (error === undefined) return 'The function crashed, timed out, or was throttled, without a log line';
+  return error.includes('Timedout') ? 'The function timed out' : `The function crashed (${error})`;
+}
+
+const isLong = (message = '') => message.length > LONGEST_TITLE;
+
+// Details of states.
+
+function refusedText({ status, error }: HistoryLocation): string {
+  return `API Gateway answered ${status} itself: ${sentence(error)} The receiver was not called.`;
+}
 
 function notStoredText({ status, error }: HistoryLocation): string {
   return `The answer was ${status}: ${sentence(error)} Nothing was stored. The partner sends it again.`;
 }
 
-/** `queue of shop.updated`, `unrouted queue`. */
-const queueText = (queue = '') =>
-  queue === 'unrouted' || queue === 'quarantine' ? `${queue} queue` : `queue of ${queue}`;
+function invalidText(location: HistoryLocation, clock: Clock): string {
+  const answer = location.error && `The answer was 400: ${sentence(lower(location.error))}`;
+  return joined(' ', answer, waitingText('in quarantine', location, clock));
+}
 
-/** The queue on which messages of this name wait for a person: `dead-letter queue of shop.updated`. */
-const setAsideText = (queue: string) => queueText(queue).replace(/^queue of/, 'dead-letter queue of');
+function queuedText({ queue, since }: HistoryLocation, clock: Clock): string {
+  const waited = `It has waited on ${queueText(queue)} for ${span(clock.now - Date.parse(since))}.`;
+  return joined(' ', waited, overdueText(since, clock));
+}
+
+function pausedText({ paused = {}, ...location }: HistoryLocation, clock: Clock): string {
+  const { by, reason, since } = paused;
+  const pause = joined(
+    ' ',
+    `${location.queue ?? 'The event'} was paused`,
+    since !== undefined && `${span(clock.now - Date.parse(since))} ago`,
+    by !== undefined && `by ${callerName(by)}`,
+  );
+  return joined(
+    ' ',
+    sentence(joined(': ', pause, reason)),
+    'It waits on the queue until the event is resumed.',
+    (location.attempts ?? 0) > 0 && failedText(location),
+  );
+}
+
+function removedText({ since, queue, again, discarded }: HistoryLocation, clock: Clock): string {
+  return joined(
+    ' ',
+    discarded === undefined ? 'It was redriven or deleted.' : sentence(`Discarded ${discardText(discarded)}`),
+    `It was not on ${setAsideText(queue)} at ${clock.time(since)}.`,
+    again !== undefined && `The same bytes came again as request ${again}.`,
+  );
+}
+
+/** `the queue of shop.updated`, `the unrouted queue`. */
+const queueText = (queue = '') =>
+  queue === 'unrouted' || queue === 'quarantine' ? `the ${queue} queue` : `the queue of ${queue}`;
+
+/** The queue on which messages of this name wait for a person: `the dead-letter queue of shop.updated`. */
+const setAsideText = (queue: string | undefined) =>
+  queueText(queue).replace(/^the queue/, 'the dead-letter queue');
 
 const discardText = ({ by, reason }: Discarded = { by: 'somebody', reason: '' }) =>
   `by ${callerName(by)}: ${reason}`;
 
-/** @returns undefined if an attempt may still be on its way */
+/** Empty if an attempt may still be on its way. */
 const overdueText = (since: string, { now }: Clock) =>
   now - Date.parse(since) > OVERDUE &&
   'No attempt since then is known: the consumer crashes, is throttled, or is behind.';
@@ -246,32 +286,19 @@ const failedText = ({ attempts, error, startedAt }: HistoryLocation) =>
   (error !== undefined || startedAt === undefined) &&
   `${attempts === 1 ? '1 attempt' : `${attempts} attempts`} failed: ${sentence(error)}`;
 
-function nextAttemptText(
-  { attempts = 0, startedAt, nextAttemptAt, since }: HistoryLocation,
-  clock: Clock,
-): string {
+function nextAttemptText(location: HistoryLocation, clock: Clock): string {
+  const { attempts = 0, startedAt, nextAttemptAt, since } = location;
   if (startedAt !== undefined) {
     const isOver = overdueText(startedAt, clock) && 'The function crashed or timed out, without a log line.';
-    return joined(' ', [`Attempt ${attempts + 1} started at ${clock.time(startedAt)}.`, isOver]);
+    return joined(' ', `Attempt ${attempts + 1} started at ${clock.time(startedAt)}.`, isOver);
   }
   if (nextAttemptAt === undefined) {
     const next = 'It will be retried after the queue’s visibility timeout.';
-    return joined(' ', [next, overdueText(since, clock)]);
+    return joined(' ', next, overdueText(since, clock));
   }
   const left = Date.parse(nextAttemptAt) - clock.now;
   if (left > 0) return `Next attempt in ${span(left)}, at ${clock.time(nextAttemptAt)}.`;
-  const due = `Retry scheduled for ${clock.time(nextAttemptAt)}.`;
-  return joined(' ', [due, overdueText(nextAttemptAt, clock)]);
-}
-
-function pauseText({ queue, paused = {} }: HistoryLocation, clock: Clock): string {
-  const { by, reason, since } = paused;
-  const facts = joined(' ', [
-    since !== undefined && `${span(clock.now - Date.parse(since))} ago`,
-    by !== undefined && `by ${callerName(by)}`,
-  ]);
-  const why = reason === undefined ? '.' : `: ${sentence(reason)}`;
-  return `${queue ?? 'The event'} was paused${facts === '' ? '' : ` ${facts}`}${why}`;
+  return joined(' ', `Retry scheduled for ${clock.time(nextAttemptAt)}.`, overdueText(nextAttemptAt, clock));
 }
 
 /** A user or role by the last part of its ARN: `mara` for `arn:aws:sts::123456789012:assumed-role/Operator/mara`. */
@@ -285,49 +312,7 @@ function waitingText(where: string, { until }: HistoryLocation, { now }: Clock):
     : `It was ${where} until ${until}, when SQS deleted it.`;
 }
 
-function answerDetail(step: HistoryStep, { steps }: History): string {
-  const { status, requestId, fields, rejection, sourceIp, error } = step;
-  if (status === 200) {
-    const isParked = steps.some((one) => one.queue === 'unrouted' && one.requestId === requestId);
-    return isParked ? '200 parked' : '200 queued';
-  }
-  if (status === 400) return `400 invalid: ${fields?.join(', ') ?? error ?? 'not an event'}`;
-  if (status === 401) return joined(', ', [`401 ${rejection ?? 'rejected'}`, sourceIp && `from ${sourceIp}`]);
-  return `${status}: ${withoutStop(error)}`;
-}
-
-function attemptText({ attempt = 1, attempts = 1, origin }: HistoryStep): string {
-  const last = attempt + attempts - 1;
-  const number = attempts === 1 ? `attempt ${attempt}` : `attempts ${attempt}–${last}`;
-  return `${number}${origin === undefined ? '' : originText(origin)}`;
-}
-
-const ORIGINS = {
-  delivery: '',
-  redriven: ' (redriven)',
-  repeated: ' (queued twice)',
-  'by hand': ' (sent by hand)',
-} as const;
-
-function originText(origin: MessageOrigin): string {
-  if (origin.kind !== 'replay') return ORIGINS[origin.kind];
-  return ` (${joined(', ', [`replay ${origin.name}`, origin.mode, origin.notify && 'notifies'])})`;
-}
-
-/** @param error Lambda's name of the error, if known */
-export function crashText(error: string | undefined): string {
-  if (error === undefined) return 'The function crashed, timed out, or was throttled, without a log line';
-  return error.includes('Timedout') ? 'The function timed out' : `The function crashed (${error})`;
-}
-
-const doneText = ({ reason, latencyMs, ...step }: HistoryStep) =>
-  joined(', ', [
-    attemptText(step),
-    reason && SKIPS[reason],
-    latencyMs !== undefined && `${span(latencyMs)} after receipt`,
-  ]);
-
-const joined = (separator: string, parts: readonly (string | false | undefined)[]) =>
+const joined = (separator: string, ...parts: readonly (string | false | undefined)[]) =>
   parts.filter((part) => part !== undefined && part !== false && part !== '').join(separator);
 
 const withoutStop = (text = 'Error') => text.replace(/\.$/, '');

@@ -37,17 +37,12 @@ const failed = (id: string, error: string) =>
 
 const idsOf = (filter: Parameters<typeof store.list>[0]) => store.list(filter).deliveries.map(({ id }) => id);
 
-describe('the list of deliveries', () => {
-  test('has the newest first, up to the limit, and their total', () => {
-    store.add(line('request-1', 'Accepted'), line('request-2', 'Accepted', {}, 2), processed('request-1'));
-    expect(store.list({}, 1)).toMatchObject({ deliveries: [{ id: 'request-2', state: 'queued' }], total: 2 });
-    expect(store.get('request-1')).toMatchObject({ state: 'processed', latencyMs: 1000 });
-  });
-
-  test('can be limited to some', () => {
-    store.add(line('request-1', 'Accepted'), line('request-2', 'Accepted', {}, 2));
-    expect(idsOf({ ids: ['request-1', 'unknown'] })).toEqual(['request-1']);
-  });
+test('a list has the newest first, up to the limit, and their total, or some deliveries', () => {
+  store.add(line('request-1', 'Accepted'), line('request-2', 'Accepted', {}, 2), processed('request-1'));
+  expect(store.list({}, 1)).toMatchObject({ deliveries: [{ id: 'request-2', state: 'queued' }], total: 2 });
+  expect(store.get('request-1')).toMatchObject({ state: 'processed', latencyMs: 1000 });
+  expect(idsOf({ ids: ['request-1', 'unknown'] })).toEqual(['request-1']);
+  expect(store.list({}).deliveries[0]).not.toHaveProperty('match');
 });
 
 describe('a search', () => {
@@ -62,27 +57,18 @@ describe('a search', () => {
     { given: '{"name":"x"}', search: '"name":"x"' },
     { given: '{"name":"x.y"}', search: '.y' },
     { given: '{"name":"👩‍👩‍👧"}', search: '👩‍👩‍👧' },
-  ])('finds a part of the payload $given', ({ given, search }) => {
-    store.add(line('request-1', 'Accepted'), line('request-2', 'Accepted'));
+    { given: '{}', search: 'quest-1' },
+    { given: '{}', search: sha256Hex('request-1').slice(0, 8).toUpperCase() },
+    { given: '{}', search: 'ThrottlingEx' },
+  ])('finds a part of the payload $given, of an id or of an error: $search', ({ given, search }) => {
+    store.add(line('request-1', 'Accepted'), failed('request-1', 'ThrottlingException'));
+    store.add(line('request-2', 'Accepted'), processed('request-2'));
     store.addPayload('request-1', Buffer.from(given));
     store.addPayload('request-2', Buffer.from('{}'));
     expect(idsOf({ search })).toEqual(['request-1']);
   });
 
-  test.each([
-    { what: 'the request', search: 'quest-1' },
-    { what: 'the event', search: sha256Hex('request-1').slice(0, 8).toUpperCase() },
-    { what: 'an error', search: 'ThrottlingEx' },
-  ])('finds a part of $what', ({ search }) => {
-    store.add(line('request-1', 'Accepted'), failed('request-1', 'ThrottlingException'));
-    store.add(line('request-2', 'Accepted'), processed('request-2'));
-    expect(idsOf({ search })).toEqual(['request-1']);
-  });
-});
-
-describe('where a search matches', () => {
-  const matchOf = (search: string) => store.list({ search }).deliveries[0]?.match;
-
+  const event = '{"event":"shop.updated","data":{"shop_id":"s1","name":"Aozora"}}';
   test.each([
     { search: 'AOZ', match: ['…op_id":"s1","name":"', 'Aoz', 'ora"}'] },
     {
@@ -90,26 +76,15 @@ describe('where a search matches', () => {
       match: ['{"event":"shop.', 'updated', '","data":{"shop_id":"s1","name":"Aozora"}}'],
     },
     { search: 'throttling', match: ['', 'Throttling', 'Exception'] },
-  ])('is in the preview, the payload, or its other texts: $search', ({ search, match }) => {
+    {
+      given: `"${'🍣'.repeat(13)}\n  x[1]\n  y${'z'.repeat(200)}"`,
+      search: 'x[1]',
+      match: [`…${'🍣'.repeat(9)} `, 'x[1]', expect.stringMatching(/^ yz+$/)],
+    },
+  ])('says where, in one line of whole characters: $search', ({ given = event, search, match }) => {
     store.add(failed('request-1', 'ThrottlingException'));
-    store.addPayload(
-      'request-1',
-      Buffer.from('{"event":"shop.updated","data":{"shop_id":"s1","name":"Aozora"}}'),
-    );
-    expect(matchOf(search)).toEqual(match);
-  });
-
-  test('has one line and whole characters', () => {
-    store.add(line('request-1', 'Accepted'));
-    store.addPayload('request-1', Buffer.from(`"${'🍣'.repeat(13)}\n  x[1]\n  y${'z'.repeat(200)}"`));
-    const [before = '', found, after = ''] = matchOf('x[1]') ?? [];
-    expect([before, found]).toEqual([`…${'🍣'.repeat(9)} `, 'x[1]']);
-    expect(after).toMatch(/^ yz+$/);
-  });
-
-  test('is not part of a list without a search', () => {
-    store.add(line('request-1', 'Accepted'));
-    expect(store.list({}).deliveries[0]).not.toHaveProperty('match');
+    store.addPayload('request-1', Buffer.from(given));
+    expect(store.list({ search }).deliveries[0]?.match).toEqual(match);
   });
 });
 
@@ -155,16 +130,14 @@ describe('changes', () => {
     store.add(processed('request-1'));
     expect(store.changedSince(0)?.map(({ id }) => id)).toEqual(['request-2', 'request-1']);
     expect(told).toEqual(['request-1', 'request-2', 'request-2']);
+    // A number of a later process.
+    expect(store.changedSince(1_000)).toBeUndefined();
   });
 
   test('are reported soon without a request', async () => {
     const told = new Promise((resolve) => store.subscribe(resolve));
     store.add(line('request-1', 'Accepted'));
     expect(await told).toBe('request-1');
-  });
-
-  test('of a later process are unknown', () => {
-    expect(store.changedSince(1)).toBeUndefined();
   });
 });
 
@@ -316,4 +289,17 @@ test.each([
   const feed = new LocalFeed();
   feed.onLog({ text });
   expect(feed.store.list({}).total).toBe(0);
+});
+
+test('a crash is a failed attempt of each message that the function had', () => {
+  const feed = new LocalFeed();
+  const attributes = { event: 'shop.updated', eventId: sha256Hex('request-1'), requestId: 'request-1' };
+  const messages = [{ messageId: 'message-1', attempt: 1, attributes }];
+  feed.store.add(line('request-1', 'Accepted'));
+  feed.onLog({ text: 'END', crash: { invocationId: 'i', error: 'Runtime.ExitError', messages } });
+  expect(feed.store.get('request-1')).toMatchObject({
+    state: 'retrying',
+    error: 'The function crashed (Runtime.ExitError)',
+    attempts: 1,
+  });
 });

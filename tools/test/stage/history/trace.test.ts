@@ -9,6 +9,7 @@ import { startTestStack } from '../../../../test/support/test-stack.ts';
 import { deriveHistory } from '../../../stage/history/derive-history.ts';
 import { findFacts } from '../../../stage/history/find-facts.ts';
 import { findPayload } from '../../../stage/history/find-payload.ts';
+import { queueOf } from '../../../stage/history/history.ts';
 import { LocalFeed } from '../../../stage/history/local-feed.ts';
 import { printTrace } from '../../../stage/history/print.ts';
 import { printSearch } from '../../../stage/history/search.ts';
@@ -163,6 +164,26 @@ describe('a processed delivery', () => {
       text: expect.stringContaining('The stage has no archive'),
     });
   });
+});
+
+test('rows need a person if, and only if, their message is on a queue that nothing consumes', async () => {
+  const queues = {
+    'girl.deleted': 'GirlDeletedDeadLetterQueueUrl',
+    quarantine: 'QuarantineQueueUrl',
+    unrouted: 'UnroutedQueueUrl',
+  };
+  const onQueues = Object.entries(queues).map(async ([name, output]) =>
+    (await stack.inspectQueue(stack.outputs[output] ?? '')).map(
+      ({ attributes }) => `${attributes.requestId} ${name}`,
+    ),
+  );
+  const expected = (await Promise.all(onQueues)).flat();
+  expect(expected).toHaveLength(3);
+  const rows = () => feed.store.list({}).deliveries.map((row) => `${row.id} ${queueOf(row)}`);
+  const inNeed = () => rows().filter((row) => !row.endsWith(' undefined'));
+  await eventually(async () => inNeed().length === expected.length || undefined);
+  expect(new Set(inNeed())).toEqual(new Set(expected));
+  expect(rows()).toHaveLength(5);
 });
 
 test('a dead letter says when SQS deletes it, is found by its new message, and is processed after a redrive', async () => {
