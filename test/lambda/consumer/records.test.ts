@@ -51,40 +51,37 @@ describe('an event', () => {
     });
   });
 
-  test.each(['0000-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z'])(
-    'keeps the time of receipt %s, the first or last that sorts as text',
-    (receivedAt) => {
-      const messageAttributes = { ...sample.messageAttributes, receivedAt: text(receivedAt) };
-      expect(readMetadata({ ...sample, messageAttributes }).receivedAt).toBe(receivedAt);
-    },
-  );
+  test.each([
+    ['0000-01-01T00:00:00.000Z', '0000-01-01T00:00:00.000Z'],
+    ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
+    // Not a time that sorts as text: then the queue's own.
+    ...['yesterday', '+012026-01-31T09:00:00Z', '-000001-01-31T09:00:00Z'].map((invalid) => [
+      invalid,
+      '2026-01-31T09:00:00.000Z',
+    ]),
+  ])('with the time of receipt %s was received at %s', (sent = '', received) => {
+    const messageAttributes = { ...sample.messageAttributes, receivedAt: text(sent) };
+    expect(readMetadata({ ...sample, messageAttributes }).receivedAt).toBe(received);
+  });
 
-  test.each(['yesterday', '+012026-01-31T09:00:00Z', '-000001-01-31T09:00:00Z'])(
-    'with the invalid time of receipt %s was received when its queue got it, or now',
-    async (invalid) => {
-      const messageAttributes = { ...sample.messageAttributes, receivedAt: text(invalid) };
-      expect(readMetadata({ ...sample, messageAttributes }).receivedAt).toBe('2026-01-31T09:00:00.000Z');
-      for (const SentTimestamp of ['99999999999999999', String(Date.UTC(12026))]) {
-        const record = { ...sample, attributes: { ...sample.attributes, SentTimestamp }, messageAttributes };
-        const { receivedAt } = readMetadata(record);
-        expect(Math.abs(Date.now() - Date.parse(receivedAt))).toBeLessThan(60_000);
-      }
+  test.each(['99999999999999999', String(Date.UTC(12026))])(
+    'without a valid time, not even of its queue (%s), was received now',
+    (SentTimestamp) => {
+      const attributes = { ...sample.attributes, SentTimestamp };
+      const { receivedAt } = readMetadata({ ...sample, attributes, messageAttributes: {} });
+      expect(Math.abs(Date.now() - Date.parse(receivedAt))).toBeLessThan(60_000);
     },
   );
 
   test.each([
-    { body: 'hello', reason: 'Not a usable event: body must be JSON' },
-    {
-      body: JSON.stringify({ ...payload, event: 'user.updated', data: { user_id: 'u' } }),
-      reason: 'Wrong event for this queue, which is for shop.updated',
-    },
-    {
-      body: JSON.stringify({ ...payload, event: 'example.unknown' }),
-      reason: 'Wrong event for this queue, which is for shop.updated',
-    },
-  ])('is not read from a message that is $reason', async ({ body, reason }) => {
+    ['hello', 'Not a usable event: body must be JSON'],
+    ...[{ event: 'user.updated', data: { user_id: 'u' } }, { event: 'example.unknown' }].map((other) => [
+      JSON.stringify({ ...payload, ...other }),
+      'Wrong event for this queue, which is for shop.updated',
+    ]),
+  ])('is not read from %s: %s', async (body = '', message) => {
     await expect(readRecord('shop.updated', { ...sample, body })).rejects.toThrow(
-      expect.objectContaining({ name: 'UnprocessableMessageError', message: reason }),
+      expect.objectContaining({ name: 'UnprocessableMessageError', message }),
     );
   });
 });
@@ -246,30 +243,26 @@ describe('the wait while CloudFront has too many invalidations in progress', () 
   });
 });
 
-describe('a failure', () => {
-  test.each([
-    new UnprocessableMessageError('x'),
-    new TooLargeToArchiveError('x'),
-    ...['NoSuchKey', 'ValidationException', 'SerializationException', 'InvalidMessageContents'].map((name) =>
-      failed(name),
-    ),
-    ...['InvalidParameter', 'InvalidParameterException'].map((name) => failed(name)),
-    ...['InvalidParameterValue', 'InvalidParameterValueException'].map((name) => failed(name)),
-  ])('is permanent: $name', (error) => {
-    expect(isPermanent(error)).toBe(true);
-  });
+test.each([
+  new UnprocessableMessageError('x'),
+  new TooLargeToArchiveError('x'),
+  ...['NoSuchKey', 'ValidationException', 'SerializationException', 'InvalidMessageContents'].map((name) =>
+    failed(name),
+  ),
+  ...['InvalidParameter', 'InvalidParameterException'].map((name) => failed(name)),
+  ...['InvalidParameterValue', 'InvalidParameterValueException'].map((name) => failed(name)),
+])('a failure is permanent: $name', (error) => {
+  expect(isPermanent(error)).toBe(true);
+});
 
-  test.each([
-    failed('ThrottlingException'),
-    failed('TimeoutError'),
-    failed('InternalServerError'),
-    failed('AccessDeniedException'),
-    failed('NoSuchDistribution'),
-    failed('ResourceNotFoundException'),
-    failed('Error', { code: 'ECONNRESET' }),
-    new TypeError('x'),
-    { name: 'NoSuchKey' },
-  ])('is transient: $name', (error) => {
-    expect(isPermanent(error)).toBe(false);
-  });
+test.each([
+  ...['ThrottlingException', 'TimeoutError', 'InternalServerError', 'AccessDeniedException'].map((name) =>
+    failed(name),
+  ),
+  ...['NoSuchDistribution', 'ResourceNotFoundException'].map((name) => failed(name)),
+  failed('Error', { code: 'ECONNRESET' }),
+  new TypeError('x'),
+  { name: 'NoSuchKey' },
+])('a failure is transient: $name', (error) => {
+  expect(isPermanent(error)).toBe(false);
 });

@@ -61,16 +61,6 @@ describe("the archive's record of a settled message has all known fields:", () =
     expect(await recordOf(newer, 'Duplicate')).toMatchObject(commonFields(newer));
   });
 
-  test('DeadLettered, with the reason', async () => {
-    const sent = message(own('not JSON'));
-    expect(await consume([sent])).toEqual([]);
-    expect(await recordOf(sent)).toEqual({
-      ...commonFields(sent),
-      outcome: 'DeadLettered',
-      failureReason: 'UnprocessableMessageError: Not a usable event: body must be JSON',
-    });
-  });
-
   test('of a payload in S3: with its key, and a long shop id as a hash', async () => {
     const payloadKey = `shop.updated/${own('large')}`;
     const shopId = 'x'.repeat(2049);
@@ -89,29 +79,28 @@ describe("the archive's record of a settled message has all known fields:", () =
 });
 
 describe('a message of a replay', () => {
-  test.each([
-    { kind: 'whose payload is in the message', isStored: false },
-    { kind: 'whose payload is in S3', isStored: true },
-  ])('$kind is logged and counted, and its record has no payload', async ({ isStored }) => {
-    const payload = JSON.stringify(shop('replayed'));
-    const payloadKey = `shop.updated/${own('replayed')}`;
-    if (isStored) await storePayload(payloadKey, payload);
-    const sent = message(payload, { replay: JSON.stringify(REPLAY), ...(isStored && { payloadKey }) });
-    expect(await consume([sent])).toEqual([]);
-    expect(linesOf(sent)).toEqual([expect.objectContaining({ message: 'Processed', replay: REPLAY.name })]);
-    expect(linesOf(sent)[0]).not.toHaveProperty('latencyMs');
-    expect(lines.metrics.map(({ name, dimensions }) => ({ name, ...dimensions }))).toEqual([
-      { name: 'Replayed', service: 'shop-updated', event: 'shop.updated' },
-    ]);
-    const record = await recordOf(sent);
-    expect(record).toMatchObject({ outcome: 'Processed', replay: REPLAY, shopId: own('replayed') });
-    expect(record).not.toHaveProperty('body');
-    expect(record).not.toHaveProperty('payloadKey');
-  });
+  test.each([{ isStored: false }, { isStored: true }])(
+    'is logged and counted, and its record has no payload: $isStored',
+    async ({ isStored }) => {
+      const payload = JSON.stringify(shop('replayed'));
+      const payloadKey = `shop.updated/${own('replayed')}`;
+      if (isStored) await storePayload(payloadKey, payload);
+      const sent = message(payload, { replay: JSON.stringify(REPLAY), ...(isStored && { payloadKey }) });
+      expect(await consume([sent])).toEqual([]);
+      expect(linesOf(sent)).toEqual([expect.objectContaining({ message: 'Processed', replay: REPLAY.name })]);
+      expect(linesOf(sent)[0]).not.toHaveProperty('latencyMs');
+      expect(lines.metrics.map(({ name, dimensions }) => ({ name, ...dimensions }))).toEqual([
+        { name: 'Replayed', service: 'shop-updated', event: 'shop.updated' },
+      ]);
+      const record = await recordOf(sent);
+      expect(record).toMatchObject({ outcome: 'Processed', replay: REPLAY, shopId: own('replayed') });
+      expect(record).not.toHaveProperty('body');
+      expect(record).not.toHaveProperty('payloadKey');
+    },
+  );
 
   test('whose attribute is malformed becomes a dead letter at once, without effect', async () => {
-    const replay = JSON.stringify({ ...REPLAY, mode: 'wipe' });
-    const sent = message(shop('odd'), { replay });
+    const sent = message(shop('odd'), { replay: JSON.stringify({ ...REPLAY, mode: 'wipe' }) });
     expect(await consume([sent])).toEqual([]);
     expect(await recordOf(sent)).toMatchObject({
       outcome: 'DeadLettered',
@@ -132,6 +121,10 @@ describe('a permanent failure', () => {
       failedAt: { StringValue: expect.stringMatching(/^\d{4}-.*Z$/) },
     });
     expect(await rowOf('good')).toHaveProperty('version');
+    expect(await recordOf(poison)).toMatchObject({
+      outcome: 'DeadLettered',
+      failureReason: 'UnprocessableMessageError: Not a usable event: body must be JSON',
+    });
   });
 
   test('is retried if the dead-letter queue does not accept it', async () => {
@@ -208,18 +201,16 @@ test('large payloads of a batch are read one after the other, because each may n
   }
   const send = S3Client.prototype.send as (command: unknown) => Promise<void>;
   let reading = 0;
-  const together: number[] = [];
+  let together = 0;
   jest.spyOn(S3Client.prototype, 'send').mockImplementation(async function (this: S3Client, command) {
     reading += 1;
-    together.push(reading);
-    try {
-      return await send.call(this, command);
-    } finally {
+    together = Math.max(together, reading);
+    return await send.call(this, command).finally(() => {
       reading -= 1;
-    }
+    });
   });
   expect(await consume(sent)).toEqual([]);
-  expect(together).toEqual([1, 1, 1]);
+  expect(together).toBe(1);
 });
 
 test('a message that is nested 400,000 deep has its effect', async () => {
@@ -229,11 +220,15 @@ test('a message that is nested 400,000 deep has its effect', async () => {
 });
 
 describe('archiving', () => {
-  test('takes one call per batch', async () => {
+  test('takes one call per batch, and none without settled messages or on a stage without an archive', async () => {
     inject({ service: 'firehose', kind: 'slow', milliseconds: 0 });
     const before = faults.counts.slow;
     const batch = [0, 1, 2].map((index) => message(shop(index)));
     expect(await consume(batch)).toEqual([]);
+    expect(await consume([])).toEqual([]);
+    const other = await load({ ARCHIVE_STREAM: '' });
+    expect(await consume([message(shop('unarchived'))], other)).toEqual([]);
+    expect(await rowOf('unarchived')).toBeDefined();
     expect(faults.counts.slow - before).toBe(1);
     for (const sent of batch) expect(await recordOf(sent)).toMatchObject({ body: sent.body });
   });
@@ -314,21 +309,9 @@ describe('archiving', () => {
     ]);
     expect(await queues.count(aws.outputs.ShopUpdatedDeadLetterQueueUrl)).toBe(before + 1);
   });
-
-  test('is skipped without settled messages, and on a stage without an archive', async () => {
-    inject({ service: 'firehose', kind: 'slow', milliseconds: 0 });
-    const before = faults.counts.slow;
-    expect(await consume([])).toEqual([]);
-    const other = await load({ ARCHIVE_STREAM: '' });
-    expect(await consume([message(shop('unarchived'))], other)).toEqual([]);
-    expect(await rowOf('unarchived')).toBeDefined();
-    expect(faults.counts.slow).toBe(before);
-  });
 });
 
 describe('a batch whose messages are processed in parallel', () => {
-  const ago = (milliseconds: number) => new Date(Date.now() - milliseconds).toISOString();
-
   test('has the right keys in every log line, and one about the start of each attempt from the second on', async () => {
     inject({ service: 's3', kind: 'throttled' });
     const batch = [
@@ -358,14 +341,15 @@ describe('a batch whose messages are processed in parallel', () => {
   });
 
   test('the latency of an effect counts from the receipt, and is 0 if the receiver’s clock is ahead', async () => {
-    const [past, future] = [ago(HOUR), ago(-HOUR)].map((receivedAt) =>
-      message(shop(receivedAt), { receivedAt }),
-    ) as [SQSRecord, SQSRecord];
-    await consume([past, future]);
-    const latencies = [past, future].map((sent) => Number(linesOf(sent)[0]?.latencyMs));
-    expect(latencies).toEqual([expect.any(Number), 0]);
-    expect(latencies[0]).toBeGreaterThanOrEqual(HOUR);
-    expect(latencies[0]).toBeLessThan(HOUR + 60_000);
+    const sent = [HOUR, -HOUR].map((age) => {
+      const receivedAt = new Date(Date.now() - age).toISOString();
+      return message(shop(receivedAt), { receivedAt });
+    });
+    await consume(sent);
+    const [late = 0, ahead] = sent.map((one) => Number(linesOf(one)[0]?.latencyMs));
+    expect(late - HOUR).toBeGreaterThanOrEqual(0);
+    expect(late - HOUR).toBeLessThan(60_000);
+    expect(ahead).toBe(0);
   });
 
   test('metrics count problems: some by event, all by function', async () => {
@@ -393,15 +377,7 @@ describe('a batch whose messages are processed in parallel', () => {
 });
 
 const word = fc.oneof(
-  fc.constantFrom(
-    '2026-01-31T09:00:00.000Z',
-    '+012026-01-31T09:00:00Z',
-    '-1',
-    'NaN',
-    '__proto__',
-    '../../x',
-    ' ',
-  ),
+  fc.constantFrom('2026-01-31T09:00:00.000Z', '+012026-01-31T09:00:00Z', 'NaN', '__proto__', '../../x', ' '),
   fc.constantFrom('x'.repeat(3000), '{"name":"any","mode":"repair","notify":true}'),
   fc.string({ unit: anyCharacter, minLength: 1, maxLength: 20 }),
 );
@@ -429,10 +405,6 @@ const batchWith = (usable: string) =>
         ApproximateFirstReceiveTimestamp: word,
       }),
       messageAttributes: fc.dictionary(attributeName, attributeValue, { maxKeys: 10 }),
-      md5OfBody: fc.constant(''),
-      eventSource: fc.constant('aws:sqs'),
-      eventSourceARN: fc.constant('arn:aws:sqs:us-east-1:000000000000:queue'),
-      awsRegion: fc.constant('us-east-1'),
     }),
     { maxLength: 10, selector: ({ messageId }) => messageId },
   );
@@ -448,7 +420,7 @@ test('every record of every batch settles or comes back, and nothing is thrown',
     failed += left.length;
     done += sent.length - left.length;
   });
-  await fc.assert(settles, { numRuns: 40 });
+  await fc.assert(settles, { numRuns: 25 });
   // Otherwise the batches would prove nothing.
   expect(Math.min(done, failed)).toBeGreaterThan(0);
 });
