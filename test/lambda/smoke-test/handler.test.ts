@@ -151,46 +151,53 @@ const success = {
 };
 const failure = (Reason: string) => ({ ...success, Status: 'FAILED', Reason });
 
-test('the answer is sent to CloudFormation’s URL by PUT, without a content type', async () => {
-  await request('Create');
-  expect(cloudFormation.requests).toEqual([
-    expect.objectContaining({ method: 'PUT', path: '/bucket/key?X-Amz-Signature=of-the-url' }),
-  ]);
-  expect(cloudFormation.requests[0]?.headers['content-type']).toBe('');
-});
-
-test('an answer that CloudFormation rejects fails the invocation, so that Lambda repeats it', async () => {
-  responseStatus = 403;
-  await expect(request('Delete')).rejects.toThrow(/^CloudFormation refused the answer with 403$/);
-});
-
-test('the invocation fails if CloudFormation does not answer in time', async () => {
-  responseStatus = undefined;
-  await expect(request('Delete')).rejects.toThrow('timeout');
-});
-
-describe('nothing is invoked', () => {
-  test('on Delete, which succeeds at once', async () => {
-    expect(await request('Delete', { ResourceProperties: {} })).toEqual(success);
-    expect(invoked).toEqual([]);
+describe('the answer', () => {
+  test('is sent to CloudFormation’s URL by PUT, without a content type', async () => {
+    await request('Create');
+    expect(cloudFormation.requests).toEqual([
+      expect.objectContaining({
+        method: 'PUT',
+        path: '/bucket/key?X-Amz-Signature=of-the-url',
+        headers: expect.objectContaining({ 'content-type': '' }),
+      }),
+    ]);
   });
 
   test.each([
-    { lower: 'the receiver', before: { ...properties, Receiver: arnOf('receiver', 18) } },
-    {
-      lower: 'a consumer',
-      before: { ...properties, Consumers: properties.Consumers.with(2, arnOf(services[2] ?? '', 18)) },
+    [403, /^CloudFormation refused the answer with 403$/],
+    [undefined, /timeout/],
+  ])(
+    'fails the invocation if CloudFormation answers %s, so that Lambda repeats it',
+    async (status, reason) => {
+      responseStatus = status;
+      await expect(request('Delete')).rejects.toThrow(reason);
     },
-  ])('on an update to a lower version of $lower, which is CloudFormation’s rollback', async ({ before }) => {
-    expect(await request('Update', { OldResourceProperties: before })).toEqual(success);
+  );
+});
+
+describe('nothing is invoked', () => {
+  test.each([
+    ['Delete', { ResourceProperties: {} }],
+    // CloudFormation's rollback.
+    ['Update', { OldResourceProperties: { ...properties, Receiver: arnOf('receiver', 18) } }],
+    [
+      'Update',
+      {
+        OldResourceProperties: {
+          ...properties,
+          Consumers: properties.Consumers.with(2, arnOf(services[2] ?? '', 18)),
+        },
+      },
+    ],
+  ] as const)('on %s, or to a lower version: %j', async (type, options) => {
+    expect(await request(type, options)).toEqual(success);
     expect(invoked).toEqual([]);
   });
 
   test.each(['arn:aws:lambda:us-east-1:0:function:r', 'arn:aws:lambda:us-east-1:0:function:r:17:18'])(
     'if the resource names no versions, such as %s; every wrong property is named',
     async (Receiver) => {
-      const ResourceProperties = { Receiver, Consumers: 'x' };
-      expect(await request('Create', { ResourceProperties })).toEqual(
+      expect(await request('Create', { ResourceProperties: { Receiver, Consumers: 'x' } })).toEqual(
         failure(
           'ResourceProperties: Receiver must be a function ARN with its version; ' +
             'Consumers must be an array of function ARNs with their versions',
@@ -202,51 +209,46 @@ describe('nothing is invoked', () => {
 });
 
 test.each([
-  { before: 'version 6', OldResourceProperties: { ...properties, Receiver: arnOf('receiver', 6) } },
-  { before: 'version 7', OldResourceProperties: properties },
-  { before: 'no version', OldResourceProperties: {} },
-  { before: 'a removed consumer', OldResourceProperties: { ...properties, Consumers: [arnOf('other', 8)] } },
-])('an update from $before is tested', async ({ OldResourceProperties }) => {
+  ['version 6', { ...properties, Receiver: arnOf('receiver', 6) }],
+  ['the same version', properties],
+  ['no version', {}],
+  ['a removed consumer', { ...properties, Consumers: [arnOf('other', 8)] }],
+])('an update from %s is tested', async (_, OldResourceProperties) => {
   expect(await request('Update', { OldResourceProperties })).toEqual(success);
   expect(invoked.toSorted()).toEqual(['receiver', SIGNED, ...services].toSorted());
 });
 
 describe('a deployment fails', () => {
   const wrong = 'instead of 401 to a wrong signature';
+  const right = 'instead of 200 to a correct signature';
   const noSecret = 'could not get a signed request, because the secret cannot be read';
+  const parked = { ...QUEUED, body: '{"status":"parked","eventId":"e"}' };
 
   test.each([
-    { answer: returning({ statusCode: 200 }), reason: `answered 200 ${wrong}` },
-    { answer: returning({ statusCode: '401' }), reason: `returned no HTTP answer ${wrong}` },
-    { answer: { status: 200, body: 'x' }, reason: `returned no HTTP answer ${wrong}` },
-    {
-      answer: failing({ errorType: 'Runtime.ImportModuleError', errorMessage: 'the secret' }),
-      reason: 'failed with Runtime.ImportModuleError: see its log',
-    },
-    {
-      answer: failing({ errorType: 'the secret is x' }),
-      reason: 'failed with an error without a type: see its log',
-    },
-    {
-      answer: refusing(404, 'ResourceNotFoundException'),
-      reason: 'could not be invoked: ResourceNotFoundException',
-    },
-  ])('if its receiver $reason', async ({ answer, reason }) => {
-    answers.receiver = [answer];
+    ['receiver', returning({ statusCode: 200 }), `answered 200 ${wrong}`],
+    ['receiver', returning({ statusCode: '401' }), `returned no HTTP answer ${wrong}`],
+    ['receiver', { status: 200, body: 'x' }, `returned no HTTP answer ${wrong}`],
+    [
+      'receiver',
+      failing({ errorType: 'Runtime.ImportModuleError', errorMessage: 'the secret' }),
+      'failed with Runtime.ImportModuleError: see its log',
+    ],
+    [
+      'receiver',
+      failing({ errorType: 'the secret is x' }),
+      'failed with an error without a type: see its log',
+    ],
+    [
+      'receiver',
+      refusing(404, 'ResourceNotFoundException'),
+      'could not be invoked: ResourceNotFoundException',
+    ],
+    [SIGNED, returning({ statusCode: 400 }), `answered 400 ${right}`],
+    [SIGNED, returning(parked), 'did not queue an event of a known kind'],
+  ])('if a probe (%s) gets %j', async (probe, answer, reason) => {
+    answers[probe] = [answer];
     expect(await request('Create')).toEqual(failure(`receiver:17 ${reason}`));
-    expect(invoked.filter((service) => service === 'receiver')).toHaveLength(1);
-  });
-
-  test('if its receiver answers 400 to a correct signature', async () => {
-    answers[SIGNED] = [returning({ statusCode: 400 })];
-    expect(await request('Create')).toEqual(
-      failure('receiver:17 answered 400 instead of 200 to a correct signature'),
-    );
-  });
-
-  test('if its receiver parks an event of a known kind', async () => {
-    answers[SIGNED] = [returning({ ...QUEUED, body: '{"status":"parked","eventId":"e"}' })];
-    expect(await request('Create')).toEqual(failure('receiver:17 did not queue an event of a known kind'));
+    expect(invoked.filter((one) => one === probe)).toHaveLength(1);
   });
 
   test('if its receiver takes a correct signature for a wrong one', async () => {
@@ -254,7 +256,7 @@ describe('a deployment fails', () => {
       returning(service === 'receiver' ? { statusCode: 401 } : { batchItemFailures: [] });
     endTimeAt(SIGNED, 2);
     expect(await request('Create')).toEqual(
-      failure('receiver:17 answered 401 instead of 200 to a correct signature before the time limit'),
+      failure(`receiver:17 answered 401 ${right} before the time limit`),
     );
   });
 
@@ -273,10 +275,9 @@ describe('a deployment fails', () => {
   });
 
   test('with a reason of at most 1,500 characters', async () => {
-    const long = 'x'.repeat(100);
-    for (const service of services) answers[service] = [failing({ errorType: long })];
+    const errorType = 'x'.repeat(100);
     const Consumers = Array.from({ length: 20 }, () => arnOf(services[0] ?? ''));
-    answers[services[0] ?? ''] = Consumers.map(() => failing({ errorType: long }));
+    answers[services[0] ?? ''] = Consumers.map(() => failing({ errorType }));
     const { Reason } = await request('Create', { ResourceProperties: { ...properties, Consumers } });
     expect(Reason).toHaveLength(1500);
   });
@@ -293,27 +294,12 @@ describe('a deployment fails', () => {
   });
 
   test.each([
-    {
-      problem: 'cannot be invoked',
-      answer: () => refusing(403, 'AccessDeniedException'),
-      reason: 'could not be invoked: AccessDeniedException',
-    },
-    {
-      problem: 'cannot read its secret',
-      answer: () => returning({ statusCode: 500 }),
-      reason: `answered 500 ${wrong}`,
-    },
-    {
-      problem: 'cannot be sent a signed request, for lack of a permission',
-      answer: () => {
-        secretStatus = 400;
-        return returning({ statusCode: 401 });
-      },
-      reason: `${noSecret}: AccessDeniedException`,
-      call: 'secret',
-    },
-  ])('if its receiver $problem until the time is up', async ({ answer, reason, call = 'receiver' }) => {
-    answers.receiver = Array.from({ length: 9 }, () => answer());
+    ['receiver', 200, refusing(403, 'AccessDeniedException'), 'could not be invoked: AccessDeniedException'],
+    ['receiver', 200, returning({ statusCode: 500 }), `answered 500 ${wrong}`],
+    ['secret', 400, returning({ statusCode: 401 }), `${noSecret}: AccessDeniedException`],
+  ])('if a transient problem lasts until the time is up: %s', async (call, status, answer, reason) => {
+    secretStatus = status;
+    answers.receiver = Array.from({ length: 9 }, () => answer);
     endTimeAt(call, 2);
     expect(await request('Create')).toEqual(failure(`receiver:17 ${reason} before the time limit`));
   });
@@ -329,15 +315,13 @@ describe('a deployment fails', () => {
   });
 });
 
-describe('transient problems of a new deployment are waited for', () => {
-  test.each([
-    { problem: 'a permission that has not spread', answer: refusing(403, 'AccessDeniedException') },
-    { problem: 'a version that is Pending', answer: refusing(409, 'ResourceConflictException') },
-    { problem: 'a secret that cannot be read yet', answer: returning({ statusCode: 500 }) },
-    { problem: 'a secret that is just being rotated', probe: SIGNED, answer: returning({ statusCode: 401 }) },
-  ])('$problem', async ({ answer, probe = 'receiver' }) => {
-    answers[probe] = [answer];
-    expect(await request('Create')).toEqual(success);
-    expect(invoked.filter((one) => one === probe)).toHaveLength(2);
-  });
+test.each([
+  ['a permission that has not spread', 'receiver', refusing(403, 'AccessDeniedException')],
+  ['a version that is Pending', 'receiver', refusing(409, 'ResourceConflictException')],
+  ['a secret that cannot be read yet', 'receiver', returning({ statusCode: 500 })],
+  ['a secret that is just being rotated', SIGNED, returning({ statusCode: 401 })],
+])('a transient problem of a new deployment is waited for: %s', async (_, probe, answer) => {
+  answers[probe] = [answer];
+  expect(await request('Create')).toEqual(success);
+  expect(invoked.filter((one) => one === probe)).toHaveLength(2);
 });
