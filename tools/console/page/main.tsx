@@ -40,7 +40,7 @@ function Start() {
   return (
     <>
       <header class="top">
-        <span class="brand">
+        <span class="brand row">
           <img src="/logo.svg" width="20" height="20" alt="" />
           <span class="brand-title">Partner webhooks</span>
         </span>

@@ -23,7 +23,7 @@ export function TopBar({ views, current }: TopBarProps) {
   const { start } = useRun();
   return (
     <header class="top">
-      <a class="brand" href={formatRoute({ view: 'deliveries' })} title={stack.title}>
+      <a class="brand row" href={formatRoute({ view: 'deliveries' })} title={stack.title}>
         <img src="/logo.svg" width="20" height="20" alt="" />
         <span class={stack.local ? 'brand-title' : 'brand-title badge tone-warning'}>{stack.title}</span>
       </a>

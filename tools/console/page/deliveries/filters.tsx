@@ -14,7 +14,7 @@ const PAUSE_MS = 200;
 
 /** @param onLeave called to move the focus to the list */
 export const Filters = ({ onLeave }: { onLeave: () => void }) => (
-  <search class="filters">
+  <search class="filters row grow">
     <SearchBox onLeave={onLeave} />
     <fieldset class="row" aria-label="Outcome">
       {OUTCOMES.map((name) => (

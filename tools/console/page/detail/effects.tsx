@@ -24,7 +24,7 @@ function ItemCard({ effect: { table, key, at, before, after, now, written } }: {
   const versions = isKnown ? { Before: before, After: after } : { Now: now };
   return (
     <article class="card">
-      <header>
+      <header class="row">
         <h4>{outputTitle(table)}</h4>
         <span class="mono grow">
           <Visible text={key} />
@@ -113,7 +113,7 @@ const sorted = (_key: string, value: unknown) =>
 
 const NotificationCard = ({ effect: { topic, at, subject, texts } }: { effect: NotificationEffect }) => (
   <article class="card">
-    <header>
+    <header class="row">
       <h4 class="grow">{outputTitle(topic)} notification</h4>
       <Badge>Sent</Badge>
       <Time at={at} milliseconds />

@@ -62,7 +62,7 @@ export function Faults() {
         <Button type="submit" kind="primary" busy={busy}>
           Break
         </Button>
-        <p class="soft grow prose" role="status">
+        <p class="soft grow" role="status">
           {FAULT_WAYS[way]?.does} {FAULT_SERVICES[service.value].expect} Only functions and event sources are
           affected, until you clear it.
         </p>

@@ -57,7 +57,7 @@ export function NeedsYouView() {
       <div class="stack">
         {(all.length > 0 || queue !== '' || shop !== '') && (
           <header class="row">
-            <h2 class="grow intro">
+            <h2 class="grow">
               {counted(countOf(messages), 'message')}, {counted(groupsOf(messages).length, 'reason')}
             </h2>
             <select
@@ -149,7 +149,7 @@ function Groups({ messages, act }: ActProps) {
           width: 'minmax(0, 1fr)',
           cell: ({ id, reason }) => (
             <Disclose open={isOpen(id)} onToggle={() => turn(id)}>
-              <span class={isOpen(id) ? undefined : 'clamped'}>
+              <span class={isOpen(id) ? undefined : 'cut'}>
                 <Visible text={reason} />
               </span>
             </Disclose>
@@ -179,7 +179,6 @@ function MessageTable({ label, messages, act }: ActProps & { label: string }) {
   return (
     <>
       <Table
-        class="messages"
         label={label}
         rows={messages.slice(0, count.value)}
         idOf={({ id }) => id}

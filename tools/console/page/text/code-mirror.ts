@@ -66,10 +66,10 @@ function nameElement(code: number): HTMLElement {
 }
 
 const COLOURS = HighlightStyle.define([
-  { tag: tags.propertyName, color: 'var(--json-key)' },
-  { tag: tags.string, color: 'var(--json-string)' },
-  { tag: tags.number, color: 'var(--json-number)' },
-  { tag: [tags.bool, tags.null], color: 'var(--json-literal)' },
+  { tag: tags.propertyName, color: 'var(--accent)' },
+  { tag: tags.string, color: 'var(--good)' },
+  { tag: tags.number, color: 'var(--info)' },
+  { tag: [tags.bool, tags.null], color: 'var(--warning)' },
 ]);
 
 const THEME = EditorView.theme({
@@ -83,7 +83,7 @@ const THEME = EditorView.theme({
   '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
     background: 'var(--accent-soft)',
   },
-  '.cm-gutters': { background: 'none', border: '0', color: 'var(--text-faint)' },
+  '.cm-gutters': { background: 'none', border: '0', color: 'var(--text-soft)' },
   '.cm-lineNumbers .cm-gutterElement': { padding: '0 1ch 0 calc(8px + 1ch)', minWidth: '0' },
   '.invisible': { background: 'var(--warning-soft)', color: 'var(--warning)', fontSize: '0.85em' },
 });

@@ -11,7 +11,7 @@ export function Copy({ text, label }: { text: string; label: string }) {
   const copied = useSignal(false);
   return (
     <IconButton
-      class={copied.value ? 'copy is-copied' : 'copy'}
+      class="copy"
       icon={copied.value ? 'check' : 'copy'}
       label={copied.value ? 'Copied' : label}
       onClick={async () => {

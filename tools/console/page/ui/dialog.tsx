@@ -45,14 +45,14 @@ export function Dialog({ title, onClose, onKeyDown, actions, width = 'narrow', c
       // A browser closes a dialog that has refused to close several times. Then it is opened again.
       onClose={() => element.current?.isConnected && open()}
     >
-      <div class="dialog-frame">
-        <header class="dialog-head row">
-          <h2 id={heading}>{title}</h2>
-          <IconButton icon="close" label="Close" onClick={onClose} />
-        </header>
-        <div class="dialog-body stack">{children}</div>
-        {actions !== undefined && <footer class="dialog-actions row">{actions}</footer>}
-      </div>
+      <header class="row">
+        <h2 id={heading} class="grow">
+          {title}
+        </h2>
+        <IconButton icon="close" label="Close" onClick={onClose} />
+      </header>
+      <div class="dialog-body stack">{children}</div>
+      {actions !== undefined && <footer class="dialog-actions row">{actions}</footer>}
     </dialog>
   );
 }

@@ -75,7 +75,7 @@ export function Menu({ button, label, items }: MenuProps) {
           >
             <span>
               {text}
-              {note !== undefined && <span class="note-line hint soft">{note}</span>}
+              {note !== undefined && <span class="hint">{note}</span>}
             </span>
             <KeyHint of={keyHint} />
           </button>

@@ -19,17 +19,16 @@ interface TableProps<Row> {
   idOf: (row: Row) => string;
   /** Content below an expanded row. */
   below?: (row: Row) => ComponentChildren;
-  class?: string;
 }
 
 /** A table of few rows. It uses ARIA roles and not table elements, because its rows share the tracks of a CSS grid. */
-export function Table<Row>({ label, columns, rows, idOf, below, class: more = '' }: TableProps<Row>) {
+export function Table<Row>({ label, columns, rows, idOf, below }: TableProps<Row>) {
   const own = useNextFocus(rows.map(idOf));
   return (
     <div
       {...own}
       role="table"
-      class={`table ${more}`}
+      class="table"
       style={{ '--tracks': columns.map(({ width = 'auto' }) => width).join(' ') }}
       aria-label={label}
     >
