@@ -3,7 +3,7 @@ import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { hookctlGroup } from './terminal/command.ts';
-import { USAGE_ERROR, UsageError } from './terminal/command-error.ts';
+import { systemErrorText, USAGE_ERROR, UsageError } from './terminal/command-error.ts';
 import { enterProject } from './terminal/project-folder.ts';
 import { swallowedOptions } from './terminal/swallowed-options.ts';
 
@@ -73,7 +73,7 @@ export async function main(args: readonly string[]): Promise<void> {
 async function messageOf(error: unknown): Promise<unknown> {
   if (!(error instanceof Error)) return error;
   if (EXPECTED.has(error.name)) return error.message;
-  const text = syntaxError(error);
+  const text = systemErrorText(error) ?? syntaxError(error);
   if (text !== undefined) return text;
   if ('code' in error && error.code === 'ERR_MODULE_NOT_FOUND') {
     const { incompleteEvents } = await import('./generate/event-index.ts');

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Option } from '@commander-js/extra-typings';
 import { endWithNpm } from '../start/end-with-npm.ts';
 import { inspectedFunction, withPorts } from '../start/inspected-functions.ts';
@@ -5,6 +6,7 @@ import { assertPorts, type WantedPort } from '../start/ports.ts';
 import { assertOwnSecret, publicHost } from '../start/public-host.ts';
 import { runStack, type StartSettings } from '../start/run-stack.ts';
 import { hookctlCommand } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
 import { gatewayOption, jsonOption, port, secretOption } from '../terminal/options.ts';
 
 export const command = hookctlCommand(
@@ -52,6 +54,7 @@ async function start(settings: StartSettings): Promise<void> {
   assertOwnSecret(publicHosts, secret);
   const inspected = withPorts(inspect, Object.values(portsOf(settings)));
   const ports = wantedPorts(settings, inspected);
+  assertOpenFiles();
   await assertPorts(ports);
   await endWithNpm();
   const { pageCommands } = await import('./page-commands.ts');
@@ -59,6 +62,17 @@ async function start(settings: StartSettings): Promise<void> {
   if (options === undefined) return;
   const { runNextStacks } = await import('../start/next-stack.ts');
   process.exitCode = await runNextStacks(options);
+}
+
+/** Files and connections that a busy stack opens: 180, on 2026-11-28. The default limit of Linux is 1,024. */
+const MIN_OPEN_FILES = 256;
+
+/** @throws CommandError if this process may open too few files. With fewer, functions fail one after the other */
+function assertOpenFiles(): void {
+  if (process.platform !== 'linux') return;
+  const [, limit = ''] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+  if (limit !== '' && Number(limit) < MIN_OPEN_FILES)
+    throw new CommandError(`Only ${limit} open files are allowed. Raise the limit: ulimit -n 1024`);
 }
 
 /** The ports of the stack, by the names of their options. */

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -9,6 +9,9 @@ import { readSamples } from '../../../events/samples.ts';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { COMMAND_GROUPS } from '../../program.ts';
 import { type Ended, freePort, occupyPort, Project, refusal } from './project.ts';
+
+/** Id of the user nobody. */
+const NOBODY = 65_534;
 
 let project: Project;
 
@@ -292,14 +295,50 @@ describe("on a major version of Node.js that is not Lambda's", () => {
     );
   });
 
-  test('each entry point says that Node.js is not installed, and how to install it', async () => {
-    await rm(other.path('node_modules'));
-    const line = `${found} An install script of the package node installs it. Run: npm ci --ignore-scripts=false`;
+  test('each entry point says that Node.js, or all packages, are not installed, and how to install them', async () => {
     const entries = [
       ['tools/hookctl.js', 'start'],
       ['bin/cdk.js'],
       [resolve('node_modules/jest/bin/jest.js')],
     ];
-    for (const args of entries) expect(await run(args)).toEqual(refusal(line));
+    const every = async (line: string) => {
+      for (const args of entries) expect(await run(args)).toEqual(refusal(line));
+    };
+    await rm(other.path('node_modules'));
+    await every(
+      'Packages are missing. Run: npm ci --include=dev (with NODE_ENV=production or omit=dev, npm leaves out those for development)',
+    );
+    await mkdir(other.path('node_modules/node'), { recursive: true });
+    await writeFile(other.path('node_modules/node/package.json'), '{}');
+    await every(
+      `${found} An install script of the package node installs it. Run: npm ci --ignore-scripts=false`,
+    );
+  });
+});
+
+describe('start says what this machine must allow:', () => {
+  const args = ['start', '--no-watch', '--port', '0', '--aws-port', '0'];
+
+  (process.platform === 'linux' ? test : test.skip)('enough open files', async () => {
+    const command = `ulimit -n 64; exec "$0" tools/hookctl.js ${args.join(' ')}`;
+    expect(await run('bash', ['-c', command, process.execPath])).toEqual(
+      refusal('Only 64 open files are allowed. Raise the limit: ulimit -n 1024'),
+    );
+  });
+
+  // Nobody owns the project's folder. Root may write everywhere.
+  (process.getuid?.() === 0 ? test : test.skip)('a folder that can be written', async () => {
+    await chmod(project.path('.'), 0o755);
+    const ended = await new Promise<Ended>((done) => {
+      const as = { cwd: project.path('.'), uid: NOBODY, gid: NOBODY };
+      execFile(process.execPath, ['tools/hookctl.js', ...args], as, (error, stdout, stderr) =>
+        done({ code: Number(error?.code ?? 0), stdout, stderr }),
+      );
+    });
+    expect(ended).toEqual(
+      refusal(
+        'Permission denied: .local. Use a checkout that belongs to you, in a folder that can be written',
+      ),
+    );
   });
 });
