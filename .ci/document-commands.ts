@@ -127,11 +127,11 @@ const onStack = (text: string) =>
 
 /**
  * Shell function `aws` for old versions of the AWS CLI. Version 2 before 2.13 does not read AWS_ENDPOINT_URL. Version 1
- * does not read AWS_REGION, and has no `logs tail`.
+ * has no `logs tail`.
  */
 const AWS = `aws() {
   if [ "$1 $2" = 'logs tail' ] && command aws --version 2>&1 | grep -q '^aws-cli/1'; then return; fi
-  AWS_PAGER= AWS_DEFAULT_REGION=$AWS_REGION command aws --endpoint-url "$AWS_ENDPOINT_URL" "$@"
+  AWS_PAGER= command aws --endpoint-url "$AWS_ENDPOINT_URL" "$@"
 }`;
 
 /** Shell function `npx` that runs a command without npm, which takes longer to start than most commands. */
@@ -180,7 +180,7 @@ try {
     });
     stack.on('close', () => reject(new Error(`The local stack did not start:\n${output}`)));
   });
-  const settings = `export AWS_ENDPOINT_URL=http://localhost:${awsPort} AWS_ACCESS_KEY_ID=any AWS_SECRET_ACCESS_KEY=any AWS_REGION=us-east-1`;
+  const settings = `export AWS_ENDPOINT_URL=http://localhost:${awsPort} AWS_ACCESS_KEY_ID=any AWS_SECRET_ACCESS_KEY=any AWS_REGION=us-east-1 AWS_DEFAULT_REGION=us-east-1`;
   const prelude = `${settings}\n${local === undefined ? '' : onStack(local.text)}${AWS}\n${NPX}`;
   for (const block of blocks) {
     const faults = await faultsOf(block);

@@ -20,6 +20,8 @@ export const command = hookctlCommand(
       types === INTERRUPTED
         ? INTERRUPTED
         : await runProgram(['node_modules/@biomejs/biome/bin/biome', 'check', ...(fix ? ['--write'] : [])]);
+    if (lint !== 0 && lint !== INTERRUPTED && !fix)
+      console.error('To fix format and import order: npx hookctl check --fix');
     process.exitCode = Math.max(types, lint);
   });
 

@@ -66,7 +66,7 @@ async function printLocalAddress(): Promise<void> {
       `The console at ${url} is no longer running. Start the local stack with: npm start`,
     );
   }
-  console.log(`The console of the local stack is at ${url} For a stage in AWS, name it: --stage …`);
+  console.log(`For the console of a stage in AWS, name it: --stage … The console of the local stack: ${url}`);
 }
 
 async function serve({ stack, signal, printLine }: Operation, settings: ConsoleSettings): Promise<void> {

@@ -335,7 +335,7 @@ function webhookUrl(text: string): string {
   const url = URL.parse(/^[a-z]+:\/\//i.test(text) ? text : `http://${text}`);
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new InvalidArgumentError(
-      'It must be an address such as http://localhost:3000/api/v1/webhooks/partner.',
+      'It must be an address such as http://localhost:3000/api/v1/webhooks/partner',
     );
   }
   if (!text.includes('/')) url.pathname = WEBHOOK_PATH;

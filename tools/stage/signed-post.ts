@@ -99,7 +99,7 @@ export async function postRecorded(
 
 const nothingAnswers = (url: string) =>
   new CommandError(
-    `Nothing answers at ${url}. Is it the right address? The local stack is started with: npm start. If it is restarting, try again in a few seconds`,
+    `Nothing answers. Is the stack running (npm start), and is the address right? If it is restarting, try again in a few seconds: ${url}`,
   );
 
 /** Headers with a request id in answers by API Gateway itself: HTTP API, REST API. */

@@ -93,7 +93,7 @@ describe('the console of a stage', () => {
     await writeFile(project.path('.local/console.json'), JSON.stringify({ url }));
     expect(await project.type(['console'])).toEqual({
       code: 0,
-      stdout: `The console of the local stack is at ${url} For a stage in AWS, name it: --stage …\n`,
+      stdout: `For the console of a stage in AWS, name it: --stage … The console of the local stack: ${url}\n`,
       stderr: '',
     });
     for (const server of servers) await once(server.close(), 'close');

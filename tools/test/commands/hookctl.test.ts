@@ -101,15 +101,11 @@ describe('a wrong command line is refused in one line, with exit code 2:', () =>
     { args: ['send', 'example.unknown'], line: `No event 'example.unknown'. One of: ${events}` },
     {
       args: ['send', 'shop.updated', '--file', 'events/shop-updated.json'],
-      line: 'Either an event or --file, not both',
+      line: 'Give one of: an event, --file or --again',
     },
     {
       args: ['send', 'shop.updated', '--url', 'ftp://localhost'],
-      line: "Option '--url <url>' argument 'ftp://localhost' is invalid. It must be an address such as http://localhost:3000/api/v1/webhooks/partner.",
-    },
-    {
-      args: ['send', 'shop.updated', '--again', 'abcdef01'],
-      line: '--again sends a delivery of a stack: leave out the event, --file and --url',
+      line: "Option '--url <url>' argument 'ftp://localhost' is invalid. It must be an address such as http://localhost:3000/api/v1/webhooks/partner",
     },
     { args: ['trace'], line: 'Give an id, --shop <id> or --search <text>' },
     { args: ['trace', 'abcdef01', '--shop', 'x'], line: 'Either an id, or --shop and --search' },
@@ -188,7 +184,7 @@ describe('what a command needs and does not find is named in one line, with exit
     // In a process of its own: Jest's modules have another `TypeError` than `fetch`.
     expect(await project.run(['send', 'shop.updated', '--url', url])).toEqual(
       refusal(
-        `Nothing answers at ${url}. Is it the right address? The local stack is started with: npm start. If it is restarting, try again in a few seconds`,
+        `Nothing answers. Is the stack running (npm start), and is the address right? If it is restarting, try again in a few seconds: ${url}`,
       ),
     );
   });
@@ -220,6 +216,15 @@ describe('a process of hookctl', () => {
     { args: [], line: expect.stringMatching(/^Choose a command: start, /) },
   ])('exits with 2 and one line after $args', async ({ args, line }) => {
     expect(await project.run(args)).toEqual({ code: 2, stdout: '', stderr: line });
+  });
+
+  test('names the commands that have an option that was typed after another one', async () => {
+    expect(await project.run(['invoke', 'shop.updated', '--retry-fast'])).toEqual(
+      refusal("Unknown option '--retry-fast'\n--retry-fast is an option of start", 2),
+    );
+    expect(await project.run(['invoke', 'shop.updated', '--none'])).toEqual(
+      refusal("Unknown option '--none'", 2),
+    );
   });
 
   test('prints the version of the tools', async () => {
