@@ -1,6 +1,10 @@
 import { type JsonObject, parseJsonObject } from './aws/json.ts';
-import { SERVICES } from './aws/services.ts';
+import { SERVICES, type Service } from './aws/services.ts';
 import { REGION } from './client-settings.ts';
+
+type JsonService = {
+  [Name in Service]: (typeof SERVICES)[Name] extends { target: string } ? Name : never;
+}[Service];
 
 export type AwsCaller = ReturnType<typeof awsCaller>;
 
@@ -25,7 +29,7 @@ export function awsCaller(url: string, accessKeyId: string) {
   }
   return {
     async json(
-      service: 'sqs' | 'dynamodb' | 'secretsmanager' | 'firehose',
+      service: JsonService,
       operation: string,
       input: object,
       signal?: AbortSignal,

@@ -5,7 +5,7 @@ import { deploy } from './deploy.ts';
 import { DeployedFunctions, type FunctionOptions } from './deployed-functions.ts';
 import { SqsEventSource } from './functions/event-source/sqs-event-source.ts';
 import { serviceOf } from './functions/function-definition.ts';
-import { calledByApi, type DeployedApi, deployedApi } from './gateway/deployed-api.ts';
+import { type DeployedApi, deployedApi } from './gateway/deployed-api.ts';
 import { readCloudAssembly } from './template/cloud-assembly.ts';
 import { type DeployedResource, Resources, type StackLocation } from './template/resources.ts';
 
@@ -78,9 +78,6 @@ function eventSources(
   context: { readonly aws: AwsEndpoint; readonly onProblem: (message: string) => void },
 ): SqsEventSource[] {
   const queues = new Map(resources.ofType('AWS::SQS::Queue').map((queue) => [queue.arn, queue.ref]));
-  const called = calledByApi(resources).map((name) => functions.target(name)?.function);
-  // Requests have priority over batches, because here, unlike in AWS, requests and batches share the processors.
-  const isBusy = () => called.some((one) => one?.isOverloaded === true);
   return resources.ofType('AWS::Lambda::EventSourceMapping').map((mapping) => {
     const queueUrl = queues.get(mapping.properties.EventSourceArn);
     const target = functions.target(mapping.properties.FunctionName);
@@ -92,7 +89,6 @@ function eventSources(
       aws: awsCaller(definition.awsEndpointUrl, definition.credentials.accessKeyId),
       invoke: (event) => target.function.invoke(event),
       onProblem: context.onProblem,
-      isBusy,
     });
     register(mapping, source, context.aws);
     return source;

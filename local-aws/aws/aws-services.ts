@@ -11,7 +11,7 @@ import { createLogs, type Logs } from './logs/logs.ts';
 import { formOf } from './request.ts';
 import { type AwsResponse, documentResponse } from './response.ts';
 import { createS3 } from './s3/s3.ts';
-import { createSecretsManager } from './secrets-manager/secrets-manager.ts';
+import { createSecretsManager } from './secrets-manager.ts';
 import { ACCOUNT_ID, type AwsRequest, type Operations, SERVICES, type Service } from './services.ts';
 import { publishedNotification, sns } from './sns/sns.ts';
 import { createSqs, type Sqs } from './sqs/sqs.ts';
@@ -66,10 +66,10 @@ export function createAwsServices(options: AwsServicesOptions): AwsServices {
   const stacks = createStacks();
   const firehose = createFirehose({
     isAllowed: authorization.isAllowed,
-    async writeObject(roleArn, bucket, key, body, isGzip) {
+    async writeObject(roleArn, bucket, key, body) {
       const permission = { action: 's3:PutObject', resource: `arn:aws:s3:::${bucket}/${key}` };
       authorization.authorizeRole(roleArn, 's3', permission);
-      await s3.putObject(bucket, key, body, isGzip);
+      await s3.putGzip(bucket, key, body);
     },
     onProblem,
   });

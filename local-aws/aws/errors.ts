@@ -28,17 +28,10 @@ const SQS_PREFIX = 'AWS.SimpleQueueService.';
  * Names of SQS errors that have the prefix `AWS.SimpleQueueService.` in the query protocol. All others are
  * named as in the JSON protocol.
  */
-const PREFIXED = new Set([
-  'BatchEntryIdsNotDistinct',
-  'BatchRequestTooLong',
-  'EmptyBatchRequest',
-  'InvalidBatchEntryId',
-  'MessageNotInflight',
-  'PurgeQueueInProgress',
-  'QueueDeletedRecently',
-  'TooManyEntriesInBatchRequest',
-  'UnsupportedOperation',
-]);
+const PREFIXED = [
+  'BatchEntryIdsNotDistinct BatchRequestTooLong EmptyBatchRequest InvalidBatchEntryId MessageNotInflight',
+  'PurgeQueueInProgress QueueDeletedRecently TooManyEntriesInBatchRequest UnsupportedOperation',
+].flatMap((codes) => codes.split(' '));
 
 const RENAMED: Record<string, string> = {
   AccessDeniedException: 'AccessDenied',
@@ -51,5 +44,5 @@ const RENAMED: Record<string, string> = {
  * from the header `x-amzn-query-error` of the JSON protocol.
  */
 export function sqsQueryCode(code: string): string {
-  return RENAMED[code] ?? (PREFIXED.has(code) ? SQS_PREFIX + code : code);
+  return RENAMED[code] ?? (PREFIXED.includes(code) ? SQS_PREFIX + code : code);
 }

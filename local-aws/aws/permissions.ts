@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, textOf, textsOf } from './json.ts';
+import { type JsonObject, textOf, textsOf } from './json.ts';
 import { s3Permissions } from './s3/s3-request.ts';
 import { type AwsRequest, arnOf, type NeededPermission, type Service } from './services.ts';
 
@@ -56,20 +56,11 @@ function topics(parameters: JsonObject): string[] {
 }
 
 function tables(parameters: JsonObject): string[] {
-  const resource = textOf(parameters, 'ResourceArn');
-  if (resource !== undefined) return [resource];
-  const table = textOf(parameters, 'TableName');
-  if (table !== undefined) {
-    const index = textOf(parameters, 'IndexName');
-    return [tableResource(table) + (index === undefined ? '' : `/index/${index}`)];
-  }
-  const items = parameters.RequestItems;
-  return isJsonObject(items) ? Object.keys(items).map(tableResource) : [];
-}
-
-/** ARN of a table. DynamoDB accepts an ARN instead of a name. */
-function tableResource(nameOrArn: string): string {
-  return nameOrArn.startsWith('arn:') ? nameOrArn : `table/${nameOrArn}`;
+  const nameOrArn = textOf(parameters, 'TableName');
+  if (nameOrArn === undefined) return [];
+  const index = textOf(parameters, 'IndexName');
+  const table = nameOrArn.startsWith('arn:') ? nameOrArn : `table/${nameOrArn}`;
+  return [table + (index === undefined ? '' : `/index/${index}`)];
 }
 
 function logGroups(parameters: JsonObject): string[] {

@@ -88,12 +88,8 @@ export function errorResponse(protocol: Protocol, service: string | undefined, e
 }
 
 function jsonError(service: string | undefined, error: AwsError): AwsResponse {
-  const { errorTypePrefix = '', contentType = 'application/x-amz-json-1.0' } = serviceForm(service) ?? {};
-  const document: JsonObject = {
-    __type: errorTypePrefix + error.code,
-    message: error.message,
-    ...error.details,
-  };
+  const { contentType = 'application/x-amz-json-1.0' } = serviceForm(service) ?? {};
+  const document: JsonObject = { __type: error.code, message: error.message, ...error.details };
   // DynamoDB and Secrets Manager write `Message` in some errors, and `message` in others. Clients read both.
   if (service !== 'sqs') document.Message = error.message;
   const headers: Record<string, string> = { 'content-type': contentType };

@@ -23,14 +23,13 @@ interface ServiceForm {
   readonly contentType?: string;
   /** Namespace of the service's XML in the query protocol. */
   readonly namespace?: string;
-  /** Namespace of the service's error types. Older SDKs remove it; logs show it. */
-  readonly errorTypePrefix?: string;
   /** Code of the service's error for an input that its model rejects. */
   readonly invalidInput: string;
   /** The service's error for a caller whose policies do not allow a call. */
   readonly accessDenied: { readonly code: string; readonly status: number };
 }
 
+const DENIED = { code: 'AccessDeniedException', status: 400 };
 const JSON_1_0 = 'application/x-amz-json-1.0';
 const JSON_1_1 = 'application/x-amz-json-1.1';
 
@@ -45,7 +44,6 @@ export const SERVICES = {
     target: 'AmazonSQS',
     contentType: JSON_1_0,
     namespace: 'http://queue.amazonaws.com/doc/2012-11-05/',
-    errorTypePrefix: 'com.amazonaws.sqs#',
     invalidInput: 'MissingParameter',
     accessDenied: { code: 'AccessDeniedException', status: 403 },
   },
@@ -67,9 +65,8 @@ export const SERVICES = {
     protocol: 'json',
     target: 'DynamoDB_20120810',
     contentType: JSON_1_0,
-    errorTypePrefix: 'com.amazonaws.dynamodb.v20120810#',
     invalidInput: 'ValidationException',
-    accessDenied: { code: 'AccessDeniedException', status: 400 },
+    accessDenied: DENIED,
   },
   secretsmanager: {
     title: 'Secrets Manager',
@@ -77,7 +74,7 @@ export const SERVICES = {
     target: 'secretsmanager',
     contentType: JSON_1_1,
     invalidInput: 'ValidationException',
-    accessDenied: { code: 'AccessDeniedException', status: 400 },
+    accessDenied: DENIED,
   },
   logs: {
     title: 'CloudWatch Logs',
@@ -85,7 +82,7 @@ export const SERVICES = {
     target: 'Logs_20140328',
     contentType: JSON_1_1,
     invalidInput: 'InvalidParameterException',
-    accessDenied: { code: 'AccessDeniedException', status: 400 },
+    accessDenied: DENIED,
   },
   firehose: {
     title: 'Firehose',
@@ -93,7 +90,7 @@ export const SERVICES = {
     target: 'Firehose_20150804',
     contentType: JSON_1_1,
     invalidInput: 'ValidationException',
-    accessDenied: { code: 'AccessDeniedException', status: 400 },
+    accessDenied: DENIED,
   },
   monitoring: {
     title: 'CloudWatch',

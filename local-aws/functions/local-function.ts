@@ -17,18 +17,6 @@ import { Sandbox } from './sandbox.ts';
  */
 const IDLE_LIMIT_MILLISECONDS = 30_000;
 
-/**
- * An invocation that waits at least this long for an execution environment means overload. A short
- * invocation takes about 5 ms.
- */
-const LONG_WAIT_MILLISECONDS = 15;
-
-/**
- * Milliseconds for which a function counts as overloaded after such a wait, because not every invocation
- * waits.
- */
-const OVERLOAD_MILLISECONDS = 200;
-
 /** Limits the number of execution environments that several functions share, beyond the first of each. */
 export class SharedEnvironments {
   #left: number;
@@ -57,8 +45,6 @@ type CompletedInvocation = InvocationResult & { requestId: string; durationMilli
 interface WaitingInvocation {
   requestId: string;
   payload: string;
-  /** When the wait began, by `performance.now()`. */
-  since: number;
   complete(result: InvocationResult, durationMilliseconds: number): void;
 }
 
@@ -97,8 +83,6 @@ export class LocalFunction {
   readonly #line: WaitingInvocation[] = [];
   readonly #kills: { milliseconds: number; done(killed: boolean): void }[] = [];
   #starting = 0;
-  /** When the last invocation began that had waited long, by `performance.now()`. */
-  #waitedAt = Number.NEGATIVE_INFINITY;
   #closed = false;
 
   /** @param log called with every line that the code writes, and with a line for each function error */
@@ -120,13 +104,6 @@ export class LocalFunction {
 
   get environments(): number {
     return this.#sandboxes.size;
-  }
-
-  /** Whether invocations wait long for an execution environment, or did a moment ago. */
-  get isOverloaded(): boolean {
-    const waitedSince = this.#line[0]?.since ?? Number.POSITIVE_INFINITY;
-    const now = performance.now();
-    return now - waitedSince >= LONG_WAIT_MILLISECONDS || now - this.#waitedAt < OVERLOAD_MILLISECONDS;
   }
 
   /**
@@ -183,7 +160,6 @@ export class LocalFunction {
       const invocation = { requestId, payload: JSON.stringify(payload) ?? 'null' };
       this.#line.push({
         ...invocation,
-        since: performance.now(),
         complete: (result, durationMilliseconds) => {
           if (!result.ok) this.#logError(result, invocation);
           resolve({ ...result, requestId, durationMilliseconds });
@@ -298,7 +274,6 @@ export class LocalFunction {
     };
     this.#running.add(sandbox);
     const start = performance.now();
-    if (start - waiting.since >= LONG_WAIT_MILLISECONDS) this.#waitedAt = start;
     const invoked = sandbox.invoke(waiting.requestId, waiting.payload);
     // Without a timer for 0 ms: on a busy machine, a fast invocation could end before the timer fires.
     if (kill?.milliseconds === 0) end();

@@ -1,4 +1,4 @@
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, validateHeaderName, validateHeaderValue } from 'node:http';
 
@@ -59,6 +59,10 @@ export function valuesOf(headers: readonly Header[], name: string): string[] {
   return headers.filter(([key]) => key.toLowerCase() === name).map(([, value]) => value);
 }
 
+/** @param lists of words with spaces between them */
+export const setOf = (...lists: readonly string[]): ReadonlySet<string> =>
+  new Set(lists.flatMap((list) => list.split(' ')));
+
 /**
  * The headers without some names.
  * @param names in lower case
@@ -82,14 +86,6 @@ export function isHeader(name: string, value: unknown): value is string | number
   }
 }
 
-/**
- * Whether a value is the status of a final response. After a status below 200, Node.js would wait for another
- * one.
- */
-export function isStatus(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 200 && value <= 599;
-}
-
 /** An X-Ray trace header: the time in seconds, then 96 random bits. */
 export function traceId(time: Date): string {
   const seconds = Math.floor(time.getTime() / 1000).toString(16);
@@ -103,4 +99,21 @@ export function shortId(): string {
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Reads the parts of a handler's result that both payload formats have. Results that AWS's documentation does not cover
+ * are rejected (`statusCode` as text), so that code that works here also works in AWS.
+ * @param headers of the response. Undefined if they are malformed
+ */
+export function responseOf(
+  { statusCode, body = null, isBase64Encoded = false }: Record<string, unknown>,
+  headers: HttpResponse['headers'] | undefined,
+): HttpResponse | undefined {
+  // After a status below 200, Node.js would wait for another one.
+  if (!Number.isInteger(statusCode) || Number(statusCode) < 200 || Number(statusCode) > 599) return undefined;
+  if (typeof isBase64Encoded !== 'boolean' || (body !== null && typeof body !== 'string')) return undefined;
+  if (headers === undefined) return undefined;
+  const encoding = isBase64Encoded ? 'base64' : 'utf8';
+  return { status: Number(statusCode), headers, body: Buffer.from(body ?? '', encoding) };
 }

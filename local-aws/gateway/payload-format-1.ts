@@ -4,7 +4,7 @@
  * headers, the source is the table in "Amazon API Gateway important notes for REST APIs"
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html).
  */
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { InvocationResult } from '../functions/invocation.ts';
 import { type ReceivingResource, restApiEvent } from './gateway-events.ts';
@@ -14,7 +14,8 @@ import {
   type HttpResponse,
   isHeader,
   isObject,
-  isStatus,
+  responseOf,
+  setOf,
   valuesOf,
   without,
 } from './http-message.ts';
@@ -29,57 +30,28 @@ export interface ResourceContext extends ReceivingResource {
  * Request headers that a function does not get. By AWS's table Content-Length is passed on, but real events
  * lack it. The last four are written by the API itself.
  */
-const DROPPED_REQUEST_HEADERS = new Set([
-  'connection',
-  'content-length',
-  'content-md5',
-  'expect',
-  'max-forwards',
-  'proxy-authenticate',
-  'server',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'www-authenticate',
-  'x-amzn-trace-id',
-  'x-forwarded-for',
-  'x-forwarded-port',
-  'x-forwarded-proto',
-]);
+const DROPPED_REQUEST_HEADERS = setOf(
+  'connection content-length content-md5 expect max-forwards proxy-authenticate server te trailer transfer-encoding upgrade',
+  'www-authenticate x-amzn-trace-id x-forwarded-for x-forwarded-port x-forwarded-proto',
+);
 
 /**
  * Response headers of a function that are not sent to the client. Content-Length is computed from the body.
  */
-const DROPPED_RESPONSE_HEADERS = new Set([
-  'content-length',
-  'expect',
-  'host',
-  'proxy-authenticate',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'via',
-]);
+const DROPPED_RESPONSE_HEADERS = setOf(
+  'content-length expect host proxy-authenticate te trailer transfer-encoding upgrade via',
+);
 
 /** Response headers of a function that are sent to the client as `x-amzn-remapped-…`. */
-const REMAPPED_RESPONSE_HEADERS = new Set([
-  'authorization',
-  'connection',
-  'content-md5',
-  'date',
-  'max-forwards',
-  'server',
-  'user-agent',
-  'www-authenticate',
-]);
+const REMAPPED_RESPONSE_HEADERS = setOf(
+  'authorization connection content-md5 date max-forwards server user-agent www-authenticate',
+);
 
 /**
  * Fields allowed in a function's response. Any other field makes the response malformed, such as `cookies` of format
  * 2.0.
  */
-const RESPONSE_FIELDS = new Set(['statusCode', 'headers', 'multiValueHeaders', 'body', 'isBase64Encoded']);
+const RESPONSE_FIELDS = setOf('statusCode headers multiValueHeaders body isBase64Encoded');
 
 /**
  * The event of a request to an API that treats all media types as binary, so that every body is base64. We
@@ -111,25 +83,16 @@ export function toEvent(
 }
 
 /**
- * Converts a handler's result to the response of a REST API. Results that AWS's documentation does not cover
- * are rejected (no `statusCode`, or one as text; header values other than text, numbers and booleans), so
- * that code that works here also works in AWS.
+ * Converts a handler's result to the response of a REST API. A missing `statusCode` and header values other than text,
+ * numbers and booleans are rejected: AWS's documentation does not cover them.
  * @returns undefined, which the API answers with 502, for a function error or a malformed result
  */
 export function toResponse(result: InvocationResult): HttpResponse | undefined {
   if (!result.ok || !isObject(result.payload)) return undefined;
-  const { statusCode, headers, multiValueHeaders, body = null, isBase64Encoded = false } = result.payload;
   if (Object.keys(result.payload).some((field) => !RESPONSE_FIELDS.has(field))) return undefined;
-  if (!isStatus(statusCode)) return undefined;
-  if (typeof isBase64Encoded !== 'boolean' || (body !== null && typeof body !== 'string')) return undefined;
-  const responseHeaders = readResponseHeaders(headers ?? {}, multiValueHeaders ?? {});
-  return (
-    responseHeaders && {
-      status: statusCode,
-      headers: { 'content-type': 'application/json', ...responseHeaders },
-      body: Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8'),
-    }
-  );
+  const { headers, multiValueHeaders } = result.payload;
+  const read = readResponseHeaders(headers ?? {}, multiValueHeaders ?? {});
+  return responseOf(result.payload, read && { 'content-type': 'application/json', ...read });
 }
 
 /** Merges `headers` and `multiValueHeaders`. A pair that is in both is sent once. */

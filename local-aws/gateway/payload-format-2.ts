@@ -12,7 +12,8 @@ import {
   type HttpResponse,
   isHeader,
   isObject,
-  isStatus,
+  responseOf,
+  setOf,
   valuesOf,
   without,
 } from './http-message.ts';
@@ -26,28 +27,13 @@ export interface ApiContext extends ReceivingApi {
 /**
  * Headers about a single connection, which are not forwarded in either direction (RFC 9110, section 7.6.1).
  */
-const CONNECTION_HEADERS = new Set([
-  'connection',
-  'expect',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
+const CONNECTION_HEADERS = setOf(
+  'connection expect keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding',
   'upgrade',
-]);
+);
 
 /** Request headers that the API writes itself, or moves to other fields. */
-const OWN_HEADERS = new Set([
-  ...CONNECTION_HEADERS,
-  'cookie',
-  'x-amzn-trace-id',
-  'x-forwarded-for',
-  'x-forwarded-port',
-  'x-forwarded-proto',
-]);
+const OWN_HEADERS = setOf('cookie x-amzn-trace-id x-forwarded-for x-forwarded-port x-forwarded-proto');
 
 export function toEvent(request: HttpRequest, body: Buffer, api: ApiContext): APIGatewayProxyEventV2 {
   const isBase64Encoded = body.length > 0 && isBinary(valuesOf(request.headers, 'content-type').join(','));
@@ -71,7 +57,7 @@ export function toEvent(request: HttpRequest, body: Buffer, api: ApiContext): AP
 function eventHeaders({ headers, sourceIp, port }: HttpRequest, body: Buffer, api: ApiContext): Header[] {
   const length: Header = ['content-length', String(body.length)];
   return [
-    ...without(headers, OWN_HEADERS)
+    ...without(headers, CONNECTION_HEADERS.union(OWN_HEADERS))
       .map(([name, value]): Header => [name.toLowerCase(), value])
       .filter(([name]) => body.length === 0 || name !== 'content-length'),
     ...(body.length > 0 ? [length] : []),
@@ -83,37 +69,25 @@ function eventHeaders({ headers, sourceIp, port }: HttpRequest, body: Buffer, ap
 }
 
 /**
- * Converts a handler's result to the response of an HTTP API. Results that AWS's documentation does not cover
- * are rejected (`statusCode` as text; header values other than text, numbers and booleans), so that code that
- * works here also works in AWS.
+ * Converts a handler's result to the response of an HTTP API. Header values other than text, numbers and booleans are
+ * rejected: AWS's documentation does not cover them.
  * @returns undefined, which the API answers with 500, for a function error or a malformed result
  */
 export function toResponse(result: InvocationResult): HttpResponse | undefined {
   if (!result.ok) return undefined;
   const { payload } = result;
-  if (isObject(payload) && payload.statusCode !== undefined) return structuredResponse(payload);
-  return {
-    status: 200,
-    headers: { 'content-type': 'application/json' },
-    body: Buffer.from(JSON.stringify(payload)),
-  };
-}
-
-function structuredResponse(payload: Record<string, unknown>): HttpResponse | undefined {
-  const { statusCode, headers, cookies = [], body = '', isBase64Encoded = false } = payload;
-  if (!isStatus(statusCode)) return undefined;
-  if (typeof isBase64Encoded !== 'boolean' || (body !== null && typeof body !== 'string')) return undefined;
-  const responseHeaders = readResponseHeaders(headers ?? {});
-  if (responseHeaders === undefined || !isCookieList(cookies)) return undefined;
-  return {
-    status: statusCode,
-    headers: {
-      'content-type': 'text/plain;charset=UTF-8',
-      ...responseHeaders,
-      ...(cookies.length > 0 && { 'set-cookie': cookies }),
-    },
-    body: Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8'),
-  };
+  if (!isObject(payload) || payload.statusCode === undefined) {
+    const body = Buffer.from(JSON.stringify(payload));
+    return { status: 200, headers: { 'content-type': 'application/json' }, body };
+  }
+  const { headers, cookies = [] } = payload;
+  const read = readResponseHeaders(headers ?? {});
+  if (read === undefined || !isCookieList(cookies)) return undefined;
+  return responseOf(payload, {
+    'content-type': 'text/plain;charset=UTF-8',
+    ...read,
+    ...(cookies.length > 0 && { 'set-cookie': cookies }),
+  });
 }
 
 function readResponseHeaders(headers: unknown): Record<string, string> | undefined {

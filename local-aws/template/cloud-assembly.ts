@@ -1,10 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-interface Manifest {
-  readonly artifacts: Readonly<Record<string, Artifact>>;
-}
-
 interface Artifact {
   readonly type: string;
   /** `aws://<account>/<region>`, as far as the stack fixes it. */
@@ -13,16 +9,9 @@ interface Artifact {
   readonly additionalMetadataFile: string;
 }
 
-interface AssetManifest {
-  readonly files: Readonly<
-    Record<
-      string,
-      {
-        readonly source: { readonly path: string };
-        readonly destinations: Readonly<Record<string, { readonly objectKey: string }>>;
-      }
-    >
-  >;
+interface Asset {
+  readonly source: { readonly path: string };
+  readonly destinations: Readonly<Record<string, { readonly objectKey: string }>>;
 }
 
 export interface StackTemplate {
@@ -46,15 +35,14 @@ export interface SynthesisedStack {
  */
 export function readCloudAssembly(folder: string): SynthesisedStack {
   const { name, artifact, json } = onlyStack(folder);
-  const { files } = json(`${name}.assets.json`) as AssetManifest;
-  const folders = new Map(
-    Object.values(files).flatMap(({ source, destinations }) =>
-      Object.values(destinations).map(({ objectKey }) => [objectKey, join(folder, source.path)] as const),
-    ),
-  );
+  const folders = new Map<string, string>();
+  for (const { source, destinations } of Object.values<Asset>(json(`${name}.assets.json`).files)) {
+    for (const { objectKey } of Object.values(destinations))
+      folders.set(objectKey, join(folder, source.path));
+  }
   return {
     name,
-    template: Object.assign({ Outputs: {} }, json(artifact.properties.templateFile) as StackTemplate),
+    template: { Outputs: {}, ...json(artifact.properties.templateFile) },
     assetFolder(objectKey) {
       const asset = folders.get(objectKey);
       if (asset === undefined) throw new Error(`No asset ${objectKey} in ${folder}`);
@@ -65,9 +53,10 @@ export function readCloudAssembly(folder: string): SynthesisedStack {
 
 /** @returns the stack of a cloud assembly, and a function that reads a file of the folder */
 export function onlyStack(folder: string) {
-  const json = (file: string): unknown => JSON.parse(readFileSync(join(folder, file), 'utf8'));
-  const { artifacts } = json('manifest.json') as Manifest;
-  const stacks = Object.entries(artifacts).filter(([, { type }]) => type === 'aws:cloudformation:stack');
+  const json = (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8'));
+  const stacks = Object.entries<Artifact>(json('manifest.json').artifacts).filter(
+    ([, { type }]) => type === 'aws:cloudformation:stack',
+  );
   const [[name, artifact] = []] = stacks;
   if (name === undefined || artifact === undefined || stacks.length > 1) {
     throw new Error(`Expected one stack in ${folder}, found ${stacks.length}`);

@@ -1,21 +1,6 @@
-import { onlyStack, type StackTemplate } from './cloud-assembly.ts';
+import { onlyStack } from './cloud-assembly.ts';
 
 type Metadata = Readonly<Record<string, readonly { readonly type: string; readonly data?: unknown }[]>>;
-
-/** A template with the attributes that only tests and documents need. */
-interface Template extends StackTemplate {
-  readonly Resources: Readonly<
-    Record<
-      string,
-      StackTemplate['Resources'][string] & {
-        readonly DeletionPolicy?: string;
-        readonly UpdateReplacePolicy?: string;
-        readonly UpdatePolicy?: unknown;
-        readonly DependsOn?: string | readonly string[];
-      }
-    >
-  >;
-}
 
 export interface Statement {
   readonly Effect: 'Allow' | 'Deny';
@@ -49,6 +34,15 @@ export interface TemplateResource {
   readonly dependsOn: readonly string[];
 }
 
+interface Declaration {
+  readonly Type: string;
+  readonly Properties?: object;
+  readonly DeletionPolicy?: string;
+  readonly UpdateReplacePolicy?: string;
+  readonly UpdatePolicy?: object;
+  readonly DependsOn?: string | readonly string[];
+}
+
 /**
  * A synthesised template. Resources are found by the path of their construct instead of a logical id, which
  * contains a hash.
@@ -63,9 +57,9 @@ export class SynthesisedTemplate {
   /** @param assembly folder of a cloud assembly with one stack */
   constructor(assembly: string) {
     const { artifact, json } = onlyStack(assembly);
-    const paths = pathsByLogicalId(json(artifact.additionalMetadataFile) as Metadata);
-    const template = json(artifact.properties.templateFile) as Template;
-    this.resources = Object.entries(template.Resources).map(([logicalId, resource]) => ({
+    const paths = pathsByLogicalId(json(artifact.additionalMetadataFile));
+    const template = json(artifact.properties.templateFile);
+    this.resources = Object.entries<Declaration>(template.Resources).map(([logicalId, resource]) => ({
       logicalId,
       path: paths.get(logicalId) ?? logicalId,
       type: resource.Type,
@@ -75,7 +69,7 @@ export class SynthesisedTemplate {
       updatePolicy: resource.UpdatePolicy,
       dependsOn: listOf(resource.DependsOn ?? []),
     }));
-    this.outputs = template.Outputs ?? {};
+    this.outputs = template.Outputs;
     this.environment = artifact.environment;
     this.terminationProtection = artifact.properties.terminationProtection === true;
   }

@@ -1,52 +1,33 @@
-import { DescribeTableCommand, DescribeTimeToLiveCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DescribeDeliveryStreamCommand, FirehoseClient } from '@aws-sdk/client-firehose';
-import { GetBucketLifecycleConfigurationCommand, S3Client } from '@aws-sdk/client-s3';
-import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type AwsEndpoint, startAwsEndpoint } from '../aws/endpoint.ts';
-import { ACCOUNT_ID } from '../aws/services.ts';
-import { clientSettings, REGION } from '../client-settings.ts';
+import { arnOf } from '../aws/services.ts';
+import { awsCaller } from '../aws-caller.ts';
 import { deploy } from '../deploy.ts';
 import type { StackTemplate } from '../template/cloud-assembly.ts';
 import { Resources } from '../template/resources.ts';
+import { send, signedFor } from './aws/support.ts';
 
 let aws: AwsEndpoint;
-
-beforeEach(async () => {
+beforeAll(async () => {
   aws = await startAwsEndpoint({ port: 0 });
 });
+afterAll(() => aws.close());
 
-afterEach(() => aws.close());
-
-async function deployed(template: StackTemplate['Resources']) {
+const deployed = (template: StackTemplate['Resources']) => {
   const stack = { name: 'Stack', template: { Resources: template, Outputs: {} }, assetFolder: () => '' };
-  const location = { awsUrl: aws.url, apiUrl: '' };
-  await deploy(new Resources(stack, location), aws, 'the secret');
-  return clientSettings(aws.url, 'operator');
-}
+  return deploy(new Resources(stack, { awsUrl: aws.url, apiUrl: '' }), aws, 'the secret');
+};
 
-test('a queue has the settings of the template, and no others', async () => {
-  const deadLetterTargetArn = `arn:aws:sqs:${REGION}:${ACCOUNT_ID}:Stack-Dead`;
-  const RedrivePolicy = { deadLetterTargetArn, maxReceiveCount: 3 };
-  const settings = await deployed({
-    Dead: { Type: 'AWS::SQS::Queue', Properties: { VisibilityTimeout: 60, DelaySeconds: 5 } },
+test('resources have the settings of the template', async () => {
+  const RedrivePolicy = { deadLetterTargetArn: arnOf('sqs', 'Stack-Dead'), maxReceiveCount: 3 };
+  const Abort = { DaysAfterInitiation: 1 };
+  const rule = { Status: 'Enabled', ExpirationInDays: 2, AbortIncompleteMultipartUpload: Abort };
+  await deployed({
+    Dead: {
+      Type: 'AWS::SQS::Queue',
+      Properties: { VisibilityTimeout: 60, DelaySeconds: 5, QueueName: 'no' },
+    },
     Queue: { Type: 'AWS::SQS::Queue', Properties: { RedrivePolicy } },
-  });
-  const attributesOf = async (name: string) => {
-    const QueueUrl = `${aws.url}/${ACCOUNT_ID}/Stack-${name}`;
-    const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] });
-    return (await new SQSClient(settings).send(command)).Attributes;
-  };
-  expect(await attributesOf('Dead')).toMatchObject({ VisibilityTimeout: '60', DelaySeconds: '5' });
-  expect(await attributesOf('Queue')).toMatchObject({
-    VisibilityTimeout: '30',
-    RedrivePolicy: JSON.stringify(RedrivePolicy),
-  });
-});
-
-test('a table has the index and the expiry attribute of the template', async () => {
-  const settings = await deployed({
     Table: {
       Type: 'AWS::DynamoDB::Table',
       Properties: {
@@ -63,58 +44,53 @@ test('a table has the index and the expiry attribute of the template', async () 
           },
         ],
         TimeToLiveSpecification: { AttributeName: 'ends', Enabled: true },
+        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
       },
     },
+    Bucket: { Type: 'AWS::S3::Bucket', Properties: { LifecycleConfiguration: { Rules: [rule] } } },
+    Secret: { Type: 'AWS::SecretsManager::Secret' },
   });
-  const client = new DynamoDBClient(settings);
+  const { json } = awsCaller(aws.url, 'operator');
+
+  const attributesOf = async (name: string) => {
+    const QueueUrl = `${aws.url}/000000000000/Stack-${name}`;
+    return (await json('sqs', 'GetQueueAttributes', { QueueUrl, AttributeNames: ['All'] })).Attributes;
+  };
+  expect(await attributesOf('Dead')).toMatchObject({ VisibilityTimeout: '60', DelaySeconds: '5' });
+  expect(await attributesOf('Queue')).toMatchObject({
+    VisibilityTimeout: '30',
+    RedrivePolicy: JSON.stringify(RedrivePolicy),
+  });
+
   const TableName = 'Stack-Table';
-  const { Table } = await client.send(new DescribeTableCommand({ TableName }));
-  expect(Table?.GlobalSecondaryIndexes).toMatchObject([{ IndexName: 'by-shop' }]);
-  const { TimeToLiveDescription } = await client.send(new DescribeTimeToLiveCommand({ TableName }));
-  expect(TimeToLiveDescription).toEqual({ TimeToLiveStatus: 'ENABLED', AttributeName: 'ends' });
-});
-
-test('a bucket has the lifecycle of the template', async () => {
-  const rule = { ExpirationInDays: 2, AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 } };
-  const settings = await deployed({
-    Bucket: {
-      Type: 'AWS::S3::Bucket',
-      Properties: { LifecycleConfiguration: { Rules: [{ Status: 'Enabled', ...rule }] } },
-    },
+  expect(await json('dynamodb', 'DescribeTable', { TableName })).toMatchObject({
+    Table: { GlobalSecondaryIndexes: [{ IndexName: 'by-shop' }] },
   });
-  const command = new GetBucketLifecycleConfigurationCommand({ Bucket: 'stack-bucket' });
-  const { Rules } = await new S3Client({ ...settings, forcePathStyle: true }).send(command);
-  expect(Rules).toMatchObject([
-    { Expiration: { Days: 2 }, AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 } },
-  ]);
-});
-
-test('a delivery stream has the destination of the template, and a secret the value of the start', async () => {
-  const settings = await deployed({
-    Secret: { Type: 'AWS::SecretsManager::Secret', Properties: {} },
-    Stream: {
-      Type: 'AWS::KinesisFirehose::DeliveryStream',
-      Properties: {
-        DeliveryStreamType: 'DirectPut',
-        ExtendedS3DestinationConfiguration: {
-          RoleARN: 'arn:aws:iam::000000000000:role/stream',
-          BucketARN: 'arn:aws:s3:::stack-bucket',
-          CompressionFormat: 'GZIP',
-        },
-      },
-    },
+  expect(await json('dynamodb', 'DescribeTimeToLive', { TableName })).toEqual({
+    TimeToLiveDescription: { TimeToLiveStatus: 'ENABLED', AttributeName: 'ends' },
   });
-  const secret = new GetSecretValueCommand({ SecretId: 'Stack-Secret' });
-  expect((await new SecretsManagerClient(settings).send(secret)).SecretString).toBe('the secret');
-  const stream = new DescribeDeliveryStreamCommand({ DeliveryStreamName: 'Stack-Stream' });
-  const { DeliveryStreamDescription } = await new FirehoseClient(settings).send(stream);
-  expect(DeliveryStreamDescription?.Destinations).toMatchObject([
-    { ExtendedS3DestinationDescription: { CompressionFormat: 'GZIP' } },
-  ]);
+
+  const headers = { authorization: signedFor('s3') };
+  const lifecycle = await send(aws, { method: 'GET', path: '/stack-bucket?lifecycle', headers });
+  expect(lifecycle.body.toString()).toMatch(
+    /<Days>2<.*<AbortIncompleteMultipartUpload><DaysAfterInitiation>1</s,
+  );
+  expect(await json('secretsmanager', 'GetSecretValue', { SecretId: 'Stack-Secret' })).toMatchObject({
+    SecretString: 'the secret',
+  });
 });
 
-test('a table that cannot be created is an error', async () => {
-  const KeySchema = [{ AttributeName: 'id', KeyType: 'HASH' }];
-  const Properties = { KeySchema, AttributeDefinitions: [] };
-  await expect(deployed({ Table: { Type: 'AWS::DynamoDB::Table', Properties } })).rejects.toThrow();
+test.each<{ what: string; Type: string; Properties: object }>([
+  {
+    what: 'A table without its key',
+    Type: 'AWS::DynamoDB::Table',
+    Properties: { KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }], AttributeDefinitions: [] },
+  },
+  {
+    what: 'A delivery stream of another source',
+    Type: 'AWS::KinesisFirehose::DeliveryStream',
+    Properties: { DeliveryStreamType: 'KinesisStreamAsSource' },
+  },
+])('$what is an error', async ({ Type, Properties }) => {
+  await expect(deployed({ Culprit: { Type, Properties: { ...Properties } } })).rejects.toThrow(/^Create/);
 });

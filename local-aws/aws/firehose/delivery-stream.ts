@@ -14,20 +14,18 @@ const BUFFER_MS = 250;
 /** Milliseconds between two attempts to write an object. */
 const RETRY_MS = 1_000;
 
-/** Bucket, prefix and format of a stream's objects. */
+/** Bucket and names of a stream's objects. */
 export interface BucketDestination {
   readonly bucket: string;
   readonly prefix: string;
   readonly fileExtension: string;
-  readonly isCompressed: boolean;
 }
 
-/** Writes an object to a bucket. @throws Error if the object is not written */
-export type WriteObject = (bucket: string, key: string, body: Buffer, isGzip: boolean) => Promise<void>;
+/** Writes a gzipped object to a bucket. @throws Error if the object is not written */
+export type WriteObject = (bucket: string, key: string, body: Buffer) => Promise<void>;
 
 interface DeliveryStreamOptions {
   readonly name: string;
-  readonly version: string;
   readonly destination: BucketDestination;
   readonly write: WriteObject;
   /** Called once with each reason why records cannot be written to the bucket. */
@@ -74,13 +72,12 @@ export class DeliveryStream {
   }
 
   async #deliver(records: readonly Buffer[], arrived: Date): Promise<void> {
-    const { name, version, destination, write, onProblem } = this.#options;
-    const { bucket, prefix, fileExtension, isCompressed } = destination;
-    const file = objectName(name, version, arrived, randomUUID()) + fileExtension;
+    const { name, destination, write, onProblem } = this.#options;
+    const { bucket, prefix, fileExtension } = destination;
+    const file = `${name}-${VERSION}-${formatted(OBJECT_TIME, arrived)}-${randomUUID()}${fileExtension}`;
     const key = evaluatedPrefix(prefix, arrived) + file;
-    const text = Buffer.concat(records);
-    const body = isCompressed ? await gzip(text) : text;
-    while (!(await this.#isWritten(() => write(bucket, key, body, isCompressed)))) {
+    const body = await gzip(Buffer.concat(records));
+    while (!(await this.#isWritten(() => write(bucket, key, body)))) {
       const { signal } = this.#closing;
       const isOver = await sleep(RETRY_MS, signal.aborted, { signal }).catch(() => true);
       if (isOver) {
@@ -122,6 +119,10 @@ const TOKEN = /'([^']*)'|([A-Za-z])\2*|[^A-Za-z']/g;
 /** Time format that Firehose appends to a prefix without an expression. */
 const DEFAULT_TIME = 'yyyy/MM/dd/HH/';
 
+/** Time format in the name of an object, after the stream's name and the version of its configuration. */
+const OBJECT_TIME = 'yyyy-MM-dd-HH-mm-ss';
+const VERSION = '1';
+
 /**
  * Evaluates the prefix of an object, with the UTC time when its first record arrived. Source: Firehose
  * developer guide, "Understand custom prefixes for Amazon S3 objects".
@@ -133,11 +134,6 @@ export function evaluatedPrefix(prefix: string, arrived: Date): string {
     if (namespace !== 'timestamp') throw unsupported(expression);
     return formatted(value, arrived);
   });
-}
-
-/** The last part of an object's key. */
-function objectName(stream: string, version: string, arrived: Date, id: string): string {
-  return `${stream}-${version}-${formatted('yyyy-MM-dd-HH-mm-ss', arrived)}-${id}`;
 }
 
 function formatted(pattern: string, time: Date): string {

@@ -7,17 +7,7 @@ import { DeliveryStream, evaluatedPrefix, type WriteObject } from './delivery-st
 /** Bytes of a call before base64. Source: Firehose API reference, `PutRecordBatch`. */
 const MAX_CALL_BYTES = 4 * 1024 * 1024;
 
-/** Streams per answer. Source: Firehose API reference, `ListDeliveryStreams`. */
-const DEFAULT_PAGE_SIZE = 10;
-
-/** A valid name of a stream. Source: Firehose API reference, `CreateDeliveryStream`. */
-const STREAM_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
-const DEFAULT_BUFFERING_HINTS = { IntervalInSeconds: 300, SizeInMBs: 5 };
-
-/** Version of every stream's configuration, which cannot be changed here. */
-const ONLY_VERSION = '1';
-
-/** Firehose: streams that accept records by PutRecord and PutRecordBatch, and deliver them to S3. */
+/** Firehose: streams that accept records by PutRecordBatch, and deliver them to S3. */
 export interface Firehose {
   readonly operations: Operations;
   /** Writes the remaining records of all streams. */
@@ -33,9 +23,7 @@ interface FirehoseOptions {
 }
 
 interface Stream {
-  readonly name: string;
   readonly delivery: DeliveryStream;
-  readonly description: JsonObject;
   /** ARN of the customer-managed key that encrypts the stream, if there is one. */
   readonly keyArn: string | undefined;
 }
@@ -50,88 +38,54 @@ const KEY_ACTIONS = ['kms:GenerateDataKey', 'kms:Decrypt'];
 export function createFirehose({ isAllowed, writeObject, onProblem }: FirehoseOptions): Firehose {
   const streams = new Map<string, Stream>();
 
-  function streamOf(parameters: JsonObject): Stream {
-    const name = textOf(parameters, 'DeliveryStreamName') ?? '';
-    const stream = streams.get(name);
-    if (stream !== undefined) return stream;
-    throw new AwsError(
-      'ResourceNotFoundException',
-      `Firehose ${name} under account ${ACCOUNT_ID} not found.`,
-    );
-  }
-
   /**
    * Finds the stream of a request that puts records.
-   * @throws AwsError if the caller may not use the stream's key
+   * @throws AwsError if the stream does not exist, or the caller may not use its key
    */
   function deliveryOf(parameters: JsonObject, accessKeyId: string): DeliveryStream {
-    const { name, delivery, keyArn } = streamOf(parameters);
-    if (keyArn === undefined) return delivery;
-    if (KEY_ACTIONS.every((action) => isAllowed(accessKeyId, { action, resource: keyArn }))) return delivery;
+    const name = textOf(parameters, 'DeliveryStreamName') ?? '';
+    const stream = streams.get(name);
+    if (stream === undefined) {
+      const message = `Firehose ${name} under account ${ACCOUNT_ID} not found.`;
+      throw new AwsError('ResourceNotFoundException', message);
+    }
+    const { delivery, keyArn: resource } = stream;
+    if (resource === undefined) return delivery;
+    if (KEY_ACTIONS.every((action) => isAllowed(accessKeyId, { action, resource }))) return delivery;
     throw new AwsError(
       'InvalidKMSResourceException',
-      `The grant for the CMK ${keyArn} to the Firehose ${name} might have been revoked or caller might not have sufficient permissions for the CMK.`,
+      `The grant for the CMK ${resource} to the Firehose ${name} might have been revoked or caller might not have sufficient permissions for the CMK.`,
     );
   }
 
   const operations: Operations = {
     CreateDeliveryStream(parameters) {
       const name = textOf(parameters, 'DeliveryStreamName') ?? '';
-      if (!STREAM_NAME.test(name)) {
-        throw invalid(`DeliveryStreamName must match ${STREAM_NAME.source}, not ${name}.`);
-      }
-      if (streams.has(name)) {
-        throw new AwsError(
-          'ResourceInUseException',
-          `Firehose ${name} under accountId ${ACCOUNT_ID} already exists`,
-        );
-      }
-      const arn = arnOf('firehose', `deliverystream/${name}`);
       const configuration = s3ConfigurationOf(parameters);
       const roleArn = textOf(configuration, 'RoleARN') ?? '';
       const delivery = new DeliveryStream({
         name,
-        version: ONLY_VERSION,
         destination: {
           bucket: (textOf(configuration, 'BucketARN') ?? '').replace(/^arn:[^:]*:s3:::/, ''),
           prefix: textOf(configuration, 'Prefix') ?? '',
           fileExtension: textOf(configuration, 'FileExtension') ?? '',
-          isCompressed: configuration.CompressionFormat === 'GZIP',
         },
         write: (...object) => writeObject(roleArn, ...object),
         onProblem: (message) => onProblem(`Delivery stream ${message}`),
       });
       const encryption = parameters.DeliveryStreamEncryptionConfigurationInput;
-      streams.set(name, {
-        name,
-        delivery,
-        description: describe(name, arn, configuration),
-        keyArn: isJsonObject(encryption) ? textOf(encryption, 'KeyARN') : undefined,
-      });
-      return { DeliveryStreamARN: arn };
-    },
-
-    DescribeDeliveryStream: (parameters) => ({
-      DeliveryStreamDescription: streamOf(parameters).description,
-    }),
-
-    ListDeliveryStreams(parameters) {
-      const after = textOf(parameters, 'ExclusiveStartDeliveryStreamName') ?? '';
-      const names = [...streams.keys()].sort().filter((name) => name > after);
-      const page = names.slice(0, Number(parameters.Limit ?? DEFAULT_PAGE_SIZE));
-      return { DeliveryStreamNames: page, HasMoreDeliveryStreams: page.length < names.length };
-    },
-
-    PutRecord(parameters, accessKeyId) {
-      const delivery = deliveryOf(parameters, accessKeyId);
-      const { Record: record } = parameters;
-      delivery.add([dataOf(isJsonObject(record) ? record : {})]);
-      return { RecordId: randomUUID(), Encrypted: false };
+      const keyArn = isJsonObject(encryption) ? textOf(encryption, 'KeyARN') : undefined;
+      streams.set(name, { delivery, keyArn });
+      return { DeliveryStreamARN: arnOf('firehose', `deliverystream/${name}`) };
     },
 
     PutRecordBatch(parameters, accessKeyId) {
       const delivery = deliveryOf(parameters, accessKeyId);
-      const records = recordsOf(parameters);
+      const records = objectsOf(parameters, 'Records').map((record) =>
+        Buffer.from(textOf(record, 'Data') ?? '', 'base64'),
+      );
+      const bytes = records.reduce((sum, { length }) => sum + length, 0);
+      if (bytes > MAX_CALL_BYTES) throw invalid('Records size exceeds 4 MB limit');
       delivery.add(records);
       return {
         FailedPutCount: 0,
@@ -156,10 +110,7 @@ function s3ConfigurationOf(parameters: JsonObject): JsonObject {
   if (type !== 'DirectPut' || !isJsonObject(configuration)) {
     throw invalid('The local AWS endpoint only offers DirectPut with ExtendedS3DestinationConfiguration.');
   }
-  const format = configuration.CompressionFormat ?? 'UNCOMPRESSED';
-  if (format !== 'GZIP' && format !== 'UNCOMPRESSED') {
-    throw invalid('The local AWS endpoint only writes GZIP and UNCOMPRESSED.');
-  }
+  if (configuration.CompressionFormat !== 'GZIP') throw invalid('The local AWS endpoint only writes GZIP.');
   try {
     evaluatedPrefix(textOf(configuration, 'Prefix') ?? '', new Date());
   } catch (error) {
@@ -167,37 +118,6 @@ function s3ConfigurationOf(parameters: JsonObject): JsonObject {
   }
   return configuration;
 }
-
-function describe(name: string, arn: string, configuration: JsonObject): JsonObject {
-  const destination = {
-    BufferingHints: DEFAULT_BUFFERING_HINTS,
-    CompressionFormat: 'UNCOMPRESSED',
-    EncryptionConfiguration: { NoEncryptionConfig: 'NoEncryption' },
-    ...configuration,
-  };
-  return {
-    DeliveryStreamName: name,
-    DeliveryStreamARN: arn,
-    DeliveryStreamStatus: 'ACTIVE',
-    DeliveryStreamType: 'DirectPut',
-    VersionId: ONLY_VERSION,
-    CreateTimestamp: Date.now() / 1000,
-    Destinations: [
-      { DestinationId: 'destinationId-000000000001', ExtendedS3DestinationDescription: destination },
-    ],
-    HasMoreDestinations: false,
-  };
-}
-
-/** The records of a PutRecordBatch. @throws AwsError if they are too large together */
-function recordsOf(parameters: JsonObject): Buffer[] {
-  const records = objectsOf(parameters, 'Records').map(dataOf);
-  const bytes = records.reduce((sum, { length }) => sum + length, 0);
-  if (bytes > MAX_CALL_BYTES) throw invalid('Records size exceeds 4 MB limit');
-  return records;
-}
-
-const dataOf = (record: JsonObject) => Buffer.from(textOf(record, 'Data') ?? '', 'base64');
 
 function invalid(message: string): AwsError {
   return new AwsError('InvalidArgumentException', message);

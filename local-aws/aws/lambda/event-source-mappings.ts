@@ -82,8 +82,6 @@ export function createEventSourceMappings(): EventSourceMappings {
       return { EventSourceMappings: found.map(described) };
     },
 
-    GetEventSourceMapping: (parameters) => described(mappingOf(parameters)),
-
     UpdateEventSourceMapping(parameters) {
       const { UUID, Enabled, ...others } = parameters;
       const mapping = mappingOf(parameters);
@@ -118,12 +116,6 @@ export function createEventSourceMappings(): EventSourceMappings {
 /** Path of all event source mappings, or of one by its id. Source: Lambda API reference. */
 const PATH = /^\/2015-03-31\/event-source-mappings(?:\/([^/]*))?\/?$/;
 
-/** Operations on one mapping, by HTTP method. */
-const OF_ONE: Readonly<Record<string, string>> = {
-  GET: 'GetEventSourceMapping',
-  PUT: 'UpdateEventSourceMapping',
-};
-
 /**
  * Reads a request to Lambda: method and path give the operation.
  * @throws AwsError for an operation that is not supported, and for a body that is not a JSON object
@@ -134,11 +126,11 @@ export function parseLambdaRequest({
   body,
 }: AwsHttpRequest): Pick<AwsRequest, 'operation' | 'parameters'> {
   const [matched, uuid] = PATH.exec(pathOf(url)) ?? [];
-  const operation = uuid ? OF_ONE[method] : method === 'GET' ? 'ListEventSourceMappings' : undefined;
-  if (matched === undefined || operation === undefined) {
+  const isUpdate = method === 'PUT' && uuid;
+  if (matched === undefined || !(isUpdate || (method === 'GET' && !uuid))) {
     throw new AwsError(
       'UnknownOperationException',
-      `The local AWS endpoint offers of Lambda ListEventSourceMappings, ${Object.values(OF_ONE).join(' and ')}, not ${method} ${pathOf(url)}.`,
+      `The local AWS endpoint offers of Lambda ListEventSourceMappings and UpdateEventSourceMapping, not ${method} ${pathOf(url)}.`,
       { status: 404 },
     );
   }
@@ -147,7 +139,7 @@ export function parseLambdaRequest({
     throw new AwsError('InvalidRequestContentException', 'The request body is not a JSON object.');
   }
   return {
-    operation,
+    operation: isUpdate ? 'UpdateEventSourceMapping' : 'ListEventSourceMappings',
     parameters: {
       ...Object.fromEntries(queryOf(url)),
       ...document,

@@ -5,14 +5,13 @@ import { type AwsRequest, SERVICES, type Service } from '../services.ts';
 
 /** A rule that only AWS' guides state, and no service model. */
 interface GuideRule {
-  readonly service: Service;
-  readonly operations: readonly string[];
   /** Where AWS states the rule. */
   readonly source: string;
+  readonly operations: readonly string[];
   /** @default the service's code for an invalid input */
   readonly code?: string;
-  /** @returns what is wrong with a request; undefined if the rule is kept */
-  readonly problem: (request: AwsRequest) => string | undefined;
+  readonly message: string;
+  readonly holds: (request: AwsRequest) => boolean;
 }
 
 const KIB = 1024;
@@ -21,6 +20,7 @@ const QUEUE_NAME = /^[\w-]{1,80}$/;
 const MAX_RECEIVE_COUNT = 1_000;
 const BATCH_ENTRY_ID = /^[\w-]{1,80}$/;
 const MAX_BATCH_BYTES = 1024 * KIB;
+const SQS_BATCHES = ['SendMessageBatch', 'DeleteMessageBatch', 'ChangeMessageVisibilityBatch'];
 
 /** Text without control characters and line breaks, 1 to 99 characters. */
 const SUBJECT = /^[^\p{Cc}\p{Zl}\p{Zp}]{1,99}$/u;
@@ -38,284 +38,225 @@ const MAX_IN_OPERANDS = 100;
 const MAX_PLACEHOLDER_CHARACTERS = 255;
 const MAX_SUBSTITUTION_BYTES = 2 * KIB * KIB;
 const MAX_NESTING = 32;
+const EXPRESSIONS = ['Condition', 'Filter', 'KeyCondition', 'Projection', 'Update'].map(
+  (kind) => `${kind}Expression`,
+);
+const WITH_EXPRESSIONS = ['PutItem', 'UpdateItem', 'DeleteItem', 'GetItem', 'Query', 'Scan'];
+const DYNAMODB_QUOTAS = 'DynamoDB developer guide, "Quotas in Amazon DynamoDB"';
 
 const MAX_KEY_BYTES = 1_024;
 const MAX_METADATA_BYTES = 2 * KIB;
+const METADATA_PREFIX = 'x-amz-meta-';
 const MAX_DELETED_OBJECTS = 1_000;
 const MAX_RULE_ID_CHARACTERS = 255;
 
 const MAX_SECRET_BYTES = 65_536;
 const SECRET_NAME = /^[\w/+=.@!-]+$/;
-const RECOVERY_DAYS = { min: 7, max: 30 };
 
-const EXPRESSIONS = 'Condition Filter KeyCondition Projection Update'
-  .split(' ')
-  .map((kind) => `${kind}Expression`);
-const WITH_EXPRESSIONS = ['PutItem', 'UpdateItem', 'DeleteItem', 'GetItem', 'Query', 'Scan'];
-const DYNAMODB_LIMITS = 'DynamoDB developer guide, "Quotas in Amazon DynamoDB"';
-
-/** The first problem of a request's expressions. */
-function ofExpressions(problem: (expression: string, name: string) => string | undefined) {
-  return ({ parameters }: AwsRequest) =>
-    EXPRESSIONS.map((name) => problem(textOf(parameters, name) ?? '', name)).find(
-      (found) => found !== undefined,
-    );
-}
-
-export const GUIDE_RULES: readonly GuideRule[] = [
-  {
-    service: 'sqs',
-    operations: ['CreateQueue'],
-    source: 'SQS API reference, `CreateQueue`',
-    code: 'InvalidParameterValue',
-    problem: ({ parameters }) =>
-      QUEUE_NAME.test(textOf(parameters, 'QueueName')?.replace(/\.fifo$/, '') ?? '')
-        ? undefined
-        : 'Can only include alphanumeric characters, hyphens, or underscores. 1 to 80 in length',
-  },
-  {
-    service: 'sqs',
-    operations: ['CreateQueue', 'SetQueueAttributes'],
-    source: 'SQS API reference, `SetQueueAttributes`',
-    code: 'InvalidParameterValue',
-    problem({ parameters: { Attributes: attributes } }) {
-      const policy = isJsonObject(attributes) ? textOf(attributes, 'RedrivePolicy') : undefined;
-      const { maxReceiveCount = 1 } = parseJsonObject(policy ?? '') ?? {};
-      const isValid = Number(maxReceiveCount) >= 1 && Number(maxReceiveCount) <= MAX_RECEIVE_COUNT;
-      return isValid
-        ? undefined
-        : `Invalid value for maxReceiveCount: it must be from 1 to ${MAX_RECEIVE_COUNT}`;
+const GUIDE_RULES: Readonly<Partial<Record<Service, readonly GuideRule[]>>> = {
+  sqs: [
+    {
+      source: 'SQS API reference, `CreateQueue`',
+      operations: ['CreateQueue'],
+      code: 'InvalidParameterValue',
+      message: 'Can only include alphanumeric characters, hyphens, or underscores. 1 to 80 in length',
+      holds: ({ parameters }) => QUEUE_NAME.test(textOf(parameters, 'QueueName') ?? ''),
     },
-  },
-  {
-    service: 'sqs',
-    operations: ['SendMessageBatch', 'DeleteMessageBatch', 'ChangeMessageVisibilityBatch'],
-    source: 'SQS API reference, `SendMessageBatchRequestEntry`',
-    code: 'InvalidBatchEntryId',
-    problem: ({ parameters }) =>
-      objectsOf(parameters, 'Entries').every(({ Id }) => BATCH_ENTRY_ID.test(String(Id)))
-        ? undefined
-        : 'A batch entry id can only contain alphanumeric characters, hyphens and underscores. It can be at most 80 letters long.',
-  },
-  {
-    service: 'sqs',
-    operations: ['SendMessageBatch', 'DeleteMessageBatch', 'ChangeMessageVisibilityBatch'],
-    source: 'SQS API reference, `SendMessageBatch`',
-    code: 'BatchEntryIdsNotDistinct',
-    problem({ parameters }) {
-      const ids = objectsOf(parameters, 'Entries').map(({ Id }) => Id);
-      return new Set(ids).size === ids.length
-        ? undefined
-        : 'Two or more batch entries in the request have the same Id.';
+    {
+      source: 'SQS API reference, `SetQueueAttributes`',
+      operations: ['CreateQueue', 'SetQueueAttributes'],
+      code: 'InvalidParameterValue',
+      message: `Invalid value for maxReceiveCount: it must be from 1 to ${MAX_RECEIVE_COUNT}`,
+      holds({ parameters: { Attributes: attributes } }) {
+        const policy = isJsonObject(attributes) ? textOf(attributes, 'RedrivePolicy') : undefined;
+        const count = Number(parseJsonObject(policy ?? '')?.maxReceiveCount ?? 1);
+        return count >= 1 && count <= MAX_RECEIVE_COUNT;
+      },
     },
-  },
-  {
-    service: 'sqs',
-    operations: ['SendMessageBatch'],
-    source: 'SQS API reference, `SendMessageBatch`',
-    code: 'BatchRequestTooLong',
-    problem({ parameters }) {
-      const bytes = objectsOf(parameters, 'Entries').reduce((sum, entry) => sum + messageBytes(entry), 0);
-      return bytes <= MAX_BATCH_BYTES
-        ? undefined
-        : `Batch requests cannot be longer than ${MAX_BATCH_BYTES} bytes. You have sent ${bytes} bytes.`;
+    {
+      source: 'SQS API reference, `SendMessageBatchRequestEntry`',
+      operations: SQS_BATCHES,
+      code: 'InvalidBatchEntryId',
+      message:
+        'A batch entry id can only contain alphanumeric characters, hyphens and underscores. It can be at most 80 letters long.',
+      holds: ({ parameters }) =>
+        objectsOf(parameters, 'Entries').every(({ Id }) => BATCH_ENTRY_ID.test(String(Id))),
     },
-  },
-  {
-    service: 'sns',
-    operations: ['Publish', 'PublishBatch'],
-    source: 'SNS API reference, `Publish`',
-    problem: (request) =>
-      publishedMessages(request).every(({ Subject = 'none' }) => SUBJECT.test(String(Subject)))
-        ? undefined
-        : 'Invalid parameter: Subject',
-  },
-  {
-    service: 'sns',
-    operations: ['Publish', 'PublishBatch'],
-    source: 'SNS developer guide, "Message attribute data types and validation"',
-    problem: (request) =>
-      publishedMessages(request)
-        .flatMap(({ MessageAttributes: attributes }) =>
-          Object.values(isJsonObject(attributes) ? attributes : {}),
-        )
-        .every((attribute) => isJsonObject(attribute) && isPublishable(attribute))
-        ? undefined
-        : 'Invalid parameter: MessageAttributes Reason: Invalid attribute value was passed in for message attribute',
-  },
-  {
-    service: 'dynamodb',
-    operations: WITH_EXPRESSIONS,
-    source: DYNAMODB_LIMITS,
-    problem: ofExpressions((expression, name) =>
-      Buffer.byteLength(expression) <= MAX_EXPRESSION_BYTES
-        ? undefined
-        : `Invalid ${name}: Expression size has exceeded the maximum allowed size; expression size: ${Buffer.byteLength(expression)}`,
-    ),
-  },
-  {
-    service: 'dynamodb',
-    operations: WITH_EXPRESSIONS,
-    source: DYNAMODB_LIMITS,
-    problem: ofExpressions((expression, name) => {
-      const operators = operatorsIn(expression, name);
-      return operators <= MAX_OPERATORS
-        ? undefined
-        : `Invalid ${name}: The expression contains too many operators; number of operators: ${operators}`;
-    }),
-  },
-  {
-    service: 'dynamodb',
-    operations: WITH_EXPRESSIONS,
-    source: DYNAMODB_LIMITS,
-    problem: ofExpressions((expression, name) => {
-      const lists = [...expression.matchAll(/\bIN\s*\(([^)]*)\)/gi)].map(
-        ([, list = '']) => list.split(',').length,
-      );
-      return Math.max(0, ...lists) <= MAX_IN_OPERANDS
-        ? undefined
-        : `Invalid ${name}: The IN operator is provided with too many operands; number of operands: ${Math.max(...lists)}`;
-    }),
-  },
-  {
-    service: 'dynamodb',
-    operations: WITH_EXPRESSIONS,
-    source: DYNAMODB_LIMITS,
-    problem({ parameters: { ExpressionAttributeNames: names, ExpressionAttributeValues: values } }) {
-      const substitutions = [names, values].filter(isJsonObject);
-      const placeholders = substitutions.flatMap((each) => Object.keys(each));
-      const long = placeholders.find((placeholder) => placeholder.length > MAX_PLACEHOLDER_CHARACTERS);
-      if (long !== undefined) {
-        return `Expression attribute names and values may have at most ${MAX_PLACEHOLDER_CHARACTERS} characters`;
-      }
-      return substitutions.every((each) => JSON.stringify(each).length <= MAX_SUBSTITUTION_BYTES)
-        ? undefined
-        : 'Expression attribute names and values may have at most 2 MB';
+    {
+      source: 'SQS API reference, `SendMessageBatch`',
+      operations: SQS_BATCHES,
+      code: 'BatchEntryIdsNotDistinct',
+      message: 'Two or more batch entries in the request have the same Id.',
+      holds({ parameters }) {
+        const ids = objectsOf(parameters, 'Entries').map(({ Id }) => Id);
+        return new Set(ids).size === ids.length;
+      },
     },
-  },
-  {
-    service: 'dynamodb',
-    operations: ['PutItem', 'UpdateItem', 'BatchWriteItem'],
-    source: DYNAMODB_LIMITS,
-    problem: ({ parameters: { Item, ExpressionAttributeValues, RequestItems } }) =>
-      [Item, ExpressionAttributeValues, RequestItems].some((values) => nestingOf(values) > MAX_NESTING)
-        ? 'Nesting Levels have exceeded supported limits: Attributes have a maximum nesting of 32 levels'
-        : undefined,
-  },
-  {
-    service: 's3',
-    operations: [
-      'PutObject',
-      'CopyObject',
-      'GetObject',
-      'HeadObject',
-      'DeleteObject',
-      'CreateMultipartUpload',
-    ],
-    source: 'S3 user guide, "Naming Amazon S3 objects"',
-    code: 'KeyTooLongError',
-    problem: ({ parameters: { Key } }) =>
-      Buffer.byteLength(String(Key)) <= MAX_KEY_BYTES ? undefined : 'Your key is too long',
-  },
-  {
-    service: 's3',
-    operations: ['PutObject', 'CopyObject', 'CreateMultipartUpload'],
-    source: 'S3 user guide, "Working with object metadata"',
-    code: 'MetadataTooLarge',
-    problem({ http: { headers } }) {
-      const metadata = Object.entries(headers).filter(([name]) => name.startsWith('x-amz-meta-'));
-      const bytes = metadata.reduce(
-        (sum, [name, value]) => sum + name.length - 'x-amz-meta-'.length + Buffer.byteLength(String(value)),
-        0,
-      );
-      return bytes <= MAX_METADATA_BYTES
-        ? undefined
-        : 'Your metadata headers exceed the maximum allowed metadata size';
+    {
+      source: 'SQS API reference, `SendMessageBatch`',
+      operations: ['SendMessageBatch'],
+      code: 'BatchRequestTooLong',
+      message: `Batch requests cannot be longer than ${MAX_BATCH_BYTES} bytes.`,
+      holds: ({ parameters }) => sumOf(objectsOf(parameters, 'Entries').map(messageBytes)) <= MAX_BATCH_BYTES,
     },
-  },
-  {
-    service: 's3',
-    operations: ['DeleteObjects'],
-    source: 'S3 API reference, `DeleteObjects`',
-    code: 'MalformedXML',
-    problem({ http: { body } }) {
-      const { length } = [...body.toString().matchAll(/<Object>/g)];
-      return length >= 1 && length <= MAX_DELETED_OBJECTS
-        ? undefined
-        : 'The XML you provided was not well-formed or did not validate against our published schema';
+  ],
+  sns: [
+    {
+      source: 'SNS API reference, `Publish`',
+      operations: ['Publish', 'PublishBatch'],
+      message: 'Invalid parameter: Subject',
+      holds: (request) =>
+        publishedMessages(request).every(({ Subject = 'none' }) => SUBJECT.test(String(Subject))),
     },
-  },
-  {
-    service: 's3',
-    operations: ['PutObject', 'DeleteObjects', 'PutBucketLifecycleConfiguration'],
-    source: 'S3 API reference, "Error responses"',
-    code: 'BadDigest',
-    problem({ http: { headers, body } }) {
-      const given = headers['content-md5'];
-      return given === undefined || given === createHash('md5').update(body).digest('base64')
-        ? undefined
-        : 'The Content-MD5 you specified did not match what we received.';
+    {
+      source: 'SNS developer guide, "Message attribute data types and validation"',
+      operations: ['Publish', 'PublishBatch'],
+      message:
+        'Invalid parameter: MessageAttributes Reason: Invalid attribute value was passed in for message attribute',
+      holds: (request) =>
+        publishedMessages(request)
+          .flatMap(({ MessageAttributes: attributes }) =>
+            isJsonObject(attributes) ? Object.values(attributes) : [],
+          )
+          .every((attribute) => isJsonObject(attribute) && isPublishable(attribute)),
     },
-  },
-  {
-    service: 's3',
-    operations: ['PutBucketLifecycleConfiguration'],
-    source: 'S3 API reference, `LifecycleRule` and `LifecycleExpiration`',
-    problem({ http: { body } }) {
-      const text = body.toString();
-      const ids = [...text.matchAll(/<ID>([^<]*)<\/ID>/g)].map(([, id = '']) => id);
-      if (ids.some((id) => id.length > MAX_RULE_ID_CHARACTERS)) {
-        return `ID length should not exceed allowed limit of ${MAX_RULE_ID_CHARACTERS}`;
-      }
-      const days = [...text.matchAll(/<Days>([^<]*)<\/Days>/g)].map(([, number]) => Number(number));
-      return days.every((number) => number >= 1)
-        ? undefined
-        : "'Days' for Expiration action must be a positive integer";
+  ],
+  dynamodb: [
+    {
+      source: DYNAMODB_QUOTAS,
+      operations: WITH_EXPRESSIONS,
+      message: 'Expression size has exceeded the maximum allowed size',
+      holds: (request) =>
+        expressionsOf(request).every(({ text }) => Buffer.byteLength(text) <= MAX_EXPRESSION_BYTES),
     },
-  },
-  {
-    service: 'secretsmanager',
-    operations: ['CreateSecret', 'PutSecretValue', 'UpdateSecret'],
-    source: 'Secrets Manager user guide, "Secrets Manager quotas"',
-    problem: ({ parameters }) =>
-      Buffer.byteLength(textOf(parameters, 'SecretString') ?? '') <= MAX_SECRET_BYTES
-        ? undefined
-        : `The secret value may have at most ${MAX_SECRET_BYTES} bytes`,
-  },
-  {
-    service: 'secretsmanager',
-    operations: ['CreateSecret'],
-    source: 'Secrets Manager API reference, `CreateSecret`',
-    problem: ({ parameters }) =>
-      SECRET_NAME.test(textOf(parameters, 'Name') ?? '')
-        ? undefined
-        : 'Invalid name. Must be a valid name containing alphanumeric characters, or any of the following: -/_+=.@!',
-  },
-  {
-    service: 'secretsmanager',
-    operations: ['DeleteSecret'],
-    source: 'Secrets Manager API reference, `DeleteSecret`',
-    code: 'InvalidParameterException',
-    problem({ parameters: { RecoveryWindowInDays: days, ForceDeleteWithoutRecovery: force } }) {
-      if (days === undefined) return undefined;
-      if (force === true) {
-        return "You can't use ForceDeleteWithoutRecovery in conjunction with RecoveryWindowInDays.";
-      }
-      return Number(days) >= RECOVERY_DAYS.min && Number(days) <= RECOVERY_DAYS.max
-        ? undefined
-        : 'RecoveryWindowInDays value must be between 7 and 30 days (inclusive).';
+    {
+      source: DYNAMODB_QUOTAS,
+      operations: WITH_EXPRESSIONS,
+      message: 'The expression contains too many operators',
+      holds: (request) =>
+        expressionsOf(request).every(({ name, text }) => operatorsIn(text, name) <= MAX_OPERATORS),
     },
-  },
-];
+    {
+      source: DYNAMODB_QUOTAS,
+      operations: WITH_EXPRESSIONS,
+      message: 'The IN operator is provided with too many operands',
+      holds: (request) =>
+        expressionsOf(request)
+          .flatMap(({ text }) => [...text.matchAll(/\bIN\s*\(([^)]*)\)/gi)])
+          .every(([, list = '']) => list.split(',').length <= MAX_IN_OPERANDS),
+    },
+    {
+      source: DYNAMODB_QUOTAS,
+      operations: WITH_EXPRESSIONS,
+      message: `Expression attribute names and values may have at most ${MAX_PLACEHOLDER_CHARACTERS} characters`,
+      holds: (request) =>
+        substitutionsOf(request)
+          .flatMap((each) => Object.keys(each))
+          .every((placeholder) => placeholder.length <= MAX_PLACEHOLDER_CHARACTERS),
+    },
+    {
+      source: DYNAMODB_QUOTAS,
+      operations: WITH_EXPRESSIONS,
+      message: 'Expression attribute names and values may have at most 2 MB',
+      holds: (request) =>
+        substitutionsOf(request).every((each) => JSON.stringify(each).length <= MAX_SUBSTITUTION_BYTES),
+    },
+    {
+      source: DYNAMODB_QUOTAS,
+      operations: ['PutItem', 'UpdateItem'],
+      message:
+        'Nesting Levels have exceeded supported limits: Attributes have a maximum nesting of 32 levels',
+      holds: ({ parameters: { Item, ExpressionAttributeValues } }) =>
+        [Item, ExpressionAttributeValues].every((values) => nestingOf(values) <= MAX_NESTING),
+    },
+  ],
+  s3: [
+    {
+      source: 'S3 user guide, "Naming Amazon S3 objects"',
+      operations: [
+        'PutObject',
+        'CopyObject',
+        'GetObject',
+        'HeadObject',
+        'DeleteObject',
+        'CreateMultipartUpload',
+      ],
+      code: 'KeyTooLongError',
+      message: 'Your key is too long',
+      holds: ({ parameters: { Key } }) => Buffer.byteLength(String(Key)) <= MAX_KEY_BYTES,
+    },
+    {
+      source: 'S3 user guide, "Working with object metadata"',
+      operations: ['PutObject', 'CopyObject', 'CreateMultipartUpload'],
+      code: 'MetadataTooLarge',
+      message: 'Your metadata headers exceed the maximum allowed metadata size',
+      holds: ({ http: { headers } }) =>
+        sumOf(
+          Object.entries(headers)
+            .filter(([name]) => name.startsWith(METADATA_PREFIX))
+            .map(([name, value]) => name.length - METADATA_PREFIX.length + Buffer.byteLength(String(value))),
+        ) <= MAX_METADATA_BYTES,
+    },
+    {
+      source: 'S3 API reference, `DeleteObjects`',
+      operations: ['DeleteObjects'],
+      code: 'MalformedXML',
+      message: 'The XML you provided was not well-formed or did not validate against our published schema',
+      holds({ http: { body } }) {
+        const { length } = [...body.toString().matchAll(/<Object>/g)];
+        return length >= 1 && length <= MAX_DELETED_OBJECTS;
+      },
+    },
+    {
+      source: 'S3 API reference, "Error responses"',
+      operations: ['PutObject', 'DeleteObjects', 'PutBucketLifecycleConfiguration'],
+      code: 'BadDigest',
+      message: 'The Content-MD5 you specified did not match what we received.',
+      holds: ({ http: { headers, body } }) =>
+        headers['content-md5'] === undefined ||
+        headers['content-md5'] === createHash('md5').update(body).digest('base64'),
+    },
+    {
+      source: 'S3 API reference, `LifecycleRule`',
+      operations: ['PutBucketLifecycleConfiguration'],
+      message: `ID length should not exceed allowed limit of ${MAX_RULE_ID_CHARACTERS}`,
+      holds: (request) => elementsOf(request, 'ID').every((id) => id.length <= MAX_RULE_ID_CHARACTERS),
+    },
+    {
+      source: 'S3 API reference, `LifecycleExpiration`',
+      operations: ['PutBucketLifecycleConfiguration'],
+      message: "'Days' for Expiration action must be a positive integer",
+      holds: (request) => elementsOf(request, 'Days').every((days) => Number(days) >= 1),
+    },
+  ],
+  secretsmanager: [
+    {
+      source: 'Secrets Manager user guide, "Secrets Manager quotas"',
+      operations: ['CreateSecret', 'PutSecretValue'],
+      message: `The secret value may have at most ${MAX_SECRET_BYTES} bytes`,
+      holds: ({ parameters }) =>
+        Buffer.byteLength(textOf(parameters, 'SecretString') ?? '') <= MAX_SECRET_BYTES,
+    },
+    {
+      source: 'Secrets Manager API reference, `CreateSecret`',
+      operations: ['CreateSecret'],
+      message:
+        'Invalid name. Must be a valid name containing alphanumeric characters, or any of the following: -/_+=.@!',
+      holds: ({ parameters }) => SECRET_NAME.test(textOf(parameters, 'Name') ?? ''),
+    },
+  ],
+};
 
 /** @throws AwsError if a request breaks one of the rules */
 export function checkGuideRules(request: AwsRequest): void {
-  for (const { service, operations, code, problem } of GUIDE_RULES) {
-    if (service !== request.service || !operations.includes(request.operation)) continue;
-    const found = problem(request);
-    if (found !== undefined) throw new AwsError(code ?? SERVICES[service].invalidInput, found);
+  const { service, operation } = request;
+  for (const { operations, holds, message, code = SERVICES[service].invalidInput } of GUIDE_RULES[service] ??
+    []) {
+    if (operations.includes(operation) && !holds(request)) throw new AwsError(code, message);
   }
 }
+
+const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0);
 
 /** SNS refuses only the invalid entry of a batch; here the whole batch is refused. */
 function publishedMessages({ parameters }: AwsRequest): JsonObject[] {
@@ -332,10 +273,16 @@ function messageBytes({ MessageBody: body, MessageAttributes: attributes }: Json
   const parts = Object.entries(isJsonObject(attributes) ? attributes : {}).map(([name, attribute]) => {
     const { DataType = '', StringValue = '', BinaryValue = '' } = isJsonObject(attribute) ? attribute : {};
     const texts = [name, DataType, StringValue].map((text) => Buffer.byteLength(String(text)));
-    return texts.reduce((sum, bytes) => sum + bytes, Buffer.byteLength(String(BinaryValue), 'base64'));
+    return sumOf(texts) + Buffer.byteLength(String(BinaryValue), 'base64');
   });
-  return parts.reduce((sum, bytes) => sum + bytes, Buffer.byteLength(String(body)));
+  return sumOf(parts) + Buffer.byteLength(String(body));
 }
+
+const expressionsOf = ({ parameters }: AwsRequest) =>
+  EXPRESSIONS.map((name) => ({ name, text: textOf(parameters, name) ?? '' }));
+
+const substitutionsOf = ({ parameters }: AwsRequest) =>
+  [parameters.ExpressionAttributeNames, parameters.ExpressionAttributeValues].filter(isJsonObject);
 
 /** Operators and functions of an expression. The `=` of an assignment is none. */
 function operatorsIn(expression: string, name: string): number {
@@ -353,3 +300,7 @@ function nestingOf(value: JsonObject[string]): number {
   );
   return Math.max(0, ...parts);
 }
+
+/** The contents of an element in an XML body. */
+const elementsOf = ({ http: { body } }: AwsRequest, name: string) =>
+  [...body.toString().matchAll(new RegExp(`<${name}>([^<]*)</${name}>`, 'g'))].map(([, text = '']) => text);

@@ -15,30 +15,19 @@ interface S3Operation {
   readonly action?: string;
 }
 
+const lifecycle = (verb: 'Get' | 'Put') => ({
+  name: `${verb}BucketLifecycleConfiguration`,
+  action: `${verb}LifecycleConfiguration`,
+});
+
 const BUCKET_OPERATIONS: readonly S3Operation[] = [
   { method: 'GET', name: 'ListObjects', action: 'ListBucket' },
   { method: 'HEAD', name: 'HeadBucket', action: 'ListBucket' },
   { method: 'PUT', name: 'CreateBucket' },
   { method: 'DELETE', name: 'DeleteBucket' },
   { method: 'POST', subresource: 'delete', name: 'DeleteObjects', action: 'DeleteObject' },
-  {
-    method: 'GET',
-    subresource: 'lifecycle',
-    name: 'GetBucketLifecycleConfiguration',
-    action: 'GetLifecycleConfiguration',
-  },
-  {
-    method: 'PUT',
-    subresource: 'lifecycle',
-    name: 'PutBucketLifecycleConfiguration',
-    action: 'PutLifecycleConfiguration',
-  },
-  {
-    method: 'DELETE',
-    subresource: 'lifecycle',
-    name: 'DeleteBucketLifecycle',
-    action: 'PutLifecycleConfiguration',
-  },
+  { method: 'GET', subresource: 'lifecycle', ...lifecycle('Get') },
+  { method: 'PUT', subresource: 'lifecycle', ...lifecycle('Put') },
 ];
 
 const OBJECT_OPERATIONS: readonly S3Operation[] = [
@@ -46,8 +35,6 @@ const OBJECT_OPERATIONS: readonly S3Operation[] = [
   { method: 'HEAD', name: 'HeadObject', action: 'GetObject' },
   { method: 'PUT', name: 'PutObject' },
   { method: 'DELETE', name: 'DeleteObject' },
-  { method: 'GET', subresource: 'attributes', name: 'GetObjectAttributes' },
-  { method: 'PUT', subresource: 'renameObject', name: 'RenameObject', action: 'PutObject' },
   { method: 'POST', subresource: 'uploads', name: 'CreateMultipartUpload', action: 'PutObject' },
   { method: 'PUT', subresource: 'uploadId', name: 'UploadPart', action: 'PutObject' },
   { method: 'POST', subresource: 'uploadId', name: 'CompleteMultipartUpload', action: 'PutObject' },
@@ -60,7 +47,7 @@ const OBJECT_OPERATIONS: readonly S3Operation[] = [
  */
 const SUBRESOURCES = new Set([
   ...[...BUCKET_OPERATIONS, ...OBJECT_OPERATIONS].flatMap(({ subresource = [] }) => subresource),
-  ...'accelerate acl analytics cors encryption intelligent-tiering inventory legal-hold location logging metrics notification object-lock ownershipControls policy policyStatus publicAccessBlock replication requestPayment restore retention select tagging torrent versioning versions website'.split(
+  ...'accelerate acl analytics attributes cors encryption intelligent-tiering inventory legal-hold location logging metrics notification object-lock ownershipControls policy policyStatus publicAccessBlock renameObject replication requestPayment restore retention select tagging torrent versioning versions website'.split(
     ' ',
   ),
 ]);

@@ -7,7 +7,7 @@ import type { AwsHttpRequest } from '../services.ts';
 export interface S3 {
   answer(http: AwsHttpRequest): Promise<AwsResponse>;
   /** @throws Error if S3 rejects the object */
-  putObject(bucket: string, key: string, body: Buffer, isGzip: boolean): Promise<void>;
+  putGzip(bucket: string, key: string, body: Buffer): Promise<void>;
 }
 
 export function createS3(fauxqs: Fauxqs): S3 {
@@ -45,14 +45,14 @@ export function createS3(fauxqs: Fauxqs): S3 {
 
   return {
     answer,
-    async putObject(bucket, key, body, isGzip) {
+    async putGzip(bucket, key, body) {
       const { status, body: document } = await fauxqs.send({
         method: 'PUT',
         url: `/${bucket}/${key.split('/').map(encodeURIComponent).join('/')}`,
         headers: {
           'content-type': 'application/octet-stream',
           'content-length': String(body.length),
-          ...(isGzip && { 'content-encoding': 'gzip' }),
+          'content-encoding': 'gzip',
         },
         body,
       });

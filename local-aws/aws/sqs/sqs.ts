@@ -22,21 +22,9 @@ export interface Sqs {
 
 /** Operations that fauxqs implements correctly and that are forwarded to it. */
 const FORWARDED = [
-  'ChangeMessageVisibility',
-  'ChangeMessageVisibilityBatch',
-  'CreateQueue',
-  'DeleteMessage',
-  'DeleteMessageBatch',
-  'DeleteQueue',
-  'GetQueueAttributes',
-  'GetQueueUrl',
-  'ListQueueTags',
-  'ListQueues',
-  'PurgeQueue',
-  'SetQueueAttributes',
-  'TagQueue',
-  'UntagQueue',
-];
+  'ChangeMessageVisibility ChangeMessageVisibilityBatch CreateQueue DeleteMessage DeleteMessageBatch DeleteQueue',
+  'GetQueueAttributes GetQueueUrl ListQueues PurgeQueue SetQueueAttributes',
+].flatMap((names) => names.split(' '));
 
 /** Operations whose answers contain queue URLs. */
 const ANSWERS_WITH_QUEUE_URLS = new Set(['CreateQueue', 'GetQueueUrl', 'ListQueues']);

@@ -18,12 +18,6 @@ const LONG_POLL_SECONDS = 2;
  */
 const PAUSE = 50;
 
-/**
- * Maximum milliseconds to wait while requests need the processors. With code that has just started, a batch
- * of ten takes about 100 ms, so six queues use a tenth of a processor, and still make progress.
- */
-const MAX_PAUSE_WHEN_BUSY = 5_000;
-
 /** Maximum messages of one call to SQS that receives or deletes. */
 const MAX_SQS_BATCH = 10;
 
@@ -59,10 +53,6 @@ export interface SqsEventSourceOptions {
   /** Calls with the permissions of the function's role, because Lambda polls with them. */
   aws: Pick<AwsCaller, 'json'>;
   invoke(event: SQSEvent): Promise<InvocationResult>;
-  /** Whether requests need the processors. Then batches wait. @default never */
-  isBusy?: () => boolean;
-  /** Maximum milliseconds that batches wait for requests. @default 5000 */
-  maxPauseMilliseconds?: number;
   /**
    * Called for failed receives and deletions and malformed responses: at most once a minute for each kind, and never
    * with a message's content. The function logs its own errors.
@@ -77,7 +67,6 @@ export interface SqsEventSourceOptions {
 export class SqsEventSource {
   readonly #definition: SqsEventSourceDefinition;
   readonly #options: SqsEventSourceOptions;
-  #messagesInHand = 0;
   #enabled = false;
   /** Resolves when polling has ended. Never rejects. */
   #polling: Promise<void> = Promise.resolve();
@@ -90,14 +79,6 @@ export class SqsEventSource {
   constructor(definition: SqsEventSourceDefinition, options: SqsEventSourceOptions) {
     this.#definition = definition;
     this.#options = options;
-  }
-
-  /**
-   * Whether no batch is running. A message may be between the queue and this source, so a caller must also
-   * check the queue's own counts.
-   */
-  get isIdle(): boolean {
-    return this.#messagesInHand === 0;
   }
 
   /** Starts polling. Must not be called before an earlier {@link disable} has ended. */
@@ -139,20 +120,8 @@ export class SqsEventSource {
         await this.#freeSlot();
         if (!this.#stopped.signal.aborted) this.#start(batch);
       }
-      this.#messagesInHand -= records.length;
-      if (records.length > 0) await this.#rest(records.length);
-    }
-  }
-
-  /** Waits while requests need the processors, but not longer than the maximum. */
-  async #rest(received: number): Promise<void> {
-    const { maxPauseMilliseconds = MAX_PAUSE_WHEN_BUSY } = this.#options;
-    const isBusy = () => this.#polls && this.#options.isBusy?.() === true;
-    const start = performance.now();
-    let rests = received < this.#definition.batchSize || isBusy();
-    while (rests) {
-      await sleep(PAUSE, undefined, { signal: this.#stopped.signal }).catch(() => {});
-      rests = isBusy() && performance.now() - start < maxPauseMilliseconds;
+      const isPartial = records.length > 0 && records.length < this.#definition.batchSize;
+      if (isPartial) await sleep(PAUSE, undefined, { signal: this.#stopped.signal }).catch(() => {});
     }
   }
 
@@ -191,7 +160,6 @@ export class SqsEventSource {
       try {
         const answer = await this.#options.aws.json('sqs', 'ReceiveMessage', input, signal);
         const messages = objectsOf(answer, 'Messages') as unknown as ReceivedMessage[];
-        this.#messagesInHand += messages.length;
         return messages.map((message) => toRecord(message, this.#definition.queueArn));
       } catch (error) {
         if (!signal.aborted) this.#report('ReceiveMessage', error);
@@ -202,11 +170,7 @@ export class SqsEventSource {
   }
 
   #start(batch: SQSRecord[]): void {
-    this.#messagesInHand += batch.length;
-    const running = this.#process(batch).finally(() => {
-      this.#messagesInHand -= batch.length;
-      this.#running.delete(running);
-    });
+    const running = this.#process(batch).finally(() => this.#running.delete(running));
     this.#running.add(running);
   }
 

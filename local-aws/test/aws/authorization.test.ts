@@ -32,8 +32,6 @@ describe('the permissions that a request needs', () => {
     ['DynamoDB_20120810.GetItem', { TableName: 'cast' }, [`${TABLE}/cast`]],
     ['DynamoDB_20120810.GetItem', { TableName: `${TABLE}/a` }, [`${TABLE}/a`]],
     ['DynamoDB_20120810.Query', { TableName: 'cast', IndexName: 'shop' }, [`${TABLE}/cast/index/shop`]],
-    ['DynamoDB_20120810.BatchGetItem', { RequestItems: { a: {}, b: {} } }, [`${TABLE}/a`, `${TABLE}/b`]],
-    ['DynamoDB_20120810.BatchWriteItem', { RequestItems: { a: [] } }, [`${TABLE}/a`]],
     ['DynamoDB_20120810.ListTables', {}, ['*']],
     ['secretsmanager.GetSecretValue', { SecretId: 'webhook' }, [SECRET_ARN]],
     ['secretsmanager.GetSecretValue', { SecretId: SECRET_ARN }, [SECRET_ARN]],

@@ -50,13 +50,10 @@ test('a queue has the same address for every client, reachable as localhost', as
 });
 
 describe('a message', () => {
-  test.each(['emoji 😀 and 𝒜', 'tab\tline\nreturn\r', '\uFFFD'])('comes back as sent: %j', async (body) => {
+  test('comes back as sent', async () => {
+    const body = 'emoji 😀 and 𝒜, tab\tline\nreturn\r, \uFFFD';
     await sendBody(body);
     expect(await receive()).toMatchObject({ Body: body });
-  });
-
-  test.each(['\u0000', 'a\uFFFE'])('with a forbidden character is refused: %j', async (body) => {
-    await expect(sendBody(body)).rejects.toMatchObject({ name: 'InvalidMessageContents' });
   });
 
   test('returns the requested attributes, and no others', async () => {
@@ -65,35 +62,6 @@ describe('a message', () => {
     await sendBody('two', { MessageAttributes });
     expect((await receive())?.MessageAttributes).toBeUndefined();
     expect((await receive({ MessageAttributeNames: ['All'] }))?.MessageAttributes).toEqual(MessageAttributes);
-  });
-
-  const text = (StringValue: string) => ({ DataType: 'String', StringValue });
-  const eleven = Object.fromEntries(Array.from({ length: 11 }, (_, index) => [`a${index}`, text('x')]));
-  test.each([
-    { what: 'a group id with a space', given: { MessageGroupId: 'a b' }, named: 'MessageGroupId' },
-    { what: 'an empty group id', given: { MessageGroupId: '' }, named: 'MessageGroupId' },
-    { what: 'a group id beyond ASCII', given: { MessageGroupId: 'é' }, named: 'MessageGroupId' },
-    { what: 'too long a group id', given: { MessageGroupId: 'x'.repeat(129) }, named: 'MessageGroupId' },
-    { what: 'too long a delay', given: { DelaySeconds: 901 }, named: 'DelaySeconds' },
-    { what: 'an empty attribute', given: { MessageAttributes: { a: text('') } }, named: "attribute 'a'" },
-    { what: 'a forbidden character', given: { MessageAttributes: { a: text('\u0001') } }, named: "'#x1'" },
-    { what: 'a space in a name', given: { MessageAttributes: { 'a b': text('x') } }, named: "'a b'" },
-    {
-      what: 'an attribute of an unknown type',
-      given: { MessageAttributes: { a: { DataType: 'Text', StringValue: 'x' } } },
-      named: "attribute 'a'",
-    },
-    { what: 'eleven attributes', given: { MessageAttributes: eleven }, named: '11' },
-  ])('with $what is refused', async ({ given, named }) => {
-    await expect(sendBody('x', given)).rejects.toMatchObject({
-      Code: 'InvalidParameterValue',
-      message: expect.stringContaining(named),
-    });
-  });
-
-  test('with every character that a group id may have is accepted', async () => {
-    await sendBody('grouped', { MessageGroupId: 'aZ9!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~' });
-    expect(await receive()).toMatchObject({ Body: 'grouped' });
   });
 
   test('that is refused in a batch does not affect the others', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import type { FunctionDefinition } from '../../functions/function-definition.ts';
 import { InspectorPort } from '../../functions/inspector-port.ts';
 import type { FunctionLogLine } from '../../functions/invocation.ts';
@@ -224,25 +224,6 @@ describe('concurrency', () => {
     expect(local.environments).toBe(2);
     await Promise.all(runs);
     expect(local.environments).toBe(2);
-  });
-
-  test('a function is overloaded while invocations wait for long, and not a moment later', async () => {
-    let now = performance.now();
-    const clock = jest.spyOn(performance, 'now').mockImplementation(() => now);
-    const { local } = start({ handler: 'index.identify', maximumConcurrency: 1 });
-    await local.warmUp();
-    const runs = [identify(local, {})];
-    now += 1_000;
-    expect(local.isOverloaded).toBe(false);
-    runs.push(identify(local, {}));
-    expect(local.isOverloaded).toBe(false);
-    now += 1_000;
-    expect(local.isOverloaded).toBe(true);
-    await Promise.all(runs);
-    expect(local.isOverloaded).toBe(true);
-    now += 1_000;
-    expect(local.isOverloaded).toBe(false);
-    clock.mockRestore();
   });
 
   test('above the reserved concurrency an invocation is refused, not queued', async () => {
