@@ -108,19 +108,10 @@ const isSameFailure = (one: HistoryStep, other: HistoryStep) =>
 
 /** Removes duplicates and sorts by time. Facts with equal times get a fixed order. */
 function inOrder(facts: readonly Fact[]): Fact[] {
-  const byIdentity = new Map<string, Fact>();
-  for (const fact of facts) {
-    const identity = identityOf(fact);
-    const known = byIdentity.get(identity);
-    if (known === undefined || textOf(fact) < textOf(known)) byIdentity.set(identity, fact);
-  }
-  return [...byIdentity]
+  return [...new Map(facts.map((fact) => [identityOf(fact), fact]))]
     .sort(([a, one], [b, other]) => one.at - other.at || (a < b ? -1 : 1))
     .map(([, fact]) => fact);
 }
-
-/** The fact as text that does not depend on the order of its properties. */
-const textOf = (fact: Fact) => JSON.stringify(Object.entries(fact).sort());
 
 /** Whether everything about a delivery is known and nothing more happens to it automatically. */
 export const hasSettled = ({ steps, now }: History): boolean =>

@@ -1,6 +1,5 @@
 import { CommandError, UsageError } from '../../terminal/command-error.ts';
 import type { ProgressDisplay } from '../../terminal/progress.ts';
-import { SHORT_ID_LENGTH } from '../../terminal/terminal.ts';
 import type { Stage } from '../stage.ts';
 import { deadLetterFact, deadLettersOf, findMessages } from './dead-letters.ts';
 import type { Fact } from './facts.ts';
@@ -12,11 +11,8 @@ import { findRecords, recordsOfLines } from './records.ts';
 /** Maximum number of candidates listed for an ambiguous id. A longer list would not help. */
 const MAX_CANDIDATES = 10;
 
-/** Maximum characters of an id. Longer than any id of AWS. */
-const LONGEST_ID = 128;
-
-/** Characters of event, request and message ids: hex digits, base64, UUIDs. */
-const POSSIBLE = /^[A-Za-z0-9._:=+/@~-]+$/;
+/** The beginning of an event, request or message id: hex digits, base64 or a UUID. No id of AWS is longer. */
+const POSSIBLE = /^[A-Za-z0-9._:=+/@~-]{8,128}$/;
 
 /** An event id, or the beginning of one (decision D7). */
 const OF_EVENT_ID = /^[0-9a-f]{8,64}$/i;
@@ -112,9 +108,8 @@ class TraceId {
     if (text === '') {
       throw new UsageError('The id is empty: give an event id, a request id, a message id or a webhookId');
     }
-    const isPrefix = POSSIBLE.test(text) && text.length >= SHORT_ID_LENGTH && text.length <= LONGEST_ID;
     this.text = text;
-    this.#prefix = isPrefix ? text : undefined;
+    this.#prefix = POSSIBLE.test(text) ? text : undefined;
     this.#eventIdPrefix = OF_EVENT_ID.test(text) ? text.toLowerCase() : undefined;
   }
 
@@ -135,25 +130,19 @@ class TraceId {
    * @throws CommandError with a list if there are several
    */
   onlyOne(candidates: readonly Candidate[]): (Candidate & { readonly kind: IdKind }) | undefined {
-    const all = candidates.flatMap((one) => {
+    const matching = candidates.flatMap((one) => {
       const kind = this.#kindOf(one);
       return kind === undefined ? [] : [{ ...one, kind }];
     });
-    const whole = all.filter((one) => one.kind === 'webhookId' || one[one.kind] === this.text);
-    const byEvent = Map.groupBy(whole.length > 0 ? whole : all, ({ eventId }) => eventId);
-    const [only, ...others] = [...byEvent.values()].map(
-      (ofEvent) => ofEvent.find(({ event }) => event !== undefined) ?? ofEvent[0],
-    );
-    if (others.length === 0) return only;
-    const listed = [only, ...others].flatMap((one) =>
-      one === undefined
-        ? []
-        : `${one.eventId} (${[one.event, new Date(one.at).toISOString()].filter(Boolean).join(', ')})`,
-    );
-    const more = listed.length > MAX_CANDIDATES ? ' and more' : '';
-    throw new CommandError(
-      `'${this.text}' matches several events. One of: ${listed.slice(0, MAX_CANDIDATES).join(', ')}${more}`,
-    );
+    // Only some lines of an event name its kind.
+    const sorted = matching.toSorted((a, b) => Number(b.event !== undefined) - Number(a.event !== undefined));
+    const events = [...new Map(sorted.toReversed().map((one) => [one.eventId, one])).values()];
+    if (events.length < 2) return events[0];
+    const listed = events.slice(0, MAX_CANDIDATES).map(({ eventId, event, at }) => {
+      return `${eventId} (${[event, new Date(at).toISOString()].filter(Boolean).join(', ')})`;
+    });
+    const more = events.length > MAX_CANDIDATES ? ' and more' : '';
+    throw new CommandError(`'${this.text}' matches several events. One of: ${listed.join(', ')}${more}`);
   }
 
   #kindOf({ eventId, requestId, messageId, body }: Ids): IdKind | undefined {

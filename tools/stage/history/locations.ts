@@ -183,16 +183,13 @@ function errorOfMessage(attempts: readonly HistoryAttempt[]): string | undefined
  * decides only if nothing else does, because its result does not explain why the delivery was skipped.
  */
 function doneOf(messages: readonly HistoryMessage[]): HistoryLocation | undefined {
-  const own = endsOf(messages.filter(({ replay }) => replay === undefined));
-  const all = endsOf(messages);
-  const end = all.find(({ kind }) => kind === 'processed') ?? own.at(-1) ?? all.at(-1);
+  const ends = messages
+    .flatMap(({ attempts, replay }) => attempts.map((attempt) => ({ ...attempt, replay })))
+    .filter(({ kind }) => kind === 'processed' || kind === 'skipped')
+    .sort((a, b) => a.at - b.at);
+  const own = ends.filter(({ replay }) => replay === undefined);
+  const end = ends.find(({ kind }) => kind === 'processed') ?? own.at(-1) ?? ends.at(-1);
   if (end === undefined) return undefined;
   const state = end.kind === 'processed' ? 'processed' : 'skipped';
   return { state, since: isoTime(end.at), reason: end.reason };
 }
-
-const endsOf = (messages: readonly HistoryMessage[]): HistoryAttempt[] =>
-  messages
-    .flatMap(({ attempts }) => attempts)
-    .filter(({ kind }) => kind === 'processed' || kind === 'skipped')
-    .sort((a, b) => a.at - b.at);

@@ -152,17 +152,12 @@ function messageFromLines(
  * it.
  */
 function isReplaced(own: readonly ParsedLogLine[], lines: readonly ParsedLogLine[]): boolean {
-  const last = own.at(-1);
-  if (last === undefined) return false;
-  const others = lines.filter(
-    ({ messageId, requestId, replay }) =>
-      messageId !== undefined &&
-      messageId !== last.messageId &&
-      requestId === last.requestId &&
-      replay === last.replay,
-  );
-  const byMessage = Map.groupBy(others, ({ messageId }) => messageId);
-  return [...byMessage.values()].some((ofOne) => ofOne.every(({ at }) => at > last.at));
+  const { messageId, requestId, replay, at: end = 0 } = own.at(-1) ?? {};
+  return lines.some((line, index) => {
+    const isOther = line.messageId !== undefined && line.messageId !== messageId;
+    const isFirst = lines.findIndex((one) => one.messageId === line.messageId) === index;
+    return isOther && isFirst && line.requestId === requestId && line.replay === replay && line.at > end;
+  });
 }
 
 function attemptOf(line: ParsedLogLine): HistoryAttempt {

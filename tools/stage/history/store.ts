@@ -13,10 +13,6 @@ export const MAX_DELIVERIES = 10_000;
 /** Deliveries that are removed together when the store is full, so that most additions remove nothing. */
 const REMOVED_AT_A_TIME = 200;
 
-/** Maximum number of facts per delivery: the first and the newest. A delivery that fails to the end has about 40. */
-const MAX_FACTS = 200;
-const FIRST_FACTS = 20;
-
 /** Maximum bytes of stored payloads, the newest: about 12 of the largest that API Gateway and Lambda accept. */
 export const MAX_PAYLOAD_BYTES = 64 * 1024 * 1024;
 
@@ -273,9 +269,6 @@ export class HistoryStore {
   /** @returns whether the row is new or has changed */
   #deriveRow(entry: Entry): boolean {
     const { id, facts, row } = entry;
-    for (const key of [...facts.keys()].slice(FIRST_FACTS, FIRST_FACTS + facts.size - MAX_FACTS)) {
-      facts.delete(key);
-    }
     // A payload may be added before the first fact.
     if (facts.size === 0) return false;
     const own = [...facts.values()];

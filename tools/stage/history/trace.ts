@@ -1,4 +1,4 @@
-import { type EventName, isEventName } from '../../../lambda/events/catalogue.ts';
+import { isEventName } from '../../../lambda/events/catalogue.ts';
 import { type Pause, pauseState } from '../queues/pause-state.ts';
 import type { Stage } from '../stage.ts';
 import { deriveHistory } from './derive-history.ts';
@@ -49,14 +49,10 @@ export async function locate(stage: Stage, history: History): Promise<History> {
 async function withPause(stage: Stage, location: HistoryLocation): Promise<HistoryLocation> {
   const { state, queue = '' } = location;
   if ((state !== 'queued' && state !== 'retrying') || !isEventName(queue)) return location;
-  const paused = await pauseOfEvent(stage, queue).catch(() => undefined);
-  return paused ? { ...location, state: 'paused', paused } : location;
-}
-
-async function pauseOfEvent(stage: Stage, event: EventName): Promise<PausedQueue | undefined> {
-  const { pause } = await pauseState(stage, event);
+  const { pause } = await pauseState(stage, queue).catch(() => ({ pause: undefined }));
   // While an event source is being turned off, it still processes messages.
-  return pause === undefined || pause.running || pause.turningOff ? undefined : pausedQueue(pause);
+  if (pause === undefined || pause.running || pause.turningOff) return location;
+  return { ...location, state: 'paused', paused: pausedQueue(pause) };
 }
 
 export const pausedQueue = ({ by, reason, since }: Pause): PausedQueue => ({
