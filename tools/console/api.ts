@@ -6,8 +6,9 @@
  */
 import type { EventName } from '../../lambda/events/catalogue.ts';
 import type { InjectedFault } from '../stage/faults.ts';
-import type { Effect, ExchangeFact, LineFact } from '../stage/history/facts.ts';
+import type { Effect, ExchangeFact } from '../stage/history/facts.ts';
 import type { Delivery, History, PausedQueue, PayloadSearch } from '../stage/history/history.ts';
+import type { LineFact } from '../stage/history/log-line.ts';
 import type { ProgressStep } from '../terminal/block.ts';
 
 export type { PayloadSearch };

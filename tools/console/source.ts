@@ -3,7 +3,7 @@ import { isEventName } from '../../lambda/events/catalogue.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import { mergedAttempts } from '../stage/history/derive-history.ts';
 import { itemNow, itemOfEvent, plainItem } from '../stage/history/effects.ts';
-import type { Effect, ExchangeFact, Fact, LineFact, RecordFact } from '../stage/history/facts.ts';
+import type { Effect, ExchangeFact, Fact, RecordFact } from '../stage/history/facts.ts';
 import { findFacts } from '../stage/history/find-facts.ts';
 import { followArchive, followLines } from '../stage/history/follow-facts.ts';
 import type { Delivery, History } from '../stage/history/history.ts';
@@ -120,7 +120,7 @@ export class Source {
   }
 
   /** Log lines about a delivery. Empty for a stage, whose lines are in CloudWatch. */
-  logs(delivery: Delivery): LineFact[] {
+  logs(delivery: Delivery): DeliveryDetail['logs'] {
     if (this.since !== undefined) return [];
     const lines = this.store.facts(delivery).filter((fact) => fact.kind === 'line');
     return lines.filter(({ requestId = delivery.id }) => requestId === delivery.id);

@@ -1,7 +1,6 @@
 import { type Fact, identityOf, ofKind } from './facts.ts';
 import { type Delivery, type History, type HistoryStep, isSettled } from './history.ts';
 import { locationsOf } from './locations.ts';
-import { parsedLines } from './log-line.ts';
 import { messagesOf } from './messages.ts';
 import { requestsOf } from './requests.ts';
 import { stepsOf } from './steps.ts';
@@ -13,7 +12,7 @@ import { stepsOf } from './steps.ts';
  */
 export function deriveHistory(facts: readonly Fact[]): History {
   const all = inOrder(facts);
-  const lines = parsedLines(ofKind(all, 'line')).sort((a, b) => a.at - b.at);
+  const lines = ofKind(all, 'line').filter(({ message }) => message !== '');
   const requests = requestsOf(all, lines);
   const messages = messagesOf(all, lines, requests);
   const records = ofKind(all, 'record');

@@ -1,4 +1,5 @@
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import type { LineFact } from './log-line.ts';
 
 interface FactBase {
   /** Epoch milliseconds. */
@@ -34,18 +35,6 @@ export interface ExchangeFact extends FactBase {
   readonly responseHeaders: readonly (readonly [name: string, value: string])[];
   readonly responseBody: string;
   readonly durationMs: number;
-}
-
-/**
- * A log line of the receiver or a consumer about the delivery. The local stack also writes one about each message that
- * a crashed consumer had: AWS does not log which messages an invocation received.
- */
-export interface LineFact extends FactBase {
-  readonly kind: 'line';
-  /** `receiver`, or the event of the consumer. */
-  readonly function: string;
-  /** The line as logged: JSON. */
-  readonly text: string;
 }
 
 /** A record of the archive, without its payload. `at` is `settledAt`. */

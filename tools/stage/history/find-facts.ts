@@ -4,7 +4,6 @@ import type { Stage } from '../stage.ts';
 import { deadLetterFact, deadLettersOf, findMessages } from './dead-letters.ts';
 import type { Fact } from './facts.ts';
 import { isObject, jsonOf } from './json.ts';
-import { parsedLines } from './log-line.ts';
 import { inPattern, LogSearch, type SearchedSource, windowOf } from './log-search.ts';
 import { findRecords, recordsOfLines } from './records.ts';
 
@@ -38,7 +37,7 @@ export async function findFacts(stage: Stage, text: string, { signal, progress, 
   const reading = { ...window, signal, progress };
 
   let lines = id.pattern === undefined ? [] : await logs.find(id.pattern);
-  let known = id.onlyOne(parsedLines(lines));
+  let known = id.onlyOne(lines);
   const byId =
     known === undefined ? await findRecords(stage, reading, (record) => id.matches(record)) : undefined;
   known ??= id.onlyOne(

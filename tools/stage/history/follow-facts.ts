@@ -4,8 +4,7 @@ import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
 import { TokenBucket } from '../replay/token-bucket.ts';
 import type { Stage } from '../stage.ts';
-import type { LineFact } from './facts.ts';
-import { lineFact } from './log-line.ts';
+import { type LineFact, lineFact } from './log-line.ts';
 import { inReadingTime, readRecords } from './records.ts';
 
 /** `receiver`, or the event of a consumer. */

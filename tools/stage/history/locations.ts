@@ -1,7 +1,7 @@
 import { UNUSABLE } from '../../../lambda/log-messages.ts';
 import { type Fact, isoTime, ofKind } from './facts.ts';
 import type { DeliveryState, HistoryLocation } from './history.ts';
-import { DISCARDED, type ParsedLogLine } from './log-line.ts';
+import { DISCARDED, type LineFact } from './log-line.ts';
 import { type HistoryAttempt, type HistoryMessage, isGivenUp, startOf } from './messages.ts';
 import type { HistoryRequest } from './requests.ts';
 import { crashText } from './state-text.ts';
@@ -24,7 +24,7 @@ const WORST_FIRST: readonly DeliveryState[] = [
 
 interface DeliveryParts {
   readonly facts: readonly Fact[];
-  readonly lines: readonly ParsedLogLine[];
+  readonly lines: readonly LineFact[];
   readonly event: string;
   readonly requests: readonly HistoryRequest[];
   readonly messages: readonly HistoryMessage[];

@@ -1,88 +1,90 @@
 import * as z from 'zod/mini';
 import { errorText } from '../../../lambda/errors.ts';
 import { isEventName } from '../../../lambda/events/catalogue.ts';
-import type { LineFact } from './facts.ts';
-import { isObject, jsonOf, textOf } from './json.ts';
+import { jsonOf } from './json.ts';
 
 /** Message of the line that `dlq discard` writes before it deletes a message. */
 export const DISCARDED = 'Discarded';
 
-const summary = z.object({
-  call: z.optional(z.string()),
-  error: z.string(),
-  errorMessage: z.optional(z.string()),
-});
-
 /** Message of the line about a message whose consumer crashed, ran out of memory or timed out. Only on the local stack. */
 export const CRASHED = 'Crashed';
 
-/**
- * The fields of the receiver's and consumers' log lines that a history needs (`lambda/receiver`, `lambda/consumer`).
- */
+// A line in which a field has another type is still a line about the event: somebody may log anything.
+const text = z.catch(z.optional(z.string()), undefined);
+const number = z.catch(z.optional(z.number()), undefined);
+const summary = { call: text, error: text, errorMessage: text };
+
+/** The fields of log lines that a history needs (`lambda/receiver`, `lambda/consumer`). */
 const schema = z.object({
-  timestamp: z.string(),
-  level: z.string(),
-  message: z.string(),
+  timestamp: text,
+  service: text,
+  level: text,
+  /** Empty in a line of Lambda's runtime, where it is an object. */
+  message: z.catch(z.string(), ''),
   eventId: z.string(),
-  event: z.optional(z.string()),
-  requestId: z.optional(z.string()),
-  messageId: z.optional(z.string()),
-  attempt: z.optional(z.number()),
-  replay: z.optional(z.string()),
-  lagMs: z.optional(z.number()),
-  latencyMs: z.optional(z.number()),
-  retryInSeconds: z.optional(z.number()),
+  event: text,
+  requestId: text,
+  messageId: text,
+  attempt: number,
+  replay: text,
+  lagMs: number,
+  latencyMs: number,
+  retryInSeconds: number,
   /** Why a request was rejected, or a message discarded. */
-  reason: z.optional(z.string()),
-  by: z.optional(z.string()),
-  sourceIp: z.optional(z.string()),
-  fields: z.optional(z.array(z.string())),
+  reason: text,
+  by: text,
+  sourceIp: text,
+  fields: z.catch(z.optional(z.array(z.string())), undefined),
   // Fields of an error: see `lambda/errors.ts`.
-  ...z.partial(summary).shape,
-  cause: z.optional(summary),
+  ...summary,
+  cause: z.catch(z.optional(z.object(summary)), undefined),
+  _aws: z.optional(z.never()),
 });
 
-export type ParsedLogLine = Omit<z.infer<typeof schema>, 'timestamp' | 'call' | 'errorMessage' | 'cause'> & {
+type Fields = Omit<
+  z.infer<typeof schema>,
+  '_aws' | 'timestamp' | 'service' | 'call' | 'errorMessage' | 'cause'
+>;
+
+/**
+ * A log line of the receiver or a consumer about a delivery. The local stack also writes one about each message that a
+ * crashed consumer had: AWS does not log which messages an invocation received.
+ */
+export interface LineFact extends Fields {
+  readonly kind: 'line';
   /** Epoch milliseconds. */
   readonly at: number;
+  /** `receiver`, or the event of the consumer. */
+  readonly function: string;
   /** The error in one line, in the same form as in dead letters. */
   readonly error?: string | undefined;
-};
-
-/** @returns undefined if the line is not about an event */
-export function parseLogLine(text: string): ParsedLogLine | undefined {
-  const parsed = schema.safeParse(jsonOf(text));
-  if (!parsed.success) return undefined;
-  const { timestamp, call, error, errorMessage, cause, ...line } = parsed.data;
-  const at = Date.parse(timestamp);
-  if (Number.isNaN(at)) return undefined;
-  const failure = { call, error: error ?? 'Error', errorMessage, cause };
-  return { ...line, at, error: (error ?? errorMessage) ? errorText(failure) : undefined };
+  /** The line as logged: JSON. */
+  readonly text: string;
 }
-
-export const parsedLines = (facts: readonly LineFact[]): ParsedLogLine[] =>
-  facts.flatMap(({ text }) => parseLogLine(text) ?? []);
 
 /**
  * A log line about an event, even if it is not a step of the history.
  * @returns undefined for a metric, a line of the runtime, or a line that is not about an event
  */
-export function lineFact(text: string): LineFact | undefined {
-  const line = text.startsWith('{') ? jsonOf(text) : undefined;
-  if (!isObject(line) || '_aws' in line) return undefined;
-  const { requestId, eventId, timestamp, event, message, messageId, service } = line;
-  if (typeof eventId !== 'string') return undefined;
-  const at = Date.parse(String(timestamp));
-  // A consumer logs the message it works on. Lines of the receiver are about the request.
-  const isConsumer = typeof event === 'string' && isEventName(event) && messageId !== undefined;
+export function lineFact(line: string): LineFact | undefined {
+  const parsed = schema.safeParse(line.startsWith('{') ? jsonOf(line) : undefined);
+  if (!parsed.success) return undefined;
+  const { timestamp = '', service = 'receiver', call, errorMessage, cause, ...fields } = parsed.data;
+  const { event = '', message, messageId, error } = fields;
+  const summaryOf = ({ error: name = 'Error', ...other }: z.infer<z.ZodMiniObject<typeof summary>>) => ({
+    ...other,
+    error: name,
+  });
+  const described = { ...summaryOf({ call, error, errorMessage }), cause: cause && summaryOf(cause) };
   return {
+    ...fields,
     kind: 'line',
-    at: Number.isNaN(at) ? Date.now() : at,
-    // In the line of a crash, `requestId` is Lambda's, not API Gateway's.
-    requestId: typeof message === 'string' ? textOf(requestId) : undefined,
-    eventId,
-    event: textOf(event),
-    function: isConsumer ? event : String(service ?? 'receiver'),
-    text,
+    at: Date.parse(timestamp) || Date.now(),
+    // In a line of Lambda's runtime, this is Lambda's id.
+    requestId: message === '' ? undefined : fields.requestId,
+    // A consumer logs the message it works on. Lines of the receiver are about the request.
+    function: isEventName(event) && messageId !== undefined ? event : service,
+    error: (error ?? errorMessage) && errorText(described),
+    text: line,
   };
 }

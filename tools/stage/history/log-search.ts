@@ -10,8 +10,7 @@ import { CommandError, UsageError } from '../../terminal/command-error.ts';
 import { counted } from '../../terminal/text.ts';
 import { orRefusal } from '../operation.ts';
 import type { Stage } from '../stage.ts';
-import type { LineFact } from './facts.ts';
-import { lineFact } from './log-line.ts';
+import { type LineFact, lineFact } from './log-line.ts';
 
 /**
  * Maximum number of lines that a query returns. A normal delivery has two lines, and one that fails to the end has 20.

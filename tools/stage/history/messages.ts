@@ -9,7 +9,7 @@ import {
 } from '../../../lambda/log-messages.ts';
 import { type DeadLetterFact, type Fact, ofKind, type RecordFact } from './facts.ts';
 import type { MessageOrigin, SkipReason, StepKind } from './history.ts';
-import { CRASHED, type ParsedLogLine } from './log-line.ts';
+import { CRASHED, type LineFact } from './log-line.ts';
 import type { HistoryRequest } from './requests.ts';
 
 /** Maximum milliseconds between a log line and its record. In between is one batch call that sends dead letters. */
@@ -50,18 +50,17 @@ export interface HistoryMessage {
   readonly notMoved?: boolean;
 }
 
-const isStart = ({ message, messageId }: ParsedLogLine) => messageId !== undefined && message === STARTED;
+const isStart = ({ message, messageId }: LineFact) => messageId !== undefined && message === STARTED;
 
-const isEnd = ({ message, messageId }: ParsedLogLine) =>
-  messageId !== undefined && Object.hasOwn(ENDS, message);
+const isEnd = ({ message, messageId }: LineFact) => messageId !== undefined && Object.hasOwn(ENDS, message);
 
 /** Whether a line is about the start or the end of an attempt. */
-export const isOfAttempt = (line: ParsedLogLine) => isStart(line) || isEnd(line);
+export const isOfAttempt = (line: LineFact) => isStart(line) || isEnd(line);
 
 /** The messages of an event, in order of time. */
 export function messagesOf(
   facts: readonly Fact[],
-  lines: readonly ParsedLogLine[],
+  lines: readonly LineFact[],
   requests: readonly HistoryRequest[],
 ): HistoryMessage[] {
   const records = ofKind(facts, 'record');
@@ -90,7 +89,7 @@ export function messagesOf(
 }
 
 /** Whether a record belongs to the attempt that a line reports. */
-export const isOf = (record: RecordFact['record'], line: ParsedLogLine): boolean =>
+export const isOf = (record: RecordFact['record'], line: LineFact): boolean =>
   record.outcome === line.message &&
   record.attempt === line.attempt &&
   record.requestId === line.requestId &&
@@ -102,14 +101,14 @@ export const startOf = ({ attempts, started }: HistoryMessage) => attempts[0]?.a
 /** A message whose id is in log lines or on the dead-letter queue. */
 function messageFromLines(
   messageId: string,
-  allLines: readonly ParsedLogLine[],
+  allLines: readonly LineFact[],
   deadLetter: DeadLetterFact | undefined,
   logged: ReadonlySet<string | undefined>,
 ): HistoryMessage {
   const lines = allLines.filter((line) => line.messageId === messageId);
   const [{ requestId, replay } = { requestId: deadLetter?.requestId, replay: undefined }] = lines;
   const ends = lines.filter(isEnd);
-  const isCrash = ({ message }: ParsedLogLine) => message === CRASHED;
+  const isCrash = ({ message }: LineFact) => message === CRASHED;
   // A batch can crash after some of its messages were settled.
   const ended = ends
     .filter((one) => !isCrash(one) || !ends.some((end) => !isCrash(end) && end.attempt === one.attempt))
@@ -151,7 +150,7 @@ function messageFromLines(
  * Whether the same request has another message that began later. Then SQS had moved this message, and somebody redrove
  * it.
  */
-function isReplaced(own: readonly ParsedLogLine[], lines: readonly ParsedLogLine[]): boolean {
+function isReplaced(own: readonly LineFact[], lines: readonly LineFact[]): boolean {
   const { messageId, requestId, replay, at: end = 0 } = own.at(-1) ?? {};
   return lines.some((line, index) => {
     const isOther = line.messageId !== undefined && line.messageId !== messageId;
@@ -160,7 +159,7 @@ function isReplaced(own: readonly ParsedLogLine[], lines: readonly ParsedLogLine
   });
 }
 
-function attemptOf(line: ParsedLogLine): HistoryAttempt {
+function attemptOf(line: LineFact): HistoryAttempt {
   const { message, at, attempt = 1, latencyMs, error, retryInSeconds, replay } = line;
   const kind = ENDS[message] ?? 'failed';
   return { kind, at, attempt, reason: skipReason(message, replay), latencyMs, error, retryInSeconds };

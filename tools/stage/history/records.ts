@@ -17,8 +17,8 @@ import { matches } from '../archive/record-filter.ts';
 import { orRefusal } from '../operation.ts';
 import { storedPayload } from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
-import { type LineFact, type RecordFact, recordFact } from './facts.ts';
-import { parsedLines } from './log-line.ts';
+import { type RecordFact, recordFact } from './facts.ts';
+import type { LineFact } from './log-line.ts';
 import type { SearchedSource } from './log-search.ts';
 import { isOf, LINE_TO_RECORD } from './messages.ts';
 
@@ -138,9 +138,7 @@ export async function recordsOfLines(
   lines: readonly LineFact[],
   signal: AbortSignal,
 ): Promise<FoundRecords | undefined> {
-  const settled = parsedLines(lines).filter(({ message }) =>
-    settledOutcomes.some((outcome) => outcome === message),
-  );
+  const settled = lines.filter(({ message }) => settledOutcomes.some((outcome) => outcome === message));
   const event = settled.find((line) => line.event !== undefined)?.event;
   if (event === undefined || !isEventName(event)) return undefined;
   const times = settled.map(({ at }) => at);

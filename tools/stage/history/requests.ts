@@ -1,6 +1,6 @@
 import { ACCEPTED, PARKED, REJECTED, SERVER_ERROR, UNUSABLE } from '../../../lambda/log-messages.ts';
 import { type ExchangeFact, type Fact, ofKind } from './facts.ts';
-import type { ParsedLogLine } from './log-line.ts';
+import type { LineFact } from './log-line.ts';
 
 /** Log messages that end a request, and the status that the receiver then answers with. */
 const ANSWERS: Readonly<Record<string, number>> = {
@@ -15,7 +15,7 @@ export interface HistoryRequest {
   readonly requestId: string;
   readonly exchange: ExchangeFact | undefined;
   /** The receiver's log line about the answer. */
-  readonly end: ParsedLogLine | undefined;
+  readonly end: LineFact | undefined;
   readonly status: number | undefined;
   /**
    * Where the receiver put the payload: an event's queue, `unrouted` or `quarantine`. Undefined if it stored nothing.
@@ -25,11 +25,11 @@ export interface HistoryRequest {
   readonly at: number;
 }
 
-export const isAnswer = ({ message, messageId }: ParsedLogLine) =>
+export const isAnswer = ({ message, messageId }: LineFact) =>
   messageId === undefined && Object.hasOwn(ANSWERS, message);
 
 /** The requests that brought an event, in order of time. */
-export function requestsOf(facts: readonly Fact[], lines: readonly ParsedLogLine[]): HistoryRequest[] {
+export function requestsOf(facts: readonly Fact[], lines: readonly LineFact[]): HistoryRequest[] {
   const ends = new Map(lines.filter(isAnswer).map((line) => [line.requestId, line]));
   const exchanges = new Map(ofKind(facts, 'exchange').map((fact) => [fact.requestId, fact]));
   const ids = new Set([...exchanges.keys(), ...ends.keys()].filter((id) => id !== undefined));
@@ -43,7 +43,7 @@ export function requestsOf(facts: readonly Fact[], lines: readonly ParsedLogLine
     .sort((a, b) => a.at - b.at || (a.requestId < b.requestId ? -1 : 1));
 }
 
-function queueOf(end: ParsedLogLine | undefined, exchange: ExchangeFact | undefined): string | undefined {
+function queueOf(end: LineFact | undefined, exchange: ExchangeFact | undefined): string | undefined {
   if (end?.message === ACCEPTED) return end.event;
   if (end?.message === PARKED) return 'unrouted';
   if (end?.message === UNUSABLE) return 'quarantine';

@@ -1,6 +1,6 @@
 import { isoTime, type RecordFact } from './facts.ts';
 import type { HistoryStep } from './history.ts';
-import { DISCARDED, type ParsedLogLine } from './log-line.ts';
+import { DISCARDED, type LineFact } from './log-line.ts';
 import { type HistoryMessage, isOfAttempt, originOf } from './messages.ts';
 import { type HistoryRequest, isAnswer } from './requests.ts';
 
@@ -9,7 +9,7 @@ const ORDER: readonly HistoryStep['kind'][] = ['received', 'queued', 'answered']
 
 /** The steps of requests and messages, records, and other log lines about them, in order of time. */
 export function stepsOf(
-  lines: readonly ParsedLogLine[],
+  lines: readonly LineFact[],
   requests: readonly HistoryRequest[],
   messages: readonly HistoryMessage[],
   records: readonly RecordFact[],
@@ -85,7 +85,7 @@ const archiveStep = ({
   ...{ kind: 'archived', at: isoTime(at), requestId, attempt, object, forgottenAt },
 });
 
-function logStep({ level, message, requestId, messageId, error, by, reason, ...line }: ParsedLogLine) {
+function logStep({ level, message, requestId, messageId, error, by, reason, ...line }: LineFact) {
   const base = { at: isoTime(line.at), requestId, messageId };
   if (message !== DISCARDED) return { kind: 'noted', ...base, level, message, error } as const;
   const discarded = { by: by ?? 'somebody', reason: reason ?? '' };

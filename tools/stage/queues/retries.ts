@@ -4,7 +4,7 @@ import { catalogue, type EventName } from '../../../lambda/events/catalogue.ts';
 import { DEAD_LETTERED, FAILED } from '../../../lambda/log-messages.ts';
 import { CRASHED, messageIs } from '../../../lib/alarms/log-patterns.ts';
 import { jsonOf } from '../history/json.ts';
-import { parseLogLine } from '../history/log-line.ts';
+import { lineFact } from '../history/log-line.ts';
 import type { Stage } from '../stage.ts';
 
 /** Milliseconds of an hour. */
@@ -59,8 +59,8 @@ export async function lastFailure(stage: Stage, event: EventName): Promise<Logge
 }
 
 function parseFailure(text: string): LoggedFailure | undefined {
-  const line = parseLogLine(text);
-  if (line !== undefined) return { at: line.at, error: line.error ?? 'Error' };
+  const line = lineFact(text);
+  if (line !== undefined && line.message !== '') return { at: line.at, error: line.error ?? 'Error' };
   const { timestamp, time = timestamp, message, record } = crashSchema.safeParse(jsonOf(text)).data ?? {};
   const error = message?.errorType ?? record?.errorType ?? record?.status;
   return time === undefined || error === undefined ? undefined : { at: Date.parse(time), error };

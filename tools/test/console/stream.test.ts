@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Fact } from '../../stage/history/facts.ts';
+import { lineFact } from '../../stage/history/log-line.ts';
 import { type HistoryStore, MAX_DELIVERIES } from '../../stage/history/store.ts';
 import { answered, EventReader, startConsoleAlone } from './support.ts';
 
@@ -141,7 +142,7 @@ function failed(index: number): Fact {
   const ids = { requestId: `request-${index}`, eventId: `event-${index}`, event: 'shop.updated' };
   const about = { level: 'WARN', message: 'Failed', messageId: `message-${index}`, attempt };
   const line = { ...about, ...ids, timestamp: new Date(at).toISOString(), retryInSeconds: 30, error };
-  return { kind: 'line', at, function: 'shop.updated', ...ids, text: JSON.stringify(line) };
+  return lineFact(JSON.stringify(line)) as Fact;
 }
 
 test('the oldest deliveries are removed from open pages, also from those that resume', async () => {

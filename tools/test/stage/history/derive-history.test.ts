@@ -1,20 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { deliveryOf, deriveHistory, mergedAttempts } from '../../../stage/history/derive-history.ts';
-import type { Fact, LineFact } from '../../../stage/history/facts.ts';
+import type { Fact } from '../../../stage/history/facts.ts';
 import type { HistoryStep, StepKind } from '../../../stage/history/history.ts';
-import {
-  at,
-  consumed,
-  crash,
-  deadLetter,
-  EVENT_ID,
-  failed,
-  received,
-  record,
-  started,
-  time,
-} from './support.ts';
+import { at, consumed, crash, deadLetter, failed, received, record, started } from './support.ts';
 
 /** A step of an attempt of a normal delivery, with some properties replaced. */
 const tried = (kind: StepKind, attempt = 1, given: Partial<HistoryStep> = {}) => ({
@@ -445,24 +434,6 @@ test('equal consecutive failures are one step, others are not', () => {
     tried('failed', 5),
   ]);
   expect(mergedAttempts(steps)[3]).toMatchObject({ at: at(1), until: at(91), nextAttemptAt: at(121) });
-});
-
-test('a line that is not JSON, or of an older version of the functions, does not affect the others', () => {
-  const line = (text: string): LineFact => ({
-    kind: 'line',
-    at: time(5),
-    requestId: 'request-1',
-    eventId: EVENT_ID,
-    function: 'shop.updated',
-    text,
-  });
-  const history = deriveHistory([
-    accepted,
-    processed,
-    line('Task timed out'),
-    line('{"message":"Processed"}'),
-  ]);
-  expect(history.steps).toMatchObject(PROCESSED);
 });
 
 const rowOf = (facts: Fact[]) => deliveryOf('request-1', facts, deriveHistory(facts));

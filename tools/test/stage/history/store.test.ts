@@ -3,6 +3,7 @@ import { sha256Hex } from '../../../../lambda/hash.ts';
 import { PROCESSED } from '../../../../lambda/log-messages.ts';
 import type { DeadLetterFact, Fact } from '../../../stage/history/facts.ts';
 import { exchangeFact, LocalFeed } from '../../../stage/history/local-feed.ts';
+import { lineFact } from '../../../stage/history/log-line.ts';
 import { HistoryStore, MAX_DELIVERIES, MAX_PAYLOAD_BYTES } from '../../../stage/history/store.ts';
 
 const START = Date.parse('2026-01-31T09:00:00.000Z');
@@ -15,18 +16,16 @@ beforeEach(() => {
 
 /** A line of the receiver, or of a consumer if it names a message. */
 function line(id: string, message: string, more: Readonly<Record<string, unknown>> = {}, seconds = 0): Fact {
-  const at = START + seconds * 1000;
-  const eventId = String(more.eventId ?? sha256Hex(id));
-  const text = JSON.stringify({
-    timestamp: new Date(at).toISOString(),
+  const timestamp = new Date(START + seconds * 1000).toISOString();
+  const known = {
+    timestamp,
     level: 'INFO',
     message,
-    eventId,
+    eventId: sha256Hex(id),
     event: 'shop.updated',
     requestId: id,
-    ...more,
-  });
-  return { kind: 'line', at, requestId: id, eventId, event: 'shop.updated', function: 'receiver', text };
+  };
+  return lineFact(JSON.stringify({ ...known, ...more })) as Fact;
 }
 
 const processed = (id: string, seconds = 1) =>
