@@ -14,7 +14,7 @@ const EXPECTED = new Set(['CommandError', 'UsageError', 'SynthesisError']);
 export const COMMAND_GROUPS = {
   'Run the stack on this machine': ['start', 'send', 'invoke', 'fault', 'acceptance'],
   'Look at a stage': ['trace', 'console'],
-  'Operate a stage': ['doctor', 'dlq', 'archive', 'replay', 'pause', 'resume'],
+  'Operate a stage': ['doctor', 'secret', 'dlq', 'archive', 'replay', 'pause', 'resume'],
   'Help the partner': ['check-sender', 'partner-kit'],
   'Measure the receiver': ['bench'],
   'Change this project': ['new-event', 'generate', 'check', 'test'],

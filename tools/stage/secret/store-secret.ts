@@ -1,0 +1,91 @@
+import { PutSecretValueCommand } from '@aws-sdk/client-secrets-manager';
+import { SECRET_MAX_AGE, SECRET_REFRESH_INTERVAL } from '../../../lambda/limits.ts';
+import { secretDoubt } from '../../../lambda/receiver/webhook-secrets.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import { duration } from '../../terminal/text.ts';
+import type { Operation } from '../operation.ts';
+import type { Stage } from '../stage.ts';
+import {
+  describeCurrent,
+  describePrevious,
+  type SecretVersions,
+  secretVersions,
+  usableSecret,
+} from './secret-versions.ts';
+
+/** Prints the age of both versions, and what is wrong with them. Never a value. @returns false if something is */
+export async function showSecret({ stack, printLine }: Operation): Promise<boolean> {
+  const versions = await secretVersions(stack);
+  const findings = { current: describeCurrent(stack, versions), previous: describePrevious(versions) };
+  printLine(`The secret of ${stack.title}:`);
+  for (const [name, { seen, why, fix }] of Object.entries(findings)) {
+    printLine(`  ${name.padEnd('previous'.length)}  ${seen}`);
+    for (const line of [why, fix]) if (line) printLine(`            ${line}`);
+  }
+  return Object.values(findings).every(({ state }) => state !== 'failure');
+}
+
+/**
+ * Stores a new secret, unless it is probably a mistake, or would remove a version with which the partner may sign.
+ * @param given the text on standard input. The line break at its end is of the pipe
+ * @param isForced stores it anyway
+ * @throws CommandError if it is not stored. It does not contain the secret
+ */
+export async function setSecret({ stack, printLine }: Operation, given: string, isForced: boolean) {
+  const stored = given.replace(/\r?\n$/, '');
+  const value = usableSecret(stored);
+  if (value === undefined) {
+    throw new CommandError('Nothing was stored: it is empty, white space, or JSON without WEBHOOK_SECRET');
+  }
+  const versions = await secretVersions(stack);
+  if (value === versions.current?.value) {
+    throw new CommandError('Nothing was stored: it is the current secret already');
+  }
+  const objection = secretDoubt(value) ?? lossOf(stack, versions, value);
+  if (objection !== undefined && !isForced) {
+    throw new CommandError(`Nothing was stored. ${objection} To store it anyway: --anyway`);
+  }
+  await store(stack, stored);
+  if (objection !== undefined) printLine(`Stored in spite of this: ${objection}`);
+  await printAccepted({ stack, printLine }, 'new');
+}
+
+/** Why a new version would remove one that is still needed. Secrets Manager keeps two. */
+function lossOf(stage: Stage, { current, previous, until }: SecretVersions, value: string) {
+  if (previous?.value === undefined || previous.value === value) return undefined;
+  if (current?.value === undefined || current.doubt !== undefined) {
+    return `The current version is probably a mistake, and the previous one would be lost. First make it current again: ${stage.command('back', 'secret')}.`;
+  }
+  if (previous.doubt !== undefined || until < new Date()) return undefined;
+  return `The previous secret is accepted until ${until.toISOString()}, and would be lost. Nobody may sign with it any more.`;
+}
+
+/**
+ * Stores the previous secret as a new version: so the other one stays accepted, too.
+ * @throws CommandError if there is no usable one
+ */
+export async function restorePrevious({ stack, printLine }: Operation): Promise<void> {
+  const { previous } = await secretVersions(stack);
+  if (previous?.stored === undefined || previous.value === undefined) {
+    throw new CommandError(`There is no usable previous secret in ${stack.title}`);
+  }
+  await store(stack, previous.stored);
+  await printAccepted({ stack, printLine }, 'previous');
+}
+
+async function store(stage: Stage, SecretString: string): Promise<void> {
+  const SecretId = stage.output('WebhookSecretArn');
+  await stage.secrets.send(new PutSecretValueCommand({ SecretId, SecretString }));
+}
+
+async function printAccepted(
+  { stack, printLine }: Pick<Operation, 'stack' | 'printLine'>,
+  which: 'new' | 'previous',
+): Promise<void> {
+  const versions = await secretVersions(stack);
+  printLine(`The ${which} secret is the current one in ${stack.title}.`);
+  printLine(`The one that was current is ${describePrevious(versions).seen}.`);
+  printLine(
+    `Running receivers take up to ${duration(SECRET_MAX_AGE)} to accept the ${which} one, or one refused signature. After that, they may answer 401 for ${duration(SECRET_REFRESH_INTERVAL)}.`,
+  );
+}
