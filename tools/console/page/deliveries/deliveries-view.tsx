@@ -38,8 +38,6 @@ const close = () => navigate({ ...route.peek(), path: [] });
 export function DeliveriesView() {
   const [current] = route.value.path;
   const list = useRef<HTMLDivElement>(null);
-  const detail = useRef<HTMLElement>(null);
-  useFocus(current !== undefined, list, detail);
   useEffect(() => follow, []);
   // Waits for the row of the open delivery, which may not be loaded yet.
   const isCurrentThere = isThere.value && shownRows.value.some(({ id }) => id === current);
@@ -53,7 +51,7 @@ export function DeliveriesView() {
     list.current?.scrollTo({ top: 0 });
     list.current?.focus({ preventScroll: true });
   };
-  useListKeys(list, detail, followNewest);
+  useListKeys(list, followNewest);
   const showSent = (id: string) => {
     if (route.peek().view !== 'deliveries') return;
     follow();
@@ -91,11 +89,7 @@ export function DeliveriesView() {
           </div>
           <Summary isFiltered={isFiltered} onFollow={followNewest} />
         </section>
-        {current !== undefined && (
-          <section ref={detail} id="detail" class="detail-pane" aria-label="Delivery" tabIndex={-1}>
-            <DetailPane id={current} onClose={close} onSent={showSent} />
-          </section>
-        )}
+        {current !== undefined && <DetailPane id={current} onClose={close} onSent={showSent} />}
       </div>
       <Editor onSent={showSent} />
     </>
@@ -155,11 +149,7 @@ function searchText({ refused, records, since, limited }: PayloadSearch): string
   return `${records.toLocaleString('en')} payloads searched, since ${since}${limited ? ', older ones not' : ''}`;
 }
 
-function useListKeys(
-  list: RefObject<HTMLElement | null>,
-  detail: RefObject<HTMLElement | null>,
-  followNewest: () => void,
-): void {
+function useListKeys(list: RefObject<HTMLElement | null>, followNewest: () => void): void {
   const move = ({ key }: KeyboardEvent) => {
     const rows = shownRows.peek();
     const index = rows.findIndex(({ id }) => id === route.peek().path[0]);
@@ -183,25 +173,8 @@ function useListKeys(
     PageUp: moveInList,
     Home: moveInList,
     End: moveInList,
-    Enter: inList(() => detail.current?.focus()),
+    Enter: inList(() => document.querySelector<HTMLElement>('#detail')?.focus()),
     n: followNewest,
     Escape: () => (route.peek().path[0] === undefined ? followNewest() : close()),
   });
-}
-
-/** Returns the focus to the list when a detail closes. Moves it to the detail if the detail replaces the list. */
-function useFocus(
-  isOpen: boolean,
-  list: RefObject<HTMLElement | null>,
-  detail: RefObject<HTMLElement | null>,
-): void {
-  const wasOpen = useRef(isOpen);
-  useLayoutEffect(() => {
-    if (wasOpen.current === isOpen) return;
-    wasOpen.current = isOpen;
-    const isNowhere = document.activeElement === document.body;
-    const isListHidden = list.current?.offsetParent === null;
-    if (!isOpen && isNowhere) list.current?.focus({ preventScroll: true });
-    if (isOpen && isListHidden) detail.current?.focus();
-  }, [isOpen]);
 }

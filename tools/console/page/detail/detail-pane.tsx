@@ -1,3 +1,4 @@
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Delivery } from '../../../stage/history/history.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { formatRoute } from '../route.ts';
@@ -6,6 +7,7 @@ import { Visible } from '../text/visible.tsx';
 import { Badge, Empty, ErrorNote, Loading, Problems, Scrolled } from '../ui/badge.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Copy, shortId } from '../ui/copy.tsx';
+import { isNarrow } from '../ui/is-narrow.ts';
 import { Menu } from '../ui/menu.tsx';
 import { durationText, now, Time } from '../ui/time.tsx';
 import { useKeys } from '../use-keys.tsx';
@@ -24,15 +26,32 @@ interface DetailPaneProps {
   onSent: (delivery: string) => void;
 }
 
-export function DetailPane({ id, onClose, onSent }: DetailPaneProps) {
+export function DetailPane(props: DetailPaneProps) {
+  const own = useRef<HTMLElement>(null);
+  // A layout effect: other effects clean up after the removal, when the focus is lost.
+  useLayoutEffect(() => {
+    const element = own.current;
+    // It replaces the list.
+    if (isNarrow.peek()) element?.focus();
+    return () => {
+      if (element?.contains(document.activeElement))
+        document.querySelector<HTMLElement>('.deliveries-table')?.focus();
+    };
+  }, []);
+  return (
+    <section ref={own} id="detail" class="detail-pane" aria-label="Delivery" tabIndex={-1}>
+      <Detail {...props} />
+    </section>
+  );
+}
+
+function Detail({ id, ...more }: DetailPaneProps) {
   // Reading the signal here renders the pane again when the stream brings a change.
   void rows.value;
   const row = deliveryOf(id);
-  const { detail, error, reload } = useDetail(id, row);
+  const { value: detail, error, reload } = useDetail(id, row);
   const delivery = row ?? (detail && asShown(detail));
-  if (delivery !== undefined) {
-    return <Shown {...{ delivery, detail, error, reload, onClose, onSent }} key={id} />;
-  }
+  if (delivery !== undefined) return <Shown {...{ delivery, detail, error, reload, ...more }} key={id} />;
   if (error === undefined) return <Loading />;
   return (
     <Empty title="Delivery not found">

@@ -55,7 +55,7 @@ function EditorDialog({ body, onSent }: EditorProps & { body: EditedBody }) {
     const onError = (problem: string) => {
       error.value = problem;
     };
-    const [run] = await start([sendCommand(text)], { onError, onSent });
+    const [run] = await start([sendCommand(edited.peek()?.text ?? text)], { onError, onSent });
     if (run !== undefined && run.answers.length > 0) edited.value = undefined;
   };
   const close = () => {

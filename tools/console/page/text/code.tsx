@@ -1,6 +1,6 @@
 import type { EditorView } from '@codemirror/view';
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { ErrorNote, Loading } from '../ui/badge.tsx';
 import type { CodeOptions } from './code-mirror.ts';
 
@@ -11,7 +11,7 @@ export function Code({ text, label, onChange }: CodeOptions) {
   const state = useSignal<'loading' | 'ready' | 'failed'>('loading');
   const isRead = onChange === undefined;
   const latest = useRef({ text, onChange });
-  latest.current = { text: isRead ? shortLines(text) : text, onChange };
+  latest.current = { text, onChange };
   useEffect(() => {
     let isGone = false;
     const mount = async () => {
@@ -30,11 +30,11 @@ export function Code({ text, label, onChange }: CodeOptions) {
       view.current?.destroy();
     };
   }, [label, isRead]);
-  useEffect(() => {
+  // A layout effect, so that the user cannot type between the drawing and the comparison.
+  useLayoutEffect(() => {
     const { doc } = view.current?.state ?? {};
-    const insert = latest.current.text;
-    if (doc === undefined || doc.toString() === insert) return;
-    view.current?.dispatch({ changes: { from: 0, to: doc.length, insert } });
+    if (doc === undefined || doc.toString() === text) return;
+    view.current?.dispatch({ changes: { from: 0, to: doc.length, insert: text } });
   }, [text]);
   return (
     <section class={isRead ? 'code' : 'code editor'} aria-label={isRead ? label : undefined}>
@@ -46,16 +46,3 @@ export function Code({ text, label, onChange }: CodeOptions) {
     </section>
   );
 }
-
-/** Maximum characters of a line to read. A browser takes a second to draw a line of megabytes. */
-const MAX_LINE_LENGTH = 10_000;
-
-const shortLines = (text: string) =>
-  text
-    .split('\n')
-    .map((line) => {
-      if (line.length <= MAX_LINE_LENGTH) return line;
-      const more = (line.length - MAX_LINE_LENGTH).toLocaleString('en');
-      return `${line.slice(0, MAX_LINE_LENGTH)}… ${more} more characters. Copy or save the text to see them.`;
-    })
-    .join('\n');
