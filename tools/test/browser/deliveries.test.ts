@@ -122,7 +122,7 @@ describe('a selected delivery', () => {
 test('a delivery that fails because of a fault becomes a dead letter; after the fault a redrive processes it', async () => {
   const { page } = open;
   await open.show('#/queues');
-  await page.getByLabel('Service').selectOption('DynamoDB');
+  await page.getByRole('combobox', { name: 'Break' }).selectOption('DynamoDB');
   await open.button('Break').click();
   await open.button('Clear DynamoDB down').waitFor();
   await post('shop-dead-1', 'shop-dead-2');
