@@ -47,10 +47,10 @@ let open: OpenConsole;
     await open.goto('#/deliveries');
     await open.select('shop-1001');
     const { hash } = new URL(page.url());
-    await take('deliveries', hash, 'Item changed', ['light', 'dark']);
+    await take('deliveries', hash, 'What changed', ['light', 'dark']);
     await take('needs-you', '#/needs-you', 'Redrive all');
     stack.faults.inject({ service: 'sns', kind: 'slow', milliseconds: 1_500, share: 0.5 });
-    await take('queues', '#/queues', 'Active fault');
+    await take('queues', '#/queues', 'Broken');
   }, 300_000);
 });
 
