@@ -14,7 +14,7 @@ import { redrive } from '../../../stage/queues/redrive.ts';
 import { DEAD, Operator, quarantined, shopUpdated } from './support.ts';
 
 /** Rounds of each test. Each has other moments at which the two commands meet, and at which one is killed. */
-const ROUNDS = 4;
+const ROUNDS = 2;
 
 let stack: SharedStack;
 let operator: Operator;
