@@ -8,7 +8,7 @@ import {
   sinceOption,
   untilOption,
 } from '../stage/archive/record-filter.ts';
-import { outputsOption, runOperation, stageOption } from '../stage/operation.ts';
+import { endpointOption, outputsOption, runOperation, stageOption } from '../stage/operation.ts';
 import { searchOption, shopOption } from '../stage/payload-filter.ts';
 import { hookctlGroup } from '../terminal/command.ts';
 import { UsageError } from '../terminal/command-error.ts';
@@ -40,6 +40,7 @@ command
   .option('--payloads', 'add large payloads, as bodyBase64')
   .addOption(stageOption())
   .addOption(outputsOption())
+  .addOption(endpointOption())
   .action((names, { output, payloads = false, countBy, csv = false, ...options }) => {
     const { since, until, shop, search, outcome: outcomes, id: ids } = options;
     requireWindow({ since, until });
@@ -69,6 +70,7 @@ command
   .option('--yes', 'do not ask for confirmation')
   .addOption(stageOption())
   .addOption(outputsOption())
+  .addOption(endpointOption())
   .action(({ user = [], girl = [], dryRun = false, yes = false, ...where }) => {
     const persons = [
       ...user.map((id) => ({ kind: 'user', id }) as const),

@@ -1,5 +1,6 @@
 import { idOption } from '../stage/archive/record-filter.ts';
 import {
+  endpointOption,
   outputsOption,
   type RunOperation,
   reporting,
@@ -27,7 +28,12 @@ export function dlqCommand(runOperation: RunOperation) {
   ).usage('list | show | redrive | export | discard [options]');
 
   const on = (name: string, description: string) =>
-    command.command(name).description(description).addOption(stageOption()).addOption(outputsOption());
+    command
+      .command(name)
+      .description(description)
+      .addOption(stageOption())
+      .addOption(outputsOption())
+      .addOption(endpointOption());
 
   /** A command on the messages of a queue, which its options can select. */
   const onMessages = (name: string, description: string) =>

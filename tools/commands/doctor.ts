@@ -1,4 +1,10 @@
-import { outputsOption, type RunOperation, runOperation, stageOption } from '../stage/operation.ts';
+import {
+  endpointOption,
+  outputsOption,
+  type RunOperation,
+  runOperation,
+  stageOption,
+} from '../stage/operation.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { jsonOption } from '../terminal/options.ts';
 
@@ -9,6 +15,7 @@ export const doctorCommand = (runOperation: RunOperation) =>
   )
     .addOption(stageOption())
     .addOption(outputsOption())
+    .addOption(endpointOption())
     .addOption(jsonOption())
     .action(({ json = false, ...where }) =>
       runOperation(where, async (operation) => {

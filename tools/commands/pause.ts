@@ -1,4 +1,5 @@
 import {
+  endpointOption,
   outputsOption,
   type RunOperation,
   reporting,
@@ -17,6 +18,7 @@ export const pauseCommand = (runOperation: RunOperation) =>
     .option('--reason <text>', 'required: the reason, in one line')
     .addOption(stageOption())
     .addOption(outputsOption())
+    .addOption(endpointOption())
     .addOption(jsonOption())
     .action(async (event, { reason, json, ...where }) => {
       const line = requireReason(reason);

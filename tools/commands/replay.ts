@@ -7,7 +7,7 @@ import {
   sinceOption,
   untilOption,
 } from '../stage/archive/record-filter.ts';
-import { outputsOption, reporting, runOperation, stageOption } from '../stage/operation.ts';
+import { endpointOption, outputsOption, reporting, runOperation, stageOption } from '../stage/operation.ts';
 import { searchOption, shopOption } from '../stage/payload-filter.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { jsonOption, wholeNumber } from '../terminal/options.ts';
@@ -43,19 +43,21 @@ export const command = hookctlCommand(
   .option('--yes', 'do not ask for confirmation')
   .addOption(stageOption())
   .addOption(outputsOption())
+  .addOption(endpointOption())
   .addOption(jsonOption())
-  .action((events, { stage, outputs, json, id, outcome, dryRun = false, yes = false, ...options }) =>
-    runOperation({ stage, outputs }, async (operation) => {
-      const { replay } = await import('../stage/replay/replay.ts');
-      return replay(reporting(operation, json), {
-        events: events ?? [],
-        ids: id,
-        outcomes: outcome,
-        dryRun,
-        yes,
-        ...options,
-      });
-    }),
+  .action(
+    (events, { stage, outputs, endpoint, json, id, outcome, dryRun = false, yes = false, ...options }) =>
+      runOperation({ stage, outputs, endpoint }, async (operation) => {
+        const { replay } = await import('../stage/replay/replay.ts');
+        return replay(reporting(operation, json), {
+          events: events ?? [],
+          ids: id,
+          outcomes: outcome,
+          dryRun,
+          yes,
+          ...options,
+        });
+      }),
   );
 
 function replayName(text: string): string {

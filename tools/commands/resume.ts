@@ -1,4 +1,5 @@
 import {
+  endpointOption,
   outputsOption,
   type RunOperation,
   reporting,
@@ -13,6 +14,7 @@ export const resumeCommand = (runOperation: RunOperation) =>
     .argument('<event>', 'event, such as shop.updated')
     .addOption(stageOption())
     .addOption(outputsOption())
+    .addOption(endpointOption())
     .addOption(jsonOption())
     .action((event, { json, ...where }) =>
       runOperation(where, async (operation) => {

@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers';
-import { outputsOption, runOperation, stageOption } from '../stage/operation.ts';
+import { endpointOption, outputsOption, runOperation, stageOption } from '../stage/operation.ts';
 import { hookctlGroup } from '../terminal/command.ts';
 import { UsageError } from '../terminal/command-error.ts';
 
@@ -14,6 +14,7 @@ command
   .description('Shows the age of both versions, and until when they are accepted. Never a value')
   .addOption(stageOption())
   .addOption(outputsOption())
+  .addOption(endpointOption())
   .action((where) =>
     runOperation(where, async (operation) => {
       const { showSecret } = await import('../stage/secret/store-secret.ts');
@@ -27,6 +28,7 @@ command
   .option('--anyway', 'also if it looks like a mistake, or removes a version that is still accepted')
   .addOption(stageOption())
   .addOption(outputsOption())
+  .addOption(endpointOption())
   .action(({ anyway = false, ...where }) => {
     // A secret that is typed is on the screen, and one in an argument is in the history of the shell.
     if (process.stdin.isTTY) {
@@ -43,6 +45,7 @@ command
   .description('Makes the previous secret current again. Both are accepted for some time')
   .addOption(stageOption())
   .addOption(outputsOption())
+  .addOption(endpointOption())
   .action((where) =>
     runOperation(where, async (operation) => {
       const { restorePrevious } = await import('../stage/secret/store-secret.ts');

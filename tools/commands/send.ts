@@ -8,6 +8,7 @@ import { SECRET_REFRESH_INTERVAL } from '../../lambda/limits.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import type { Operation, RecordedDelivery } from '../stage/operation.ts';
 import {
+  endpointOption,
   orRefusal,
   outputsOption,
   type RunOperation,
@@ -86,6 +87,7 @@ export const sendCommand = (runOperation: RunOperation) =>
     )
     .addOption(stageOption())
     .addOption(outputsOption())
+    .addOption(endpointOption())
     .addOption(jsonOption())
     .action(async (event, options, send) => {
       const { again, file, url, sameHeaders } = options;

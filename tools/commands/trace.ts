@@ -1,4 +1,4 @@
-import { outputsOption, runOperation, stageOption } from '../stage/operation.ts';
+import { endpointOption, outputsOption, runOperation, stageOption } from '../stage/operation.ts';
 import { searchOption, shopOption } from '../stage/payload-filter.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { UsageError } from '../terminal/command-error.ts';
@@ -17,6 +17,7 @@ export const command = hookctlCommand('trace', 'Shows the history of one deliver
   .option('--until <time>', 'search until this time (default: now)', time)
   .addOption(stageOption())
   .addOption(outputsOption())
+  .addOption(endpointOption())
   .addOption(jsonOption())
   .action((id, { shop, search, since, until, json = false, ...where }) => {
     const times = { since, until, json: json === true };

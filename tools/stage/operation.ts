@@ -1,4 +1,4 @@
-import { Option } from '@commander-js/extra-typings';
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { LocalStack } from 'local-aws';
 import { CommandError, UsageError } from '../terminal/command-error.ts';
 import { lateProgress, type ProgressDisplay } from '../terminal/progress.ts';
@@ -53,6 +53,8 @@ export function reporting(operation: Operation, json: true | undefined): Operati
 interface Where {
   readonly stage?: string | undefined;
   readonly outputs?: string | undefined;
+  /** Address of an AWS endpoint of a stage. @default AWS, or the endpoint of the queues in `outputs` */
+  readonly endpoint?: string | undefined;
   /** Address of a webhook, such as `--url`, instead of a stage. */
   readonly url?: string | undefined;
 }
@@ -70,6 +72,12 @@ export const outputsOption = () =>
   new Option('--outputs <file>', 'file that cdk deploy --outputs-file wrote, instead of --stage').argParser(
     typedPath,
   );
+
+export const endpointOption = () =>
+  new Option('--endpoint <url>', 'AWS endpoint of the stage, if it is not AWS itself').argParser((text) => {
+    if (URL.canParse(text)) return text;
+    throw new InvalidArgumentError('It must be an address, such as http://localhost:4566.');
+  });
 
 /**
  * Runs a task on the stack that the options name: by default the one that `npm start` runs.
@@ -95,16 +103,29 @@ export const runOperation: RunOperation = async (where, task) => {
 export const isInterruption = (error: unknown, signal: AbortSignal) =>
   signal.aborted && error instanceof Error && error.name === 'AbortError';
 
-/** @throws CommandError if there is no such stack, or the options name two */
-async function findStack({ stage, outputs, url }: Where): Promise<Stage> {
+/**
+ * @throws CommandError if there is no such stack, the options name two, or the environment names an endpoint that the
+ * options do not name: the stage may be another one there
+ */
+async function findStack({ stage, outputs, endpoint, url }: Where): Promise<Stage> {
   if (stage !== undefined && outputs !== undefined) {
     throw new UsageError('Either --stage or --outputs, not both');
   }
+  if (endpoint !== undefined && (stage ?? outputs) === undefined) {
+    throw new UsageError('--endpoint is for --stage and --outputs');
+  }
   // Loaded late, because the AWS clients load slowly and most wrong options can be rejected without them.
-  const { findLocalStack, findStackOfFile, findStage, stageAt } = await import('./stage.ts');
-  if (url !== undefined) return stageAt(new URL(url));
-  if (stage !== undefined) return findStage(stage);
-  return outputs === undefined ? findLocalStack() : findStackOfFile(outputs);
+  const stages = await import('./stage.ts');
+  if (url !== undefined) return stages.stageAt(new URL(url));
+  const ofFile = outputs === undefined ? undefined : stages.findStackOfFile(outputs, endpoint);
+  if (ofFile?.local || (stage ?? ofFile) === undefined) return ofFile ?? stages.findLocalStack();
+  const redirection = endpoint === undefined ? await stages.redirection() : undefined;
+  if (redirection !== undefined) {
+    throw new CommandError(
+      `Calls to AWS go elsewhere: ${redirection}. Remove this setting, or accept that endpoint with --endpoint <url>`,
+    );
+  }
+  return ofFile ?? stages.findStage(String(stage), endpoint);
 }
 
 /** An AWS error or a failed connection, as one line. Other errors are bugs, and are returned unchanged. */

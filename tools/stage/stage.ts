@@ -15,6 +15,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
+import { CONFIG_PREFIX_SEPARATOR, loadConfig } from '@smithy/core/config';
 import { type EventName, eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { CommandError } from '../terminal/command-error.ts';
@@ -23,7 +24,7 @@ import { NOT_RUNNING, OUTPUTS_FILE } from './local-folder.ts';
 
 /** A stage: the local stack, or one deployed to AWS. */
 export class Stage {
-  /** Name of the stage for people: `the local stack`, `stage prod in eu-west-1`. */
+  /** Name of the stage for people: `the local stack`, `stage prod in eu-west-1, account 123456789012`. */
   readonly title: string;
   /** All outputs of the stage's CloudFormation stack, by name. */
   readonly outputs: Readonly<Record<string, string>>;
@@ -46,14 +47,22 @@ export class Stage {
   /** Milliseconds between two polls, for example of an event source. */
   readonly pollMilliseconds: number = 1_000;
 
-  constructor(title: string, outputs: Readonly<Record<string, string>>, option = '') {
-    const { hostname, origin } = new URL(outputs.QuarantineQueueUrl ?? '');
-    const region = AWS_HOST.exec(hostname)?.[1];
+  /**
+   * @param option see `commandSuffix`
+   * @param endpoint address of an AWS endpoint, which is used instead of AWS. @default AWS if it has the stage's queues
+   */
+  constructor(
+    title: string,
+    outputs: Readonly<Record<string, string>>,
+    option = '',
+    endpoint = endpointOf(outputs),
+  ) {
+    const region = regionOf(outputs);
     this.title = title;
     this.outputs = outputs;
     this.local = region === undefined;
     this.commandSuffix = option;
-    const settings = clientSettings(region, origin);
+    const settings = clientSettings(region, endpoint);
     this.clientSettings = settings;
     this.sqs = new SQSClient(settings);
     this.dynamodb = new DynamoDBClient(settings);
@@ -227,16 +236,18 @@ export function localEnvironment(outputs: { readonly QuarantineQueueUrl: string 
  * The stack described by a file of `cdk deploy --outputs-file`, or the local stack.
  * @throws CommandError if the file does not describe exactly one stack of this app
  */
-export function findStackOfFile(file: string): Stage {
-  return new Stage(`the stack of ${file}`, readOutputs(file), ` --outputs ${file}`);
+export function findStackOfFile(file: string, endpoint?: string): Stage {
+  const outputs = readOutputs(file);
+  const title = `the stack of ${file} ${placeOf(outputs, endpoint)}`;
+  return new Stage(title, outputs, ` --outputs ${file}${endpointWords(endpoint)}`, endpoint);
 }
 
 /**
  * A deployed stage, from the outputs of its CloudFormation stack, with the usual AWS credentials and region.
  * @throws CommandError if the stage is not deployed
  */
-export async function findStage(stage: string): Promise<Stage> {
-  const client = new CloudFormationClient({});
+export async function findStage(stage: string, endpoint?: string): Promise<Stage> {
+  const client = new CloudFormationClient(endpoint === undefined ? {} : { endpoint });
   const StackName = `PartnerWebhooks-${stage}`;
   const region = await configuredRegion(client);
   let stack: Stack | undefined;
@@ -256,7 +267,47 @@ export async function findStage(stage: string): Promise<Stage> {
     const found = stack ? `stack ${StackName} is ${stack.StackStatus}` : `there is no stack ${StackName}`;
     throw new CommandError(`Stage '${stage}' is not deployed in ${region}: ${found}`);
   }
-  return new Stage(`stage ${stage} in ${region}`, outputs, ` --stage ${stage}`);
+  const title = `stage ${stage} ${placeOf(outputs, endpoint)}`;
+  return new Stage(title, outputs, ` --stage ${stage}${endpointWords(endpoint)}`, endpoint);
+}
+
+const endpointWords = (endpoint?: string) => (endpoint === undefined ? '' : ` --endpoint ${endpoint}`);
+
+type Outputs = Readonly<Record<string, string>>;
+
+/** What a command on a stage changes: `in eu-west-1, account 123456789012`, or `at http://localhost:4566`. */
+function placeOf(outputs: Outputs, endpoint = endpointOf(outputs)): string {
+  const [, account] = new URL(outputs.QuarantineQueueUrl ?? '').pathname.split('/');
+  return endpoint === undefined ? `in ${regionOf(outputs)}, account ${account}` : `at ${endpoint}`;
+}
+
+const regionOf = ({ QuarantineQueueUrl = '' }: Outputs) =>
+  AWS_HOST.exec(new URL(QuarantineQueueUrl).hostname)?.[1];
+
+/** @returns undefined for AWS */
+const endpointOf = (outputs: Outputs) =>
+  regionOf(outputs) === undefined ? new URL(outputs.QuarantineQueueUrl ?? '').origin : undefined;
+
+/**
+ * The setting that sends calls of the AWS SDK to another endpoint than AWS. Source: AWS SDKs and tools reference guide,
+ * "Service-specific endpoints".
+ * @returns such as `AWS_ENDPOINT_URL=http://localhost:4566`; undefined if there is none
+ */
+export async function redirection(): Promise<string | undefined> {
+  if (process.env.AWS_IGNORE_CONFIGURED_ENDPOINT_URLS === 'true') return undefined;
+  const load = loadConfig<string | undefined>({
+    environmentVariableSelector: (env) => {
+      const name = Object.keys(env).find((key) => /^AWS_ENDPOINT_URL(_|$)/.test(key) && env[key]);
+      return name && `${name}=${env[name]}`;
+    },
+    configFileSelector: ({ endpoint_url, services }, config) => {
+      const ofServices = Object.entries(config?.[`services${CONFIG_PREFIX_SEPARATOR}${services}`] ?? {});
+      const [, url = endpoint_url] = ofServices.find(([name]) => name.endsWith('endpoint_url')) ?? [];
+      return url && `endpoint_url = ${url} in the AWS profile`;
+    },
+    default: undefined,
+  });
+  return await load();
 }
 
 /** @throws CommandError that names everything missing: the region, the credentials */
@@ -299,14 +350,14 @@ const ANY_CREDENTIALS = { accessKeyId: 'operator', secretAccessKey: 'local' };
 const namesEndpoint = () => Boolean(process.env.AWS_ENDPOINT_URL && process.env.AWS_ACCESS_KEY_ID);
 
 /**
- * @param region of AWS; undefined for a local endpoint.
- * @param origin of the local endpoint
+ * @param region of AWS; undefined for a local endpoint
+ * @param endpoint undefined for AWS
  */
-function clientSettings(region: string | undefined, origin: string) {
-  if (region !== undefined) return { region };
+function clientSettings(region: string | undefined, endpoint: string | undefined) {
+  if (region !== undefined) return { region, ...(endpoint !== undefined && { endpoint }) };
   return {
     region: LOCAL_REGION,
-    endpoint: origin,
+    ...(endpoint !== undefined && { endpoint }),
     ...(!namesEndpoint() && { credentials: ANY_CREDENTIALS }),
   };
 }

@@ -108,6 +108,7 @@ function report(
   selection: Selection,
   { outcomes, undeleted, unseen }: RedriveResult,
 ): boolean {
+  printLine(`Redrive of ${queue.title} in ${stack.title}:`);
   for (const line of countLines(outcomes, ({ what }) => what)) printLine(line);
   if (undeleted.length > 0) {
     printLine(

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -19,12 +20,66 @@ afterAll(async () => {
   await project.remove();
 });
 
+const endpoint = () => new URL(aws.outputs.QuarantineQueueUrl ?? '').origin;
+
+describe('an endpoint of the environment, which may have another stage of this name,', () => {
+  const PAUSE = ['pause', 'shop.updated', '--reason', 'x'];
+  const profile = (settings: string) => `[profile other]\nregion = eu-west-1\n${settings}\n`;
+
+  test.each([
+    [{ AWS_ENDPOINT_URL: 'http://127.0.0.1:1' }, '', 'AWS_ENDPOINT_URL=http://127.0.0.1:1'],
+    [{ AWS_ENDPOINT_URL_SQS: 'http://127.0.0.1:1' }, '', 'AWS_ENDPOINT_URL_SQS=http://127.0.0.1:1'],
+    [
+      {},
+      profile('endpoint_url = http://127.0.0.1:1'),
+      'endpoint_url = http://127.0.0.1:1 in the AWS profile',
+    ],
+    [
+      {},
+      profile('services = local\n[services local]\nsqs =\n  endpoint_url = http://127.0.0.1:1'),
+      'endpoint_url = http://127.0.0.1:1 in the AWS profile',
+    ],
+  ])('is refused for a stage: %j %j', async (environment, config, named) => {
+    // The SDK remembers what a file has.
+    const file = project.path(`aws-config-${randomUUID()}`);
+    await writeFile(file, config);
+    const outputs = { QuarantineQueueUrl: 'https://sqs.eu-west-1.amazonaws.com/123456789012/x' };
+    await writeFile(project.path('aws.json'), JSON.stringify({ stack: outputs }));
+    const settings = { AWS_CONFIG_FILE: file, AWS_PROFILE: 'other', ...environment };
+    const line = `Calls to AWS go elsewhere: ${named}. Remove this setting, or accept that endpoint with --endpoint <url>`;
+    for (const where of [
+      ['--stage', 'dev'],
+      ['--outputs', 'aws.json'],
+    ]) {
+      expect(await project.type([...PAUSE, ...where], settings)).toEqual(refusal(line));
+    }
+  });
+
+  test('is accepted with --endpoint, or if the outputs name an endpoint; the command names it', async () => {
+    const region = 'https://sqs.us-east-1.amazonaws.com';
+    const inAws = JSON.stringify({ dev: aws.outputs }).replaceAll(endpoint(), region);
+    await writeFile(project.path('aws.json'), inAws);
+    const elsewhere = {
+      AWS_ENDPOINT_URL: endpoint(),
+      AWS_ACCESS_KEY_ID: 'any',
+      AWS_SECRET_ACCESS_KEY: 'any',
+    };
+    for (const where of [
+      ['--outputs', 'aws.json', '--endpoint', endpoint()],
+      ['--outputs', 'outputs.json'],
+    ]) {
+      const { stdout } = await project.type(['dlq', 'list', ...where], elsewhere);
+      expect(stdout).toContain(`Messages in the stack of ${where[1]} at ${endpoint()}. `);
+    }
+  });
+});
+
 // Slow, because the code is synthesised.
 test('doctor looks at the stack of a file, compares it with the code of this folder, and exits with 1 if a check fails', async () => {
   const { code, stdout, stderr } = await project.type(['doctor', '--outputs', 'outputs.json', '--json']);
   expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
   const { stack, checks } = JSON.parse(stdout);
-  expect(stack).toBe('the stack of outputs.json');
+  expect(stack).toBe(`the stack of outputs.json at ${endpoint()}`);
   expect(checks).toContainEqual({
     group: 'Deployment',
     name: 'this code',
@@ -43,7 +98,7 @@ describe('the console of a stage', () => {
       if (running.process.exitCode !== null) throw new Error((await running.ended).stderr);
       return /Console {3}(\S+)/.exec(running.stdout())?.[1];
     });
-    expect(running.stdout()).toMatch(/^the stack of outputs.json, as arn:aws:\S+, read only\n/);
+    expect(running.stdout()).toMatch(/^the stack of outputs.json at http:\S+, as arn:aws:\S+, read only\n/);
     const { origin, searchParams } = new URL(address);
     expect(searchParams.get('token')?.length).toBeGreaterThanOrEqual(32);
     const opened = await fetch(address, { redirect: 'manual' });

@@ -56,7 +56,7 @@ describe('send', () => {
     await writeFile(project.path(file), JSON.stringify({ [running.stack.name]: outputs }));
     expect(await send('shop.updated', '--outputs', file)).toEqual(
       refusal(
-        `shop.updated is not deployed yet in the stack of ${file}. Deploy the stack. Then send it again`,
+        `shop.updated is not deployed yet in the stack of ${file} at ${new URL(outputs.QuarantineQueueUrl ?? '').origin}. Deploy the stack. Then send it again`,
       ),
     );
   });

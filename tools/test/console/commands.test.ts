@@ -150,7 +150,7 @@ describe('dlq', () => {
     expect(await run(`dlq redrive shop.updated --id ${id}`)).toMatchObject({
       command: `npx hookctl dlq redrive shop.updated --id ${id}`,
       state: 'done',
-      lines: ['    1 × moved to the queue of shop.updated'],
+      lines: [expect.stringMatching(/^Redrive of /), '    1 × moved to the queue of shop.updated'],
     });
     expect(await running.stack.inspectQueue(dead() ?? '')).toMatchObject([{ id: other }]);
     expect(await run('dlq redrive girl.created')).toMatchObject({

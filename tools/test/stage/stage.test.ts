@@ -32,6 +32,8 @@ describe('a deployed stage', () => {
     process.env = env;
   });
 
+  const QUEUE = 'https://sqs.eu-west-1.amazonaws.com/123456789012/PartnerWebhooks-prod-Quarantine1A2B';
+
   test('is found by the outputs of its stack', async () => {
     await using server = await serve((request, response) => {
       request.setEncoding('utf8').once('data', (form: string) => {
@@ -39,7 +41,7 @@ describe('a deployed stage', () => {
         const isDeployed = name === 'PartnerWebhooks-prod';
         const output = (key: string, value: string) =>
           `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`;
-        const found = `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><Outputs>${output('QuarantineQueueUrl', 'https://sqs')}</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
+        const found = `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><Outputs>${output('QuarantineQueueUrl', QUEUE)}</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
         const missing = `<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id ${name} does not exist</Message></Error></ErrorResponse>`;
         response.writeHead(isDeployed ? 200 : 400, { 'content-type': 'text/xml' });
         response.end(isDeployed ? found : missing);
@@ -49,8 +51,14 @@ describe('a deployed stage', () => {
     process.env = { ...env, ...credentials, AWS_ENDPOINT_URL_CLOUDFORMATION: `http://${server.host}` };
     const stage = await findStage('prod');
     stage.close();
-    expect(stage.title).toBe('stage prod in eu-west-1');
-    expect(stage.outputs).toEqual({ QuarantineQueueUrl: 'https://sqs' });
+    expect(stage.title).toBe('stage prod in eu-west-1, account 123456789012');
+    expect(stage.outputs).toEqual({ QuarantineQueueUrl: QUEUE });
+    const endpoint = `http://${server.host}`;
+    const elsewhere = await findStage('prod', endpoint);
+    elsewhere.close();
+    expect(elsewhere.title).toBe(`stage prod at ${endpoint}`);
+    expect(elsewhere.command('list')).toBe(`npx hookctl dlq list --stage prod --endpoint ${endpoint}`);
+    expect(await elsewhere.sqs.config.endpoint?.()).toMatchObject({ hostname: '127.0.0.1' });
     await expect(findStage('dev')).rejects.toThrow(
       "Stage 'dev' is not deployed in eu-west-1: there is no stack PartnerWebhooks-dev",
     );

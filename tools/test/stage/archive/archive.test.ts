@@ -60,7 +60,7 @@ describe('export', () => {
     const { complete, lines, said } = await exporting({ outcomes: ['Processed'] });
     expect(complete).toBe(true);
     expect(lines).toEqual([girl, early, late].map(archiveLine));
-    expect(said).toBe(`Exported 3 records of the stack of ${operator.outputsFile}.`);
+    expect(said).toBe(`Exported 3 records of ${operator.stack.title}.`);
   });
 
   test('with payloads has the bytes of payloadKey, or says that they are gone; a search finds their text', async () => {
@@ -104,7 +104,7 @@ describe('export', () => {
         'shop.updated  Stale               1       1\n' +
         'user.updated  DeadLettered        1       1\n',
     });
-    expect(said).toBe(`Counted 5 records of the stack of ${operator.outputsFile}.`);
+    expect(said).toBe(`Counted 5 records of ${operator.stack.title}.`);
     expect((await exporting({ countBy: ['shop', 'day'], csv: true })).lines.join('')).toBe(
       'shop,day,records,events\r\n' +
         ',2026-01-31,1,1\r\n' +
@@ -177,7 +177,7 @@ describe('from the command line', () => {
     expect(await archive(['export', 'shop.updated', '--output', file])).toEqual({
       code: 0,
       stdout: '',
-      stderr: `Exported 1 record of the stack of ${operator.outputsFile}.\n`,
+      stderr: `Exported 1 record of ${operator.stack.title}.\n`,
     });
     expect(await readFile(file, 'utf8')).toBe(archiveLine(RECORD));
   });

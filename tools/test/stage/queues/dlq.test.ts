@@ -344,7 +344,7 @@ describe('show', () => {
   test('of an unknown queue names all queues', async () => {
     const all = [...eventNames, 'quarantine', 'unrouted'].join(', ');
     await expect(shown('example.unknown')).rejects.toThrow(
-      `No queue 'example.unknown' in the stack of ${operator.outputsFile}. One of: ${all}`,
+      `No queue 'example.unknown' in ${operator.stack.title}. One of: ${all}`,
     );
   });
 });

@@ -227,9 +227,7 @@ describe('with a separate event source', () => {
     });
 
     test('resume of an event that is not paused', async () => {
-      await expect(act(resume)).rejects.toThrow(
-        `shop.updated is not paused in the stack of ${operator.outputsFile}`,
-      );
+      await expect(act(resume)).rejects.toThrow(`shop.updated is not paused in ${operator.stack.title}`);
     });
 
     test('an unknown event', async () => {

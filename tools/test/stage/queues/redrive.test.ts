@@ -30,7 +30,9 @@ async function redriven(
 ) {
   const stack = operator.stack.with({ outputs: { ...operator.outputs, ...outputs } });
   const { said, reported, ...operation } = operator.operation(signal);
-  const done = await redrive({ ...operation, stack }, await findQueue(stack, name), filter, rate);
+  const queue = await findQueue(stack, name);
+  const done = await redrive({ ...operation, stack }, queue, filter, rate);
+  expect(said.shift()).toBe(`Redrive of ${queue.title} in ${operator.stack.title}:`);
   return { done, said, reported };
 }
 
