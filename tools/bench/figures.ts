@@ -4,14 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeCertificate } from 'local-aws/gateway';
 import { startFakeAws } from './fake-aws.ts';
-import {
-  compare,
-  exactly,
-  type Figure,
-  type Measured,
-  type MeasureOptions,
-  type TimePair,
-} from './figure.ts';
+import { compare, type Figure, type Measured, type TimePair } from './figure.ts';
 import {
   BENCH_SECRET,
   bundleReceivers,
@@ -83,7 +76,7 @@ async function openBench(network: 'local' | 'remote, with TLS') {
  * @param time what is compared: loading the code, or the time until the first answer
  */
 export async function startPairs(
-  { signal, onProgress }: MeasureOptions,
+  signal: AbortSignal,
   name: 'receiver' | 'withoutWarmUp',
   time: 'load' | 'answer',
   rounds = STARTS,
@@ -98,14 +91,13 @@ export async function startPairs(
   };
   const pairs: TimePair[] = [];
   for (let round = 1; round <= rounds; round += 1) {
-    onProgress(`start ${round} of ${rounds}`);
     pairs.push({ of: await start(bench.bundles[name]), to: await start(bench.bundles.bare) });
   }
   return pairs;
 }
 
 /** Times of blocks of warm requests: the receiver's and the bare receiver's. */
-async function warmPairs({ signal }: MeasureOptions): Promise<TimePair[]> {
+async function warmPairs(signal: AbortSignal): Promise<TimePair[]> {
   await using bench = await openBench('local');
   const file = join(bench.folder, 'requests.json');
   const requests = Array.from({ length: BLOCKS + 2 }, (_, block) =>
@@ -113,14 +105,16 @@ async function warmPairs({ signal }: MeasureOptions): Promise<TimePair[]> {
   );
   await writeFile(file, JSON.stringify(requests));
   const words = [bench.bundles.receiver, bench.bundles.bare, file];
-  const pairs = (await runScript(BLOCKS_IN_TURNS, words, bench.environment, signal)) as TimePair[];
-  return pairs;
+  return (await runScript(BLOCKS_IN_TURNS, words, bench.environment, signal)) as TimePair[];
 }
 
 async function measureIndex(): Promise<Measured> {
   await using bench = await openBench('local');
-  const sizes = [bench.bundles.receiver, bench.bundles.bare].map((file) => statSync(file).size / KB);
-  return { ...exactly(sizes[0] ?? 0), made: `the bare receiver has ${sizes[1]?.toFixed(0)} KB` };
+  const [size = 0, bare = 0] = [bench.bundles.receiver, bench.bundles.bare].map(
+    (file) => statSync(file).size / KB,
+  );
+  const made = `the bare receiver has ${bare.toFixed(0)} KB`;
+  return { median: size, firstQuartile: size, thirdQuartile: size, made };
 }
 
 export const FIGURES: readonly Figure[] = [
@@ -128,25 +122,24 @@ export const FIGURES: readonly Figure[] = [
     name: 'module-load',
     title: 'receiver’s module load, without warm-up ÷ bare receiver’s',
     atMost: 1.12,
-    measure: async (options) => compare(await startPairs(options, 'withoutWarmUp', 'load')),
+    measure: async (signal) => compare(await startPairs(signal, 'withoutWarmUp', 'load')),
   },
   {
     name: 'first-answer',
     title: `process start to the first 200, TLS ${DELAY} ms away ÷ bare receiver’s`,
     atMost: 1.08,
-    measure: async (options) => compare(await startPairs(options, 'receiver', 'answer')),
+    measure: async (signal) => compare(await startPairs(signal, 'receiver', 'answer')),
   },
   {
     name: 'warm-request',
     title: 'warm request ÷ bare receiver’s (HMAC, parse, one send)',
     atMost: 1.12,
-    measure: async (options) => compare(await warmPairs(options), REQUESTS),
+    measure: async (signal) => compare(await warmPairs(signal), REQUESTS),
   },
   {
     name: 'index',
-    title: 'what the receiver reads to start: index.mjs',
+    title: 'what the receiver reads to start: index.mjs, in KB',
     atMost: 225,
-    unit: 'KB',
     measure: measureIndex,
   },
 ];

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { left, mustBeHealthy, mustOutlastShortage, mustRollBack } from './checks.ts';
+import { left, mustBeHealthy, mustRollBack } from './checks.ts';
 import {
   type Emulator,
   fieldsOf,
@@ -60,7 +60,7 @@ async function check(emulator: Emulator, folder: string): Promise<void> {
 async function checkStage(emulator: Emulator, folder: string, stage: Stage): Promise<void> {
   const { name } = stage;
   const { environment, settings } = emulator;
-  const { removalPolicy, gateway } = fieldsOf(stage);
+  const { removalPolicy } = fieldsOf(stage);
   const outputs = join(folder, `${name}.json`);
   const assembly = join(folder, name);
   const deploy = ['npx', 'cdk', 'deploy', '--require-approval', 'never', '--output', assembly];
@@ -78,11 +78,6 @@ async function checkStage(emulator: Emulator, folder: string, stage: Stage): Pro
     await step('npx hookctl doctor finds nothing wrong', () => mustBeHealthy(name, environment));
     await step('A deployment whose smoke test fails is rolled back', () =>
       mustRollBack(settings, outputs, (options) => run([...deploy, ...options], environment)),
-    );
-  }
-  if (gateway === 'rest') {
-    await step('A shortage of concurrency is 500, and costs no delivery', () =>
-      mustOutlastShortage(settings, outputs),
     );
   }
   // A stage that keeps its data refuses to be deleted. It ends with the emulator.

@@ -2,21 +2,15 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AthenaClient, ListWorkGroupsCommand } from '@aws-sdk/client-athena';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
-import { DynamoDBClient, GetItemCommand, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { FirehoseClient, ListDeliveryStreamsCommand } from '@aws-sdk/client-firehose';
-import {
-  DeleteFunctionConcurrencyCommand,
-  LambdaClient,
-  ListFunctionsCommand,
-  PutFunctionConcurrencyCommand,
-} from '@aws-sdk/client-lambda';
+import { LambdaClient, ListFunctionsCommand } from '@aws-sdk/client-lambda';
 import { ListBucketsCommand, S3Client } from '@aws-sdk/client-s3';
 import { ListSecretsCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { ListSubscriptionsCommand, ListTopicsCommand, SNSClient } from '@aws-sdk/client-sns';
 import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { Partner } from '../../../test/acceptance/partner.ts';
 import { readTarget, readWebhookSecret } from '../../../test/acceptance/target.ts';
-import { eventually } from '../../../test/support/eventually.ts';
 import { type ClientSettings, type Emulator, type Ended, optionsOf, run } from './emulator.ts';
 
 /** Milliseconds between the deliveries during a deployment: a few for each second, in which the version may change. */
@@ -123,39 +117,4 @@ export async function mustRollBack(
     const counts = [...statuses].map(([status, count]) => `${count} × ${status}`).join(', ');
     throw new Error(`Deliveries during the failed deployment were answered: ${counts}`);
   }
-}
-
-const SHOP = 'shortage';
-
-/**
- * Removes all concurrency of the receiver. A delivery must be answered 500 in the receiver's format, and must be
- * processed when it is repeated after the shortage.
- * @throws Error that describes the difference
- */
-export async function mustOutlastShortage(settings: ClientSettings, outputsFile: string): Promise<void> {
-  const { stackName, outputs } = readTarget(outputsFile);
-  const secret = await readWebhookSecret(outputs.WebhookSecretArn, settings);
-  const partner = new Partner(outputs.WebhookUrl, secret);
-  const event = {
-    event: 'shop.updated',
-    data: { shop_id: SHOP },
-    timestamp: '2026-01-31T09:00:00Z',
-  };
-  const lambda = new LambdaClient(settings);
-  const { Functions = [] } = await lambda.send(new ListFunctionsCommand());
-  const FunctionName = Functions.map(({ FunctionName: name = '' }) => name).find((name) =>
-    name.startsWith(`${stackName}-Receiver`),
-  );
-  await lambda.send(new PutFunctionConcurrencyCommand({ FunctionName, ReservedConcurrentExecutions: 0 }));
-  const during = await partner.post(event);
-  await lambda.send(new DeleteFunctionConcurrencyCommand({ FunctionName }));
-  const { status, contentType, body } = during;
-  assert.deepEqual(
-    { status, contentType, title: body.title },
-    { status: 500, contentType: 'application/problem+json', title: 'Server error' },
-  );
-  assert.equal((await partner.post(event)).status, 200);
-  const dynamodb = new DynamoDBClient(settings);
-  const row = { TableName: outputs.ShopCacheTable, Key: { shop_id: { S: SHOP } } };
-  await eventually(async () => (await dynamodb.send(new GetItemCommand(row))).Item);
 }

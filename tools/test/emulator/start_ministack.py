@@ -1,15 +1,12 @@
-"""Starts MiniStack with seven patches. Accepts the arguments of `hypercorn`, which serves it.
+"""Starts MiniStack with five patches. Accepts the arguments of `hypercorn`, which serves it.
 
 1. In CloudFormation, `Ref` of an AWS::SecretsManager::Secret is its ARN. In MiniStack 1.5.33 it is its name. A role with
    permission to read `Ref` could then read nothing, and with IAM enforced the receiver would never start.
-2. If Lambda throttles the function of a REST API, the API fails with INTEGRATION_FAILURE and uses that gateway response.
-   MiniStack 1.5.33 passes on Lambda's own 429.
-3. A function's reserved concurrency applies to all its versions and aliases. In MiniStack 1.5.33 they have none.
-4. A delivery stream compresses as configured. All of ours use gzip. In MiniStack 1.5.33 none compresses.
-5. If the process of a function fails while it starts, it is started once more. AWS does the same (Lambda developer guide,
+2. A delivery stream compresses as configured. All of ours use gzip. In MiniStack 1.5.33 none compresses.
+3. If the process of a function fails while it starts, it is started once more. AWS does the same (Lambda developer guide,
    "Failures during the Init phase"). In MiniStack 1.5.33 the invocation fails.
-6. Athena reads tables and SQL as AWS does: `athena.py`.
-7. CloudFormation accepts saved queries. MiniStack 1.5.33 does not know them, and nothing reads them there.
+4. Athena reads tables and SQL as AWS does: `athena.py`.
+5. CloudFormation accepts saved queries. MiniStack 1.5.33 does not know them, and nothing reads them there.
 """
 
 import gzip
@@ -18,7 +15,7 @@ import sys
 import athena
 from hypercorn.__main__ import main
 from ministack.core import lambda_runtime
-from ministack.services import apigateway_v1, firehose, lambda_svc
+from ministack.services import firehose
 from ministack.services.cloudformation.provisioners import _RESOURCE_HANDLERS
 
 handler = _RESOURCE_HANDLERS["AWS::SecretsManager::Secret"]
@@ -40,27 +37,6 @@ def by_arn(result):
 handler["create"] = lambda *args: by_arn(create(*args))
 handler["update"] = lambda arn, *args, **named: by_arn(update(name_of(arn), *args, **named))
 handler["delete"] = lambda arn, *args: delete(name_of(arn), *args)
-
-invoke = apigateway_v1._invoke_lambda_proxy_v1
-
-
-async def invoke_or_fail(*args, **named):
-    answer = await invoke(*args, **named)
-    if isinstance(answer, tuple) and answer[0] == 429 and b"TooManyRequestsException" in answer[2]:
-        return apigateway_v1._gw_error("INTEGRATION_FAILURE", "Internal server error")
-    return answer
-
-
-apigateway_v1._invoke_lambda_proxy_v1 = invoke_or_fail
-
-reserved = lambda_svc._reserved_concurrency
-
-
-def reserved_for_function(version, config):
-    return reserved(lambda_svc._functions.get(config["FunctionName"]) or version, config)
-
-
-lambda_svc._reserved_concurrency = reserved_for_function
 
 put_object = firehose._put_s3_object
 firehose._put_s3_object = lambda bucket, key, body: put_object(bucket, key, gzip.compress(body))
