@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readCloudAssembly } from 'local-aws/template';
-import * as z from 'zod/mini';
 
 /**
  * First delay of retries, in seconds. Consumers double this delay: the nine delays take 10 s in total, each from 0 to 5
@@ -28,89 +27,70 @@ interface Adjustments {
   readonly inspected: ReadonlySet<string>;
 }
 
-const properties = z.record(z.string(), z.unknown());
+/** What is changed of a template. The CDK's own functions have no name on the command line. */
+interface AdjustedTemplate {
+  readonly Resources: Readonly<
+    Record<string, { readonly Type: string; readonly Properties?: Record<string, unknown> }>
+  >;
+}
 
-const templateSchema = z.looseObject({
-  Resources: z.record(z.string(), z.looseObject({ Type: z.string(), Properties: z.optional(properties) })),
-});
-
-const functionSchema = z.looseObject({
-  Environment: z.looseObject({
-    Variables: z.looseObject({
-      POWERTOOLS_SERVICE_NAME: z.string(),
-      QUEUE_URL: z.optional(z.object({ Ref: z.string() })),
-    }),
-  }),
-});
-
-const methodSchema = z.looseObject({ Integration: properties });
-
-const assetsSchema = z.looseObject({ files: properties });
+interface FunctionProperties {
+  readonly Environment?: {
+    readonly Variables?: Record<string, unknown> & {
+      readonly POWERTOOLS_SERVICE_NAME?: string;
+      readonly QUEUE_URL?: { readonly Ref: string };
+    };
+  };
+}
 
 /** Folder in an assembly for the readable code of a debugged function. */
 export const inspectedCode = (folder: string, service: string) => join(folder, assetOf(service));
 
 const assetOf = (service: string) => `inspected-${service}`;
 
-type AdjustedResource = z.infer<typeof templateSchema>['Resources'][string];
-
 /** Changes a synthesised stack before it runs locally. */
 export function adjustAssembly(folder: string, adjustments: Adjustments): void {
+  const { inspected } = adjustments;
   const { name } = readCloudAssembly(folder);
-  rewrite(join(folder, `${name}.template.json`), (json) => {
-    const template = templateSchema.parse(json);
-    const resources = Object.values(template.Resources);
-    for (const resource of resources) {
-      if (resource.Type === 'AWS::Lambda::Function')
-        adjustFunction(resource, template.Resources, adjustments);
+  rewrite<AdjustedTemplate>(join(folder, `${name}.template.json`), (template) => {
+    for (const { Type, Properties = {} } of Object.values(template.Resources)) {
+      if (Type === 'AWS::Lambda::Function') adjustFunction(Properties, template, adjustments);
+      else if (inspected.has('receiver')) extendApiTimeout(Type, Properties);
     }
-    if (adjustments.inspected.has('receiver')) extendApiTimeouts(resources);
-    return template;
   });
-  rewrite(join(folder, `${name}.assets.json`), (json) => {
-    const assets = assetsSchema.parse(json);
-    for (const service of adjustments.inspected) {
-      const asset = assetOf(service);
-      assets.files[asset] = { source: { path: asset }, destinations: { local: { objectKey: asset } } };
+  rewrite<{ files: Record<string, unknown> }>(join(folder, `${name}.assets.json`), ({ files }) => {
+    for (const asset of [...inspected].map(assetOf)) {
+      files[asset] = { source: { path: asset }, destinations: { local: { objectKey: asset } } };
     }
-    return assets;
   });
 }
 
-/** Changes a function of this project and its queue. The CDK's own functions have no name on the command line. */
 function adjustFunction(
-  resource: AdjustedResource,
-  resources: Readonly<Record<string, AdjustedResource>>,
+  properties: Record<string, unknown>,
+  { Resources }: AdjustedTemplate,
   { retryFast, inspected }: Adjustments,
 ): void {
-  const { data } = functionSchema.safeParse(resource.Properties);
-  if (data === undefined) return;
-  const { Variables } = data.Environment;
-  const service = Variables.POWERTOOLS_SERVICE_NAME;
-  const queue = resources[Variables.QUEUE_URL?.Ref ?? ''];
-  resource.Properties = data;
-  if (retryFast && queue !== undefined) {
+  const { Variables = {} } = (properties as FunctionProperties).Environment ?? {};
+  const { POWERTOOLS_SERVICE_NAME: service = '', QUEUE_URL } = Variables;
+  const queue = Resources[QUEUE_URL?.Ref ?? '']?.Properties;
+  if (retryFast && queue) {
     Variables.FIRST_RETRY_DELAY_SECONDS = String(FAST_FIRST_DELAY);
-    queue.Properties = { ...queue.Properties, VisibilityTimeout: FAST_VISIBILITY };
+    queue.VisibilityTimeout = FAST_VISIBILITY;
   }
   if (!inspected.has(service)) return;
-  Object.assign(data, { Timeout: DEBUG_TIMEOUT, Code: { S3Key: assetOf(service) } });
-  if (queue !== undefined) queue.Properties = { ...queue.Properties, VisibilityTimeout: DEBUG_TIMEOUT };
+  Object.assign(properties, { Timeout: DEBUG_TIMEOUT, Code: { S3Key: assetOf(service) } });
+  if (queue) queue.VisibilityTimeout = DEBUG_TIMEOUT;
 }
 
-/** Raises the timeouts of an API, whose only function is the receiver. */
-function extendApiTimeouts(resources: readonly AdjustedResource[]): void {
+/** Raises the timeout of an API, whose only function is the receiver. */
+function extendApiTimeout(type: string, properties: Record<string, unknown>): void {
   const TimeoutInMillis = DEBUG_TIMEOUT * 1000;
-  for (const resource of resources) {
-    if (resource.Type === 'AWS::ApiGatewayV2::Integration') {
-      resource.Properties = { ...resource.Properties, TimeoutInMillis };
-    } else if (resource.Type === 'AWS::ApiGateway::Method') {
-      const method = methodSchema.parse(resource.Properties);
-      resource.Properties = { ...method, Integration: { ...method.Integration, TimeoutInMillis } };
-    }
-  }
+  if (type === 'AWS::ApiGatewayV2::Integration') Object.assign(properties, { TimeoutInMillis });
+  if (type === 'AWS::ApiGateway::Method') Object.assign(properties.Integration ?? {}, { TimeoutInMillis });
 }
 
-function rewrite(file: string, change: (json: unknown) => unknown): void {
-  writeFileSync(file, JSON.stringify(change(JSON.parse(readFileSync(file, 'utf8')))));
+function rewrite<Json>(file: string, change: (json: Json) => void): void {
+  const json = JSON.parse(readFileSync(file, 'utf8')) as Json;
+  change(json);
+  writeFileSync(file, JSON.stringify(json));
 }
