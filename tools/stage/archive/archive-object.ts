@@ -11,27 +11,29 @@ const DOWNLOADS = 3;
 
 const LINE_FEED = 0x0a;
 
+/** What cannot be read of an archive object. The message contains none of its content. */
+export interface ArchiveDamage {
+  readonly key: string;
+  /** Number of the first line that is not a record, from 1. */
+  readonly line: number;
+  readonly message: string;
+}
+
+const damageOf = (key: string, line: number, fault: string) => ({ key, line, message: `${key}: ${fault}` });
+
 /** An archive object in memory: Firehose ends an object at 64 MB before compression. */
 export class ArchiveObject {
   readonly key: string;
   /** As stored, each with its line feed. None if the object has expired. */
   readonly lines: readonly Buffer[];
-  /** Why something cannot be read. A line that is not a record is known after {@link records} has passed it. */
-  damage: DamagedObjectError | undefined;
+  /** A line that is not a record is known after {@link records} has passed it. */
+  damage: ArchiveDamage | undefined;
   /** Number of records that were read. */
   count = 0;
   readonly #signal: AbortSignal | undefined;
 
   /** @param signal ends the records early */
-  static async read(key: string, stored: ReturnType<typeof downloadObject>, signal?: AbortSignal) {
-    return new ArchiveObject(key, await linesOf(key, (await stored)?.bytes), signal);
-  }
-
-  private constructor(
-    key: string,
-    { lines, damage }: Awaited<ReturnType<typeof linesOf>>,
-    signal: AbortSignal | undefined,
-  ) {
+  constructor(key: string, { lines, damage }: Awaited<ReturnType<typeof linesOf>>, signal?: AbortSignal) {
     this.key = key;
     this.lines = lines;
     this.damage = damage;
@@ -44,31 +46,16 @@ export class ArchiveObject {
     for (const [index, bytes] of this.lines.entries()) {
       if (this.#signal?.aborted) return;
       const record = parseLine(parsedRecord, bytes);
-      if (record === undefined) {
-        damaged.push(index + 1);
-        continue;
+      if (record === undefined) damaged.push(index + 1);
+      else {
+        this.count += 1;
+        yield { line: index + 1, record };
       }
-      this.count += 1;
-      yield { line: index + 1, record };
     }
     const [first] = damaged;
     if (first === undefined) return;
     const more = damaged.length === 1 ? '' : `, the first of ${damaged.length}`;
-    this.damage ??= new DamagedObjectError(this.key, first, `line ${first} is not a record${more}`);
-  }
-}
-
-/** An archive object that cannot be read, or only partly. The error message contains none of its content. */
-export class DamagedObjectError extends Error {
-  override readonly name = 'DamagedObjectError';
-  readonly key: string;
-  /** Number of the first line that is not a record, from 1. */
-  readonly line: number;
-
-  constructor(key: string, line: number, fault: string) {
-    super(`${key}: ${fault}`);
-    this.key = key;
-    this.line = line;
+    this.damage ??= damageOf(this.key, first, `line ${first} is not a record${more}`);
   }
 }
 
@@ -121,5 +108,5 @@ export async function linesOf(key: string, compressed: Uint8Array | undefined) {
   if (fault === undefined) return { lines };
   const whole = lines.filter((line) => line.at(-1) === LINE_FEED);
   const first = whole.length + 1;
-  return { lines: whole, damage: new DamagedObjectError(key, first, `${fault} from line ${first} on`) };
+  return { lines: whole, damage: damageOf(key, first, `${fault} from line ${first} on`) };
 }

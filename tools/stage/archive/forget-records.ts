@@ -102,14 +102,14 @@ export const totalOf = (found: readonly { readonly counts: RedactedCounts }[]) =
 /**
  * Takes payloads out of an object. All other lines stay identical, and so does the order.
  * @returns the number of changed lines by reason; zeros if the object has expired
- * @throws DamagedObjectError if the object is damaged. It then stays unchanged
+ * @throws CommandError if the object is damaged. It then stays unchanged
  */
 export async function rewriteObject(stack: Stage, key: string, redact: Redact): Promise<RedactedCounts> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const counts = noCounts();
     const stored = await downloadObject(stack, key);
     const { lines, damage } = await linesOf(key, stored?.bytes);
-    if (damage !== undefined) throw damage;
+    if (damage !== undefined) throw new CommandError(damage.message);
     const rewritten = lines.map((line) => {
       const redacted = redact(line);
       if (redacted !== undefined) counts[redacted.reason] += 1;

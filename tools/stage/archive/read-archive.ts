@@ -3,7 +3,7 @@ import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts'
 import type { ProgressDisplay } from '../../terminal/progress.ts';
 import { printable } from '../../terminal/text.ts';
 import type { Stage } from '../stage.ts';
-import { ArchiveObject, type DamagedObjectError, downloadObject } from './archive-object.ts';
+import { type ArchiveDamage, ArchiveObject, downloadObject, linesOf } from './archive-object.ts';
 
 const HOUR = 60 * 60 * 1000;
 
@@ -69,79 +69,76 @@ interface ReadOptions {
  * if (reading.damaged.length > 0) warn(reading.damaged);
  */
 export const readArchive = (stage: Stage, options: ArchiveWindow & ReadOptions = {}) =>
-  new ArchiveReading(stage, () => listArchive(stage, options), options);
+  readObjects(stage, () => listArchive(stage, options), options);
 
-/** Called twice if the progress is shown. */
-type ObjectList = () => AsyncIterable<StoredObject> | Iterable<StoredObject>;
+type ObjectList = AsyncIterable<StoredObject> | Iterable<StoredObject>;
 
-/** Reads the objects of a list, in their order. Counts those that were read before the signal was aborted. */
-export class ArchiveReading {
-  objects = 0;
-  /** Number of records in these objects. */
-  records = 0;
-  /** Number of objects to read. 0 without `progress`. */
-  total = 0;
-  readonly damaged: DamagedObjectError[] = [];
-  readonly #stage: Stage;
-  readonly #list: ObjectList;
-  readonly #options: ReadOptions;
+/**
+ * Reads the objects of a list, in their order. Read the lines or records of each before you request the next.
+ * @param list called twice if the progress is shown
+ */
+export function readObjects(
+  stage: Stage,
+  list: () => ObjectList,
+  { parallel = PARALLEL, signal, progress, doing = 'Reading' }: ReadOptions,
+) {
+  /** Numbers of objects that were read before the signal was aborted, and of their records. `total` needs a progress. */
+  const read = { objects: 0, records: 0, total: 0, damaged: [] as ArchiveDamage[] };
 
-  constructor(stage: Stage, list: ObjectList, options: ReadOptions) {
-    this.#stage = stage;
-    this.#list = list;
-    this.#options = options;
-  }
-
-  /** Yields each object. Read its lines or records before you request the next object. */
-  async *[Symbol.asyncIterator](): AsyncGenerator<ArchiveObject> {
-    const { parallel = PARALLEL, signal, progress } = this.#options;
-    const ended = new AbortController();
-    const untilEnd = AbortSignal.any([ended.signal, ...(signal ? [signal] : [])]);
-    const open: Download[] = [];
+  async function* all(): AsyncGenerator<ArchiveObject> {
     try {
       // Lists the objects twice, first to count them: a list of all keys would grow with the archive.
-      if (progress) for await (const _ of this.#list()) this.total += 1;
-      for await (const { key, bytes } of this.#list()) {
-        if (signal?.aborted) break;
-        while (open.length > 0 && bytesOf(open) + bytes > MAX_OPEN_BYTES) yield* this.#next(open);
-        const stored = downloadObject(this.#stage, key, untilEnd);
-        // The reader of the object gets this error. Without a reader, it must not become an unhandled rejection.
-        stored.catch(() => {});
-        open.push({ key, bytes, stored });
-        if (open.length === parallel) yield* this.#next(open);
+      if (progress) for await (const _ of list()) read.total += 1;
+      for await (const { key, stored } of downloads(stage, list(), parallel, signal)) {
+        const object = new ArchiveObject(key, await linesOf(key, (await stored)?.bytes), signal);
+        if (signal?.aborted) return;
+        try {
+          yield object;
+        } finally {
+          // Counts the object even if the caller requests no further one.
+          if (!signal?.aborted) count(object);
+        }
       }
-      while (open.length > 0) yield* this.#next(open);
     } finally {
-      ended.abort();
       progress?.end();
     }
   }
 
-  async *#next(open: Download[]): AsyncGenerator<ArchiveObject> {
-    const { signal, progress, doing = 'Reading' } = this.#options;
-    const next = open.shift();
-    if (next === undefined || signal?.aborted) return;
-    const object = await ArchiveObject.read(next.key, next.stored, signal);
-    try {
-      if (!signal?.aborted) yield object;
-    } finally {
-      // Counts the object even if the caller requests no further one.
-      if (!signal?.aborted) {
-        this.objects += 1;
-        this.records += object.count;
-        if (object.damage !== undefined) this.damaged.push(object.damage);
-        const total = Math.max(this.total, this.objects);
-        progress?.show({ doing, done: this.objects, total, unit: 'objects' });
-      }
+  function count({ count, damage }: ArchiveObject): void {
+    read.objects += 1;
+    read.records += count;
+    if (damage !== undefined) read.damaged.push(damage);
+    const total = Math.max(read.total, read.objects);
+    progress?.show({ doing, done: read.objects, total, unit: 'objects' });
+  }
+  return Object.assign(read, { [Symbol.asyncIterator]: all });
+}
+
+/** Downloads objects ahead. What nobody reads is aborted. */
+async function* downloads(stage: Stage, list: ObjectList, parallel: number, signal?: AbortSignal) {
+  const ended = new AbortController();
+  const untilEnd = AbortSignal.any([ended.signal, ...(signal ? [signal] : [])]);
+  const open: Download[] = [];
+  const openBytes = () => open.reduce((sum, { bytes }) => sum + bytes, 0);
+  try {
+    for await (const { key, bytes } of list) {
+      if (signal?.aborted) return;
+      while (open.length > 0 && openBytes() + bytes > MAX_OPEN_BYTES) yield open.shift() as Download;
+      const stored = downloadObject(stage, key, untilEnd);
+      // The reader of the object gets this error. Without a reader, it must not become an unhandled rejection.
+      stored.catch(() => {});
+      open.push({ key, bytes, stored });
+      if (open.length === parallel) yield open.shift() as Download;
     }
+    yield* open;
+  } finally {
+    ended.abort();
   }
 }
 
 interface Download extends StoredObject {
   readonly stored: ReturnType<typeof downloadObject>;
 }
-
-const bytesOf = (objects: readonly StoredObject[]) => objects.reduce((sum, { bytes }) => sum + bytes, 0);
 
 /** The objects that may contain records of these events in this window, by event and then by time. */
 export async function* listArchive(
@@ -204,7 +201,7 @@ export function partition(event: string, time: number): string {
   return `event=${event}/date=${date}/hour=${clock.slice(0, 2)}`;
 }
 
-export function describeDamage(damaged: readonly DamagedObjectError[]): string[] {
+export function describeDamage(damaged: readonly ArchiveDamage[]): string[] {
   if (damaged.length === 0) return [];
   return [
     `${damaged.length === 1 ? '1 object is' : `${damaged.length} objects are`} damaged; what cannot be read was skipped:`,

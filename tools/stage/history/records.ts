@@ -5,12 +5,12 @@ import { sha256Hex } from '../../../lambda/hash.ts';
 import { ARCHIVE_BUFFER_SECONDS, MAX_FUNCTION_SECONDS } from '../../../lambda/limits.ts';
 import type { ProgressDisplay } from '../../terminal/progress.ts';
 import { counted, printable } from '../../terminal/text.ts';
-import { ArchiveObject, downloadObject } from '../archive/archive-object.ts';
+import { ArchiveObject, downloadObject, linesOf } from '../archive/archive-object.ts';
 import {
-  ArchiveReading,
   type ArchiveWindow,
   listArchive,
   partition,
+  readObjects,
   type StoredObject,
 } from '../archive/read-archive.ts';
 import { matches } from '../archive/record-filter.ts';
@@ -58,7 +58,7 @@ export async function readRecords(
     return { objects: 0, records: 0, damaged: [], unread };
   }
   const news = all.filter(({ key, etag }) => !read.has(key) || read.get(key) !== etag);
-  const reading = new ArchiveReading(stage, () => news, { signal, progress, doing: 'Reading the archive' });
+  const reading = readObjects(stage, () => news, { signal, progress, doing: 'Reading the archive' });
   const unread = new Map(news.map((object) => [object.key, object.etag]));
   for await (const object of reading) {
     for (const { record } of object.records()) {
@@ -166,7 +166,8 @@ export async function storedRecord(
   { record: { requestId, eventId }, object }: RecordFact,
   signal: AbortSignal,
 ): Promise<{ readonly record: ArchiveRecord; readonly bytes: Buffer | undefined } | undefined> {
-  const stored = await ArchiveObject.read(object, downloadObject(stage, object, signal), signal);
+  const bytes = (await downloadObject(stage, object, signal))?.bytes;
+  const stored = new ArchiveObject(object, await linesOf(object, bytes), signal);
   for (const { record } of stored.records()) {
     const { body, payloadKey } = record;
     // The record of a replay has no payload.

@@ -1,8 +1,8 @@
 import { HeadObjectCommand, NotFound } from '@aws-sdk/client-s3';
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
-import type { DamagedObjectError } from '../archive/archive-object.ts';
-import { ArchiveReading, listArchive, type StoredObject } from '../archive/read-archive.ts';
+import type { ArchiveDamage } from '../archive/archive-object.ts';
+import { listArchive, readObjects, type StoredObject } from '../archive/read-archive.ts';
 import type { Stage } from '../stage.ts';
 import { Backlog } from './backlog.ts';
 import { noneUnsent, type ReplayRequest, replayRecords, type Unsent } from './replay-plan.ts';
@@ -21,7 +21,7 @@ export class ReplaySender {
   /** Messages that SQS will never accept. */
   readonly refused: { readonly event: EventName; readonly eventId: string; readonly why: string }[] = [];
   /** Archive objects that could not be read to their end. */
-  readonly damaged: DamagedObjectError[] = [];
+  readonly damaged: ArchiveDamage[] = [];
   /** Why it waits at the moment; undefined while it sends. */
   waitReason: string | undefined;
   readonly #stack: Stage;
@@ -74,7 +74,7 @@ export class ReplaySender {
   async *#messages(event: EventName, signal: AbortSignal): AsyncGenerator<ReplayMessage> {
     // One object at a time: a replay may wait for hours, and somebody may change objects that were downloaded ahead.
     const options = { parallel: 1, signal };
-    for await (const object of new ArchiveReading(this.#stack, () => this.#unread(event), options)) {
+    for await (const object of readObjects(this.#stack, () => this.#unread(event), options)) {
       for await (const { record, unsent } of replayRecords(this.#stack, object, this.#request)) {
         const isGone = unsent === undefined && (await isPayloadGone(this.#stack, record));
         const reason = isGone ? 'payloadGone' : unsent;

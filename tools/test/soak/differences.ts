@@ -139,7 +139,7 @@ export async function archiveDifferences(
     return [...bodies.keys()].filter((id) => !ids.has(id) && !deadLetterIds.has(id));
   };
   let records: ArchiveRecord[] = [];
-  let damaged: readonly Error[] = [];
+  let damaged: readonly { readonly message: string }[] = [];
   await eventually(
     async () => {
       const found: ArchiveRecord[] = [];
