@@ -11,7 +11,6 @@ import type { SearchedSource } from './log-search.ts';
 /** Milliseconds in which SQS may not count a new message yet. Source: SQS API reference, `GetQueueAttributes`. */
 const COUNTS_LATE = { local: 2_000, aws: 60_000 };
 
-/** Searches the queues that nothing consumes. */
 export async function findMessages(
   stage: Stage,
   fits: (message: WaitingMessage) => boolean,

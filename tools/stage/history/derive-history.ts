@@ -105,7 +105,6 @@ const isSameFailure = (one: HistoryStep, other: HistoryStep) =>
   one.error === other.error &&
   (one.attempt ?? 1) + (one.attempts ?? 1) === other.attempt;
 
-/** Removes duplicates and sorts by time. Facts with equal times get a fixed order. */
 function inOrder(facts: readonly Fact[]): Fact[] {
   return [...new Map(facts.map((fact) => [identityOf(fact), fact]))]
     .sort(([a, one], [b, other]) => one.at - other.at || (a < b ? -1 : 1))

@@ -20,9 +20,7 @@ const WRITES: Readonly<Record<EffectName, { readonly table: string; readonly id:
   review: undefined,
 };
 
-/** The item that an event changes. */
 interface ItemOfEvent {
-  /** Name of the stack output. */
   readonly table: string;
   /** Name of the table's key. */
   readonly id: string;

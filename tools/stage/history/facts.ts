@@ -7,7 +7,6 @@ interface FactBase {
   /** API Gateway's id of the request that brought the event. Absent for a message that was sent by hand. */
   readonly requestId?: string | undefined;
   readonly eventId?: string | undefined;
-  /** Event kind, such as `shop.updated`. */
   readonly event?: string | undefined;
 }
 
@@ -23,12 +22,10 @@ export interface ExchangeFact extends FactBase {
   readonly byReceiver: boolean;
   /** Whether the answer was 200 with status `parked`. */
   readonly parked: boolean;
-  /** Detail of an error answer. */
   readonly error?: string | undefined;
   /** Size of the body. Absent if the body was not read. */
   readonly bytes?: number | undefined;
   readonly method: string;
-  /** Path of the request, with the query. */
   readonly path: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly sourceIp: string;
@@ -41,7 +38,6 @@ export interface ExchangeFact extends FactBase {
 export interface RecordFact extends FactBase {
   readonly kind: 'record';
   readonly record: Omit<ArchiveRecord, 'body'>;
-  /** Key of the object that contains it. */
   readonly object: string;
 }
 
@@ -89,12 +85,10 @@ export interface ItemEffect {
   readonly key: string;
   /** When it changed. ISO 8601. Absent with `now`. */
   readonly at?: string;
-  /** Plain JSON values. Null if the item did not exist. */
   readonly before?: PlainItem | null;
   readonly after?: PlainItem | null;
   /** The item as it is now, if before and after are unknown. */
   readonly now?: PlainItem | null;
-  /** Who wrote the item as it is now. */
   readonly written?: 'by this event' | 'by a newer event';
 }
 
@@ -153,5 +147,4 @@ export function identityOf(fact: Fact): string {
 export const ofKind = <Kind extends Fact['kind']>(facts: readonly Fact[], kind: Kind) =>
   facts.filter((fact): fact is Extract<Fact, { kind: Kind }> => fact.kind === kind);
 
-/** A fact's time in ISO 8601. */
 export const isoTime = (at: number) => new Date(at).toISOString();

@@ -78,12 +78,10 @@ export async function findFacts(stage: Stage, text: string, { signal, progress, 
 
 export type IdKind = 'eventId' | 'requestId' | 'messageId' | 'webhookId';
 
-/** Ids of a log line, a record or a message. */
 interface Ids {
   readonly eventId?: string | undefined;
   readonly requestId?: string | undefined;
   readonly messageId?: string | undefined;
-  /** The partner's text, if known. */
   readonly body?: string | undefined;
 }
 
@@ -102,7 +100,6 @@ class TraceId {
   /** The text in lower case, if an event id can begin with it. */
   readonly #eventIdPrefix: string | undefined;
 
-  /** @throws CommandError if the text is empty */
   constructor(text: string) {
     if (text === '') {
       throw new UsageError('The id is empty: give an event id, a request id, a message id or a webhookId');

@@ -7,7 +7,6 @@ import type { Stage } from '../stage.ts';
 import { type LineFact, lineFact } from './log-line.ts';
 import { inReadingTime, readRecords } from './records.ts';
 
-/** `receiver`, or the event of a consumer. */
 export type FunctionName = 'receiver' | EventName;
 
 export const functionNames: readonly FunctionName[] = ['receiver', ...eventNames];

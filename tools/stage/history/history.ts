@@ -1,4 +1,5 @@
 import type { ReplayMode } from '../../../lambda/queue/replay.ts';
+import type { LineFact } from './log-line.ts';
 
 /**
  * Everything known about one delivery, or about all deliveries of the same bytes and their messages. `npx hookctl trace
@@ -7,87 +8,72 @@ import type { ReplayMode } from '../../../lambda/queue/replay.ts';
 export interface History {
   /** SHA-256 of the bytes (decision D7). Absent if no function received the request. */
   readonly eventId?: string | undefined;
-  /** Event kind. Absent if unknown. */
   readonly event?: string | undefined;
   readonly shopId?: string | undefined;
   /** The partner's `timestamp`, from the archive. */
   readonly timestamp?: string | undefined;
-  /** In order of time. */
   readonly steps: readonly HistoryStep[];
   /** First the state of the delivery, then where its other messages are. */
   readonly now: readonly [HistoryLocation, ...HistoryLocation[]];
 }
 
 export type StepKind =
-  /** API Gateway received the request. */
   | 'received'
-  /** SQS has the message. */
   | 'queued'
-  /** The partner got the answer. */
   | 'answered'
-  /** An attempt failed and will be repeated. */
   | 'failed'
   /** The attempt ended without a line: a crash, a timeout or throttling. `at` is when that became known. */
   | 'crashed'
   | 'processed'
   /** The event needed no effect. */
   | 'skipped'
-  /** All attempts failed. */
   | 'dead-lettered'
-  /** The outcome is in the archive. */
   | 'archived'
   /** Somebody deleted the message from the queue that nothing consumes. */
   | 'discarded'
-  /** Any other log line about the delivery. */
   | 'noted';
 
+/** Fields of a log line, which `lambda/` writes. */
+type OfLine = Partial<
+  Pick<
+    LineFact,
+    | 'requestId'
+    | 'messageId'
+    | 'attempt'
+    | 'error'
+    | 'lagMs'
+    | 'fields'
+    | 'sourceIp'
+    | 'latencyMs'
+    | 'level'
+    | 'message'
+  >
+>;
+
 /** One step in the history of a delivery. The kind decides which fields are present. */
-export interface HistoryStep {
+export interface HistoryStep extends OfLine {
   readonly kind: StepKind;
   /** ISO 8601. */
   readonly at: string;
-  /** API Gateway's id of the request. */
-  readonly requestId?: string | undefined;
-  /** SQS's id of the message, from the log. The archive does not store this id. */
-  readonly messageId?: string | undefined;
-  /** How the message reached its queue. */
   readonly origin?: MessageOrigin | undefined;
-  /** 1 for the first receive of the message. For several equal attempts, the first of them. */
-  readonly attempt?: number | undefined;
-  /** Number of equal attempts in a row. @default 1 */
+  /** Number of equal attempts in a row; `attempt` is the first of them. @default 1 */
   readonly attempts?: number | undefined;
   /** When the last of several equal attempts was. ISO 8601. */
   readonly until?: string | undefined;
-  /** The error in one line, without any payload data. */
-  readonly error?: string | undefined;
-
   /** For `received`: `at` is the end of the request, because its beginning is unknown. */
   readonly atTheLatest?: true | undefined;
-  /** For `received`: milliseconds since the partner's `timestamp`; 0 if the partner's clock is ahead. */
-  readonly lagMs?: number | undefined;
   /** For `queued`: name of the queue: an event, `unrouted` or `quarantine`. */
   readonly queue?: string | undefined;
-  /** For `answered`: HTTP status. */
   readonly status?: number | undefined;
-  /** For `answered` with 400: the fields that make the payload unusable. */
-  readonly fields?: readonly string[] | undefined;
-  /** For `answered` with 401: the reason and the sender. */
+  /** For `answered` with 401. */
   readonly rejection?: string | undefined;
-  readonly sourceIp?: string | undefined;
   /** For `failed`: when the next attempt is due. ISO 8601. */
   readonly nextAttemptAt?: string | undefined;
-  /** For `skipped`: why the event needed no effect. */
   readonly reason?: SkipReason | undefined;
-  /** For `processed` and `skipped`: milliseconds since the receipt. Absent for a replay. */
-  readonly latencyMs?: number | undefined;
   /** For `archived`: the object's key, and when a person's data was removed from the record. */
   readonly object?: string | undefined;
   readonly forgottenAt?: string | undefined;
-  /** For `discarded`: who did it, and why. */
   readonly discarded?: Discarded | undefined;
-  /** For `noted`: level and message of the log line. */
-  readonly level?: string | undefined;
-  readonly message?: string | undefined;
 }
 
 /**
@@ -111,7 +97,6 @@ export type MessageOrigin =
 export type SkipReason = 'already-processed' | 'newer-data' | 'up-to-date' | 'answer-lost';
 
 export const states = [
-  /** Not answered yet. */
   'received',
   /** API Gateway rejected it, for example with 404 or 413. */
   'refused',
@@ -121,14 +106,11 @@ export const states = [
   'failed',
   /** The answer was 400, and it is in quarantine. */
   'invalid',
-  /** Its kind is unknown. */
   'parked',
-  /** In progress. */
   'queued',
   'retrying',
   /** Queued or retrying, and its event is paused. Known only from the queues, so no log or archive has it. */
   'paused',
-  /** All attempts failed. */
   'dead-letter',
   'processed',
   'skipped',
@@ -140,45 +122,34 @@ export const states = [
 
 export type DeliveryState = (typeof states)[number];
 
-/** Whether its message is on the queue of its event. */
 export const isWaiting = (state: DeliveryState): boolean => ['queued', 'retrying', 'paused'].includes(state);
 
 /** Whether nothing more happens automatically in this state. */
 export const isSettled = (state: DeliveryState): boolean =>
   !isWaiting(state) && state !== 'received' && state !== 'unknown';
 
-export interface HistoryLocation {
+export interface HistoryLocation
+  extends Pick<
+    HistoryStep,
+    'requestId' | 'status' | 'error' | 'reason' | 'discarded' | 'nextAttemptAt' | 'queue'
+  > {
   readonly state: DeliveryState;
-  /** The request that brought the message. */
-  readonly requestId?: string | undefined;
   /** ISO 8601. */
   readonly since: string;
-  /** An event, `unrouted` or `quarantine`. Only if the message is on that queue or its dead-letter queue. */
-  readonly queue?: string | undefined;
-  /** HTTP status of a delivery that was not accepted. */
-  readonly status?: number | undefined;
-  /** For `skipped` and `processed`: why the last attempt needed no effect. */
-  readonly reason?: SkipReason | undefined;
-  /** For `removed`: id of the request that brought the same bytes again, and who discarded the message and why. */
+  /** For `removed`: id of the request that brought the same bytes again. */
   readonly again?: string | undefined;
-  readonly discarded?: Discarded | undefined;
   /** For `retrying` and `paused`: attempts that have ended. */
   readonly attempts?: number | undefined;
-  /** For `retrying`: when the next attempt started, if its end is not known, or when it is due. ISO 8601. */
+  /** For `retrying`: when the next attempt started, if its end is not known. ISO 8601. */
   readonly startedAt?: string | undefined;
-  readonly nextAttemptAt?: string | undefined;
-  /** Error of the last failed attempt. */
-  readonly error?: string | undefined;
   /** Name of the replay that sent the message. */
   readonly replay?: string | undefined;
-
   /** When SQS deletes the message. ISO 8601. */
   readonly until?: string | undefined;
   /** Set by `locate` for `paused`. */
   readonly paused?: PausedQueue | undefined;
 }
 
-/** Who deleted a message with `dlq discard`, and why. */
 export interface Discarded {
   readonly by: string;
   readonly reason: string;
@@ -192,30 +163,19 @@ export interface PausedQueue {
 }
 
 /** A row in a list of deliveries: one request, and the state of its message. */
-export interface Delivery {
+export interface Delivery
+  extends Pick<History, 'eventId' | 'event' | 'shopId'>,
+    Pick<HistoryLocation, 'state' | 'reason' | 'again' | 'status' | 'error'>,
+    Pick<HistoryStep, 'latencyMs'> {
   /** API Gateway's id of the request. */
   readonly id: string;
-  readonly eventId?: string | undefined;
-  readonly event?: string | undefined;
-  readonly shopId?: string | undefined;
   /** Whether event and shop are only claimed: the signature was not verified. */
   readonly claimed?: true | undefined;
   /** ISO 8601. */
   readonly receivedAt: string;
-  readonly state: DeliveryState;
-  /** For `skipped` and `processed`: why the last attempt needed no effect. */
-  readonly reason?: SkipReason | undefined;
-  /** For `removed`: id of the request that brought the same bytes again. */
-  readonly again?: string | undefined;
-  /** HTTP status of the answer. */
-  readonly status?: number | undefined;
   /** Number of attempts to process the message, without those of replays. */
   readonly attempts: number;
-  /** The last error of a delivery that has not succeeded. Contains no payload data. */
-  readonly error?: string | undefined;
-  /** Milliseconds from the receipt to the effect. */
-  readonly latencyMs?: number | undefined;
-  /** Size of the body. Absent if unknown. */
+  /** Size of the body. */
   readonly bytes?: number | undefined;
   /** The beginning of its data, in one line. Absent if the payload is unknown or was forgotten. */
   readonly preview?: string | undefined;
@@ -225,14 +185,11 @@ export interface Delivery {
 
 /** How far payloads were searched. */
 export interface PayloadSearch {
-  /** Archive objects and payloads that were searched. */
   readonly objects: number;
   readonly records: number;
   /** Time from which payloads were searched, ISO 8601. Older ones were not. */
   readonly since: string;
-  /** Whether the search stopped at its limit. */
   readonly limited: boolean;
-  /** Why the archive could not be read, such as a missing permission. */
   readonly refused?: string;
 }
 

@@ -1,4 +1,3 @@
-/** Parses JSON. Returns undefined if the text is not JSON. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);

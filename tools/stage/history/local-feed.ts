@@ -39,7 +39,6 @@ export class LocalFeed implements StackObserver, Disposable {
   readonly store = new HistoryStore();
   #polling: NodeJS.Timeout | undefined;
 
-  /** Starts to read the queues of a running stack. */
   attach(stack: ObservedStack): void {
     const poll = async () => {
       const begun = performance.now();

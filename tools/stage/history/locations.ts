@@ -1,8 +1,8 @@
 import { UNUSABLE } from '../../../lambda/log-messages.ts';
 import { type Fact, isoTime, ofKind } from './facts.ts';
-import type { DeliveryState, HistoryLocation } from './history.ts';
+import type { DeliveryState, HistoryLocation, HistoryStep } from './history.ts';
 import { DISCARDED, type LineFact } from './log-line.ts';
-import { type HistoryAttempt, type HistoryMessage, isGivenUp, startOf } from './messages.ts';
+import { type HistoryMessage, isGivenUp, startOf } from './messages.ts';
 import type { HistoryRequest } from './requests.ts';
 import { crashText } from './state-text.ts';
 
@@ -140,7 +140,6 @@ function errorOfAnswer({ end, exchange }: HistoryRequest): string {
   return exchange?.error ?? (end?.message === UNUSABLE ? 'Not an event' : 'Error');
 }
 
-/** Where an unfinished message is. */
 function locationOfMessage(
   message: HistoryMessage,
   { event, messages }: DeliveryParts,
@@ -160,20 +159,18 @@ function locationOfMessage(
   const location = {
     requestId,
     queue: event,
-    since: isoTime(since),
+    since,
     attempts: last?.attempt ?? (started?.attempt ?? 1) - 1,
     replay,
     error: errorOfMessage(attempts),
   };
   if (last?.kind === 'dead-lettered' && !message.notMoved) return { ...location, state: 'dead-letter' };
-  if (started !== undefined) return { ...location, state: 'retrying', startedAt: isoTime(started.at) };
-  const nextAttemptAt =
-    last?.retryInSeconds === undefined ? undefined : isoTime(last.at + last.retryInSeconds * 1000);
-  return { ...location, state: 'retrying', nextAttemptAt };
+  if (started !== undefined) return { ...location, state: 'retrying', startedAt: started.at };
+  return { ...location, state: 'retrying', nextAttemptAt: last?.nextAttemptAt };
 }
 
 /** Error of the last attempt. If SQS itself moved the message, the error of the attempt before. */
-function errorOfMessage(attempts: readonly HistoryAttempt[]): string | undefined {
+function errorOfMessage(attempts: readonly HistoryStep[]): string | undefined {
   const last = attempts.findLast(({ kind, error }) => kind !== 'dead-lettered' || error !== undefined);
   return last?.kind === 'crashed' ? crashText(last.error) : last?.error;
 }
@@ -186,10 +183,10 @@ function doneOf(messages: readonly HistoryMessage[]): HistoryLocation | undefine
   const ends = messages
     .flatMap(({ attempts, replay }) => attempts.map((attempt) => ({ ...attempt, replay })))
     .filter(({ kind }) => kind === 'processed' || kind === 'skipped')
-    .sort((a, b) => a.at - b.at);
+    .sort((a, b) => (a.at < b.at ? -1 : 1));
   const own = ends.filter(({ replay }) => replay === undefined);
   const end = ends.find(({ kind }) => kind === 'processed') ?? own.at(-1) ?? ends.at(-1);
   if (end === undefined) return undefined;
   const state = end.kind === 'processed' ? 'processed' : 'skipped';
-  return { state, since: isoTime(end.at), reason: end.reason };
+  return { state, since: end.at, reason: end.reason };
 }

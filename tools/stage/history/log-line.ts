@@ -14,7 +14,6 @@ const text = z.catch(z.optional(z.string()), undefined);
 const number = z.catch(z.optional(z.number()), undefined);
 const summary = { call: text, error: text, errorMessage: text };
 
-/** The fields of log lines that a history needs (`lambda/receiver`, `lambda/consumer`). */
 const schema = z.object({
   timestamp: text,
   service: text,

@@ -33,7 +33,6 @@ interface Window {
   readonly until: Date;
 }
 
-/** What was read of a source: logs, archive or queues. */
 export interface SearchedSource {
   /** Says what was read, and what may be missing. */
   readonly text: string;
@@ -146,7 +145,6 @@ export class LogSearch {
 
 const toTheMinute = (time: Date) => `${time.toISOString().slice(0, 16)}Z`;
 
-/** Escapes a text for the regular expression of a query. */
 export const inPattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 
 /**

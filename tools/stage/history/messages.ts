@@ -7,8 +7,8 @@ import {
   STALE,
   STARTED,
 } from '../../../lambda/log-messages.ts';
-import { type DeadLetterFact, type Fact, ofKind, type RecordFact } from './facts.ts';
-import type { MessageOrigin, SkipReason, StepKind } from './history.ts';
+import { type DeadLetterFact, type Fact, isoTime, ofKind, type RecordFact } from './facts.ts';
+import type { HistoryStep, MessageOrigin, SkipReason, StepKind } from './history.ts';
 import { CRASHED, type LineFact } from './log-line.ts';
 import type { HistoryRequest } from './requests.ts';
 
@@ -25,27 +25,17 @@ const ENDS: Readonly<Record<string, StepKind>> = {
   [DEAD_LETTERED]: 'dead-lettered',
 };
 
-/** An attempt that has ended. */
-export interface HistoryAttempt {
-  readonly kind: StepKind;
-  /** Epoch milliseconds. For an attempt that ended without a line: when that became known. */
-  readonly at: number;
-  readonly attempt: number;
-  readonly reason?: SkipReason | undefined;
-  readonly latencyMs?: number | undefined;
-  readonly error?: string | undefined;
-  readonly retryInSeconds?: number | undefined;
-}
+/** An attempt that has ended: a step. If it ended without a line, `at` is when that became known. */
+type Attempt = HistoryStep & { readonly attempt: number };
 
 export interface HistoryMessage {
   readonly messageId?: string | undefined;
   readonly requestId: string | undefined;
   /** Name of the replay that sent it. */
   readonly replay?: string | undefined;
-  /** In order of time. */
-  readonly attempts: readonly HistoryAttempt[];
+  readonly attempts: readonly Attempt[];
   /** An attempt that has started and whose end is not known. */
-  readonly started?: { readonly at: number; readonly attempt: number } | undefined;
+  readonly started?: { readonly at: string; readonly attempt: number } | undefined;
   /** The message could not be sent to the dead-letter queue, so it is retried although it was given up. */
   readonly notMoved?: boolean;
 }
@@ -54,10 +44,8 @@ const isStart = ({ message, messageId }: LineFact) => messageId !== undefined &&
 
 const isEnd = ({ message, messageId }: LineFact) => messageId !== undefined && Object.hasOwn(ENDS, message);
 
-/** Whether a line is about the start or the end of an attempt. */
 export const isOfAttempt = (line: LineFact) => isStart(line) || isEnd(line);
 
-/** The messages of an event, in order of time. */
 export function messagesOf(
   facts: readonly Fact[],
   lines: readonly LineFact[],
@@ -85,10 +73,13 @@ export function messagesOf(
   return [...known, ...deadLetters.filter((fact) => !isReported(fact)).map(messageFromDeadLetter)]
     .filter(({ attempts, started }) => attempts.length > 0 || started !== undefined)
     .map((message, _index, every) => withLostAnswer(message, every))
-    .sort((a, b) => startOf(a) - startOf(b) || ((a.messageId ?? '') < (b.messageId ?? '') ? -1 : 1));
+    .sort((a, b) => (`${startOf(a)} ${a.messageId ?? ''}` < `${startOf(b)} ${b.messageId ?? ''}` ? -1 : 1))
+    .map((message, index, every) => {
+      const origin = originOf(message, every.slice(0, index), requests, records);
+      return { ...message, attempts: message.attempts.map((attempt) => ({ ...attempt, origin })) };
+    });
 }
 
-/** Whether a record belongs to the attempt that a line reports. */
 export const isOf = (record: RecordFact['record'], line: LineFact): boolean =>
   record.outcome === line.message &&
   record.attempt === line.attempt &&
@@ -96,7 +87,7 @@ export const isOf = (record: RecordFact['record'], line: LineFact): boolean =>
   record.replay?.name === line.replay &&
   Math.abs(Date.parse(record.settledAt) - line.at) <= LINE_TO_RECORD;
 
-export const startOf = ({ attempts, started }: HistoryMessage) => attempts[0]?.at ?? started?.at ?? 0;
+export const startOf = ({ attempts, started }: HistoryMessage) => attempts[0]?.at ?? started?.at ?? '';
 
 /** A message whose id is in log lines or on the dead-letter queue. */
 function messageFromLines(
@@ -113,7 +104,7 @@ function messageFromLines(
   const ended = ends
     .filter((one) => !isCrash(one) || !ends.some((end) => !isCrash(end) && end.attempt === one.attempt))
     .map(attemptOf);
-  const starts = lines.filter(isStart).map(({ attempt = 1, at }) => ({ attempt, at }));
+  const starts = lines.filter(isStart).map(({ attempt = 1, at }) => ({ attempt, at: isoTime(at) }));
   const times = [...ended, ...starts];
   const latest = Math.max(0, ...times.map(({ attempt }) => attempt));
   const isEnded = (attempt: number) => ended.some((one) => one.attempt === attempt);
@@ -124,21 +115,24 @@ function messageFromLines(
   const isWhole = deadLetter !== undefined || replay !== undefined || logged.has(requestId);
   const first = isWhole ? 1 : Math.min(...times.map(({ attempt }) => attempt));
   const last = isMoved ? latest : latest - 1;
-  const end = Math.max(deadLetter?.at ?? 0, ...times.map(({ at }) => at));
+  const moved = deadLetter === undefined ? [] : [isoTime(deadLetter.at)];
+  const end = [...moved, ...times.map(({ at }) => at)].sort().at(-1) ?? '';
   const silent = Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index)
     .filter((attempt) => !isEnded(attempt))
-    .map((attempt): HistoryAttempt => {
+    .map((attempt): Attempt => {
       const later = times.filter((one) => one.attempt > attempt).map(({ at }) => at);
-      return { kind: 'crashed', at: Math.min(end, ...later), attempt };
+      return { kind: 'crashed', at: [end, ...later].sort()[0] ?? end, requestId, messageId, attempt };
     });
-  const moves: HistoryAttempt[] = isMoved
-    ? [{ kind: 'dead-lettered', at: end, attempt: Math.max(1, last) }]
+  const moves: Attempt[] = isMoved
+    ? [{ kind: 'dead-lettered', at: end, requestId, messageId, attempt: Math.max(1, last) }]
     : [];
   return {
     messageId,
     requestId,
     replay,
-    attempts: [...ended, ...silent, ...moves].sort((a, b) => a.at - b.at || a.attempt - b.attempt),
+    attempts: [...ended, ...silent, ...moves].sort((a, b) =>
+      a.at === b.at ? a.attempt - b.attempt : a.at < b.at ? -1 : 1,
+    ),
     started: isMoved ? undefined : started,
     notMoved:
       deadLetter === undefined &&
@@ -159,10 +153,13 @@ function isReplaced(own: readonly LineFact[], lines: readonly LineFact[]): boole
   });
 }
 
-function attemptOf(line: LineFact): HistoryAttempt {
-  const { message, at, attempt = 1, latencyMs, error, retryInSeconds, replay } = line;
+function attemptOf(line: LineFact): Attempt {
+  const { message, requestId, messageId, attempt = 1, latencyMs, error, retryInSeconds = 0, replay } = line;
   const kind = ENDS[message] ?? 'failed';
-  return { kind, at, attempt, reason: skipReason(message, replay), latencyMs, error, retryInSeconds };
+  const base = { kind, at: isoTime(line.at), requestId, messageId, attempt, latencyMs, error };
+  if (kind !== 'failed') return { ...base, reason: skipReason(message, replay) };
+  const nextAttemptAt = isoTime(line.at + retryInSeconds * 1000);
+  return { ...base, error: error ?? 'Error', nextAttemptAt };
 }
 
 /** Why an attempt with this outcome needed no effect. Undefined if it had one. */
@@ -179,14 +176,14 @@ function messageFromRecord({ record, at }: RecordFact): HistoryMessage {
   const latencyMs = isTimed ? Math.max(0, at - Date.parse(receivedAt)) : undefined;
   const kind = ENDS[outcome] ?? 'processed';
   const reason = skipReason(outcome, replay?.name);
-  return { requestId, replay: replay?.name, attempts: [{ kind, at, attempt, reason, latencyMs, error }] };
+  const step = { kind, at: isoTime(at), requestId, attempt, reason, latencyMs, error };
+  return { requestId, replay: replay?.name, attempts: [step] };
 }
 
-const messageFromDeadLetter = ({ messageId, requestId, at, error }: DeadLetterFact): HistoryMessage => ({
-  messageId,
-  requestId,
-  attempts: [{ kind: 'dead-lettered', at, attempt: 1, error }],
-});
+function messageFromDeadLetter({ messageId, requestId, at, error }: DeadLetterFact): HistoryMessage {
+  const ids = { messageId, requestId };
+  return { ...ids, attempts: [{ kind: 'dead-lettered', at: isoTime(at), ...ids, attempt: 1, error }] };
+}
 
 /**
  * If no other message had the effect, an attempt that found the event processed follows one that processed it and did not
@@ -194,7 +191,7 @@ const messageFromDeadLetter = ({ messageId, requestId, at, error }: DeadLetterFa
  */
 function withLostAnswer(message: HistoryMessage, all: readonly HistoryMessage[]): HistoryMessage {
   if (all.some(({ attempts }) => attempts.some(({ kind }) => kind === 'processed'))) return message;
-  const attempts = message.attempts.map((one, index, every): HistoryAttempt => {
+  const attempts = message.attempts.map((one, index, every): Attempt => {
     const before = every.slice(0, index);
     const isLost =
       one.reason === 'already-processed' &&
@@ -204,10 +201,9 @@ function withLostAnswer(message: HistoryMessage, all: readonly HistoryMessage[])
   return { ...message, attempts };
 }
 
-/** How a message reached its queue. */
-export function originOf(
+function originOf(
   message: HistoryMessage,
-  messages: readonly HistoryMessage[],
+  before: readonly HistoryMessage[],
   requests: readonly HistoryRequest[],
   records: readonly RecordFact[],
 ): MessageOrigin {
@@ -217,7 +213,6 @@ export function originOf(
     return { kind: 'replay', name, mode, notify };
   }
   if (requestId === undefined) return { kind: 'by hand' };
-  const before = messages.slice(0, messages.indexOf(message));
   const earlier = before.filter((other) => other.replay === undefined && other.requestId === requestId);
   if (earlier.length === 0) {
     const wasParked = requests.some((one) => one.requestId === requestId && one.queue === 'unrouted');
@@ -228,8 +223,8 @@ export function originOf(
 }
 
 /** Whether a message had ended without an effect at that time. */
-export function isGivenUp({ attempts }: HistoryMessage, at: number): boolean {
+export function isGivenUp({ attempts }: HistoryMessage, at: string): boolean {
   const last = attempts.findLast((one) => one.at <= at);
-  if (last?.kind === 'failed') return last.at + (last.retryInSeconds ?? 0) * 1000 < at;
+  if (last?.kind === 'failed') return (last.nextAttemptAt ?? '') < at;
   return last?.kind === 'dead-lettered' || last?.kind === 'crashed';
 }

@@ -16,7 +16,6 @@ import { type Trace, traceDelivery } from './trace.ts';
 const WIDEST_DETAIL = 100;
 const NARROWEST_DETAIL = 20;
 
-/** Rejected requests with the same bytes that are shown. */
 const REJECTIONS_SHOWN = 5;
 
 /**

@@ -36,7 +36,6 @@ interface ReadingOptions extends ArchiveWindow {
   readonly read?: Map<string, string | undefined>;
   readonly signal?: AbortSignal | undefined;
   readonly progress?: ProgressDisplay | undefined;
-  /** Asked after each object; true stops reading. */
   readonly isEnough?: () => boolean;
 }
 

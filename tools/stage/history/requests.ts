@@ -14,7 +14,6 @@ const ANSWERS: Readonly<Record<string, number>> = {
 export interface HistoryRequest {
   readonly requestId: string;
   readonly exchange: ExchangeFact | undefined;
-  /** The receiver's log line about the answer. */
   readonly end: LineFact | undefined;
   readonly status: number | undefined;
   /**
@@ -28,7 +27,6 @@ export interface HistoryRequest {
 export const isAnswer = ({ message, messageId }: LineFact) =>
   messageId === undefined && Object.hasOwn(ANSWERS, message);
 
-/** The requests that brought an event, in order of time. */
 export function requestsOf(facts: readonly Fact[], lines: readonly LineFact[]): HistoryRequest[] {
   const ends = new Map(lines.filter(isAnswer).map((line) => [line.requestId, line]));
   const exchanges = new Map(ofKind(facts, 'exchange').map((fact) => [fact.requestId, fact]));

@@ -1,10 +1,9 @@
 import { isoTime, type RecordFact } from './facts.ts';
 import type { HistoryStep } from './history.ts';
 import { DISCARDED, type LineFact } from './log-line.ts';
-import { type HistoryMessage, isOfAttempt, originOf } from './messages.ts';
+import { type HistoryMessage, isOfAttempt } from './messages.ts';
 import { type HistoryRequest, isAnswer } from './requests.ts';
 
-/** Order of steps with the same millisecond. */
 const ORDER: readonly HistoryStep['kind'][] = ['received', 'queued', 'answered'];
 
 /** The steps of requests and messages, records, and other log lines about them, in order of time. */
@@ -23,7 +22,7 @@ export function stepsOf(
       const at = receiptOf(requestId);
       return at === undefined ? [] : [{ kind: 'received', at: isoTime(at), requestId }];
     }),
-    ...messages.flatMap(stepsOfMessage),
+    ...messages.flatMap(({ attempts }) => attempts),
     ...records.map(archiveStep),
     ...lines.filter((line) => !isAnswer(line) && !isOfAttempt(line)).map(logStep),
   ];
@@ -37,19 +36,7 @@ export function stepsOf(
     const attempts = messages.flatMap((one) => (one.requestId === requestId ? one.attempts : []));
     // A latency of 0 may mean that the clocks differ.
     const one = attempts.find(({ latencyMs = 0 }) => latencyMs > 0);
-    return one && one.at - (one.latencyMs ?? 0);
-  }
-
-  function stepsOfMessage(message: HistoryMessage): HistoryStep[] {
-    const { requestId, messageId } = message;
-    const origin = originOf(message, messages, requests, records);
-    return message.attempts.map(
-      ({ kind, attempt, reason, latencyMs, error, retryInSeconds = 0, ...one }) => ({
-        ...{ kind, at: isoTime(one.at), requestId, messageId, origin, attempt, reason, latencyMs },
-        error: kind === 'failed' ? (error ?? 'Error') : error,
-        nextAttemptAt: kind === 'failed' ? isoTime(one.at + retryInSeconds * 1000) : undefined,
-      }),
-    );
+    return one && Date.parse(one.at) - (one.latencyMs ?? 0);
   }
 }
 

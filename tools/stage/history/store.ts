@@ -26,15 +26,12 @@ const ON_ITS_WAY = 2_000;
 const BEFORE_MATCH = 20;
 const AFTER_MATCH = 160;
 
-/** Selects deliveries. An absent property matches all. */
 interface DeliveryFilter {
   /** Part of the payload, of an id, of the shop or of an error. Ignores case. */
   readonly search?: string | undefined;
-  /** Request ids. Only these deliveries match. */
   readonly ids?: readonly string[] | undefined;
 }
 
-/** A delivery, and the number of its last change. */
 export interface ChangedDelivery {
   readonly sequence: number;
   readonly id: string;
@@ -158,7 +155,6 @@ export class HistoryStore {
     return left.flatMap(({ requestId = '' }) => this.#entries.get(requestId)?.row ?? []);
   }
 
-  /** The bytes that the partner sent. Undefined if they are not stored. */
   payload(id: string): Uint8Array | undefined {
     return this.#entries.get(id)?.payload;
   }
@@ -193,12 +189,10 @@ export class HistoryStore {
     );
   }
 
-  /** The history of a delivery and of all others with the same bytes. */
   history(delivery: Pick<Delivery, 'id' | 'eventId'>): History {
     return deriveHistory(this.facts(delivery));
   }
 
-  /** The changes that an event made, in order of time. */
   effects(eventId: string): Effect[] {
     return this.facts({ eventId }).flatMap((fact) => (fact.kind === 'effect' ? [fact.effect] : []));
   }
@@ -266,7 +260,6 @@ export class HistoryStore {
     for (const id of changed) for (const listener of this.#listeners) listener(id);
   }
 
-  /** @returns whether the row is new or has changed */
   #deriveRow(entry: Entry): boolean {
     const { id, facts, row } = entry;
     // A payload may be added before the first fact.
@@ -296,7 +289,6 @@ export class HistoryStore {
     return true;
   }
 
-  /** @returns ids of the deliveries that were removed */
   #removeOldest(): string[] {
     const oldest = [...this.#entries.values()]
       .sort((a, b) => firstTime(a) - firstTime(b))

@@ -12,7 +12,6 @@ import type { SearchedSource } from './log-search.ts';
 export interface Trace {
   /** Title for people: `the local stack`, `stage prod in eu-west-1`. */
   readonly stack: string;
-  /** The id that the user asked for. */
   readonly id: string;
   readonly idIs: IdKind;
   readonly history: History;

@@ -12,7 +12,6 @@ import { locate, type Trace } from './trace.ts';
 /** Maximum difference between the clocks of this computer and CloudWatch Logs, in milliseconds. */
 const CLOCKS_DIFFER = 60_000;
 
-/** Milliseconds between two checks of the known facts. */
 const INTERVAL = 100;
 
 /** Milliseconds without a log line after which SQS may have moved the message to the dead-letter queue. */
@@ -67,7 +66,6 @@ export async function* awaitDeliveries(
     await following;
   }
 
-  /** Returns when a delivery has settled, or the time is over. */
   async function settle(own: { readonly id: string }): Promise<void> {
     const interval = stack.local ? SEARCH_INTERVAL.local : SEARCH_INTERVAL.aws;
     let searchAt = Date.now() + OVERDUE;

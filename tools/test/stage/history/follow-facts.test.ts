@@ -144,14 +144,6 @@ test('a log that may not be read is reported once, while others are followed, un
   logs.destroy();
 });
 
-test('a log that the stack does not name is reported', async () => {
-  const { ReceiverLogGroup: _, ...outputs } = stage.outputs;
-  write('shop.updated', 'seen');
-  await using following = follow(stage.with({ outputs }));
-  await following.has('seen');
-  expect(following.problems).toEqual(['receiver: CommandError']);
-});
-
 test('it stops at once while it waits', async () => {
   write('receiver', 'line');
   const following = follow(stage, 60 * SECOND);
