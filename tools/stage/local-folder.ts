@@ -1,4 +1,19 @@
-import { chmod, copyFile, mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  chmod,
+  copyFile,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type Server } from 'node:net';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { LocalStack } from 'local-aws';
 import type { FunctionDefinition } from 'local-aws/functions';
@@ -49,30 +64,36 @@ export function describeStack({
 }
 
 /**
- * The folder of one process in `.local`, so that processes in the same clone do not disturb each other.
+ * The folder of one process in `.local`, so that processes in the same clone do not disturb each other. The process
+ * answers at a port of its own, because its number alone says little: after a kill another process may get it, and a
+ * container with the same clone has other numbers.
  *
  * @example await using workspace = await Workspace.open();
  */
 export class Workspace implements AsyncDisposable {
   readonly #folder: string;
+  readonly #server: Server;
 
   /** Also removes the folders of processes that were killed. */
   static async open(): Promise<Workspace> {
     await mkdir(FOLDER, { recursive: true });
     await chmod(FOLDER, OWNER_ONLY.folder);
-    for (const name of await readdir(FOLDER)) {
-      const pid = /^(?:.*\.json\.)?(\d+)$/.exec(name)?.[1];
-      // The operating system may have given this process the id of a killed one.
-      const isGone = pid !== undefined && (Number(pid) === process.pid || !isRunning(Number(pid)));
-      if (isGone) await rm(join(FOLDER, name), { recursive: true, force: true });
+    for (const name of await folders()) {
+      if ((await stateOf(name)) === 'gone') await rm(join(FOLDER, name), { recursive: true, force: true });
     }
-    const workspace = new Workspace(join(FOLDER, String(process.pid)));
-    await mkdir(workspace.#folder, { recursive: true, mode: OWNER_ONLY.folder });
+    const name = `stack-${randomUUID().slice(0, 8)}`;
+    const server = createServer((socket) => socket.on('error', () => {}).end(name)).listen(0, LOOPBACK);
+    await once(server, 'listening');
+    const workspace = new Workspace(join(FOLDER, name), server.unref());
+    await mkdir(workspace.#folder, { mode: OWNER_ONLY.folder });
+    const owner: FolderOwner = { host: hostname(), port: (server.address() as AddressInfo).port };
+    await writeFile(join(workspace.#folder, OWNER_FILE), json(owner));
     return workspace;
   }
 
-  private constructor(folder: string) {
+  private constructor(folder: string, server: Server) {
     this.#folder = folder;
+    this.#server = server;
   }
 
   /** Where this process synthesises the stack. */
@@ -116,6 +137,7 @@ export class Workspace implements AsyncDisposable {
   /** Removes the folder. Other commands then find the stack that was started before this one, if it still runs. */
   async [Symbol.asyncDispose](): Promise<void> {
     await rm(this.#folder, { recursive: true, force: true });
+    this.#server.close();
     if (await pointToLatest()) return;
     await Promise.all(PUBLISHED.map((file) => rm(file, { force: true })));
     // Another process may have published a stack in the meantime.
@@ -140,21 +162,53 @@ async function pointToLatest(): Promise<boolean> {
   return false;
 }
 
-/** Folders of running stacks, newest start first. */
+/** Folders of stacks that run, newest start first, then those that nobody can ask. */
 async function described(): Promise<string[]> {
   const started = await Promise.all(
-    (await readdir(FOLDER))
-      .filter((name) => /^\d+$/.test(name) && isRunning(Number(name)))
-      .map(async (name) => {
-        const folder = join(FOLDER, name);
-        const description = await stat(join(folder, 'functions.json')).catch(() => undefined);
-        return description && { folder, at: description.mtimeMs };
-      }),
+    (await folders()).map(async (name) => {
+      const state = await stateOf(name);
+      const description = await stat(join(FOLDER, name, 'functions.json')).catch(() => undefined);
+      return description && { folder: join(FOLDER, name), state, at: description.mtimeMs };
+    }),
   );
-  return started
-    .filter((one) => one !== undefined)
-    .sort((a, b) => b.at - a.at)
-    .map(({ folder }) => folder);
+  const all = started.filter((one) => one !== undefined).sort((a, b) => b.at - a.at);
+  return ['running', 'elsewhere'].flatMap((state) =>
+    all.filter((one) => one.state === state).map(({ folder }) => folder),
+  );
+}
+
+const folders = async () => (await readdir(FOLDER)).filter((name) => /^stack-[0-9a-f]{8}$/.test(name));
+
+/** Has a {@link FolderOwner}. */
+const OWNER_FILE = 'owner.json';
+
+interface FolderOwner {
+  readonly host: string;
+  /** Where the process answers with the name of its folder. */
+  readonly port: number;
+}
+
+const LOOPBACK = '127.0.0.1';
+
+/** Milliseconds that a process has to answer. A process that does not answer in time may be suspended or busy. */
+const ANSWER_LIMIT = 1_000;
+
+/** Whether the process of a folder runs. `elsewhere`: it may run on another machine, such as a container. */
+async function stateOf(name: string): Promise<'running' | 'gone' | 'elsewhere'> {
+  // It is missing while its process creates or removes the folder.
+  const owner = await readFile(join(FOLDER, name, OWNER_FILE), 'utf8').catch(() => '{}');
+  const { host, port = 0 } = JSON.parse(owner) as Partial<FolderOwner>;
+  if (host !== hostname()) return 'elsewhere';
+  const socket = connect(port, LOOPBACK);
+  try {
+    const signal = AbortSignal.timeout(ANSWER_LIMIT);
+    const [answer] = await once(socket, 'data', { signal });
+    return String(answer) === name ? 'running' : 'gone';
+  } catch (error) {
+    return (error as Error).name === 'AbortError' ? 'running' : 'gone';
+  } finally {
+    socket.destroy();
+  }
 }
 
 /**
@@ -164,7 +218,7 @@ async function described(): Promise<string[]> {
 async function point(folder: string): Promise<void> {
   for (const file of PUBLISHED) {
     // Rename is atomic, so that concurrent readers never see half a file.
-    const copy = `${file}.${process.pid}`;
+    const copy = `${file}.${randomUUID()}`;
     try {
       await copyFile(join(folder, file.slice(FOLDER.length + 1)), copy);
       await rename(copy, file);
@@ -173,15 +227,6 @@ async function point(folder: string): Promise<void> {
       // Removes the console file of another stack, which would otherwise stay.
       await rm(file, { force: true });
     }
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

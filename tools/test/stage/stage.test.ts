@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { type AddressInfo, createServer as createNetServer } from 'node:net';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { pairs } from 'local-aws/gateway';
@@ -136,57 +135,65 @@ describe('the folder of running stacks', () => {
   });
 
   const description = { outputs: { Stack: { WebhookUrl: 'http://localhost:3000' } }, functions: {} };
+  const other = { outputs: { Other: {} }, functions: {} };
+  const found = async () => JSON.parse(await readFile(OUTPUTS_FILE, 'utf8'));
 
   test('a running stack is found by its outputs, and leaves nothing behind', async () => {
     const workspace = await Workspace.open();
     expect(await workspace.publish(description)).toBe(false);
-    expect(JSON.parse(await readFile(OUTPUTS_FILE, 'utf8'))).toEqual(description.outputs);
+    expect(await found()).toEqual(description.outputs);
     expect(JSON.parse(await readFile(FUNCTIONS_FILE, 'utf8'))).toEqual({});
     await workspace[Symbol.asyncDispose]();
     expect(await readdir('.local')).toEqual([]);
   });
 
-  test('the console of the found stack is used, if it has one', async () => {
+  test('the stack that was started before, and its console, are found again when the second one stops', async () => {
+    await using first = await Workspace.open();
+    await first.publish(other);
+    const second = await Workspace.open();
     const console = { url: 'http://localhost:3001/', token: 'token' };
-    await otherStack(process.ppid);
-    const workspace = await Workspace.open();
-    await workspace.publish({ ...description, console });
+    expect(await second.publish({ ...description, console })).toBe(true);
+    expect(await found()).toEqual(description.outputs);
     expect(JSON.parse(await readFile(CONSOLE_FILE, 'utf8'))).toEqual(console);
     expect((await stat(CONSOLE_FILE)).mode & 0o777).toBe(0o600);
-    await workspace[Symbol.asyncDispose]();
+    await second[Symbol.asyncDispose]();
+    expect(await found()).toEqual(other.outputs);
     expect(existsSync(CONSOLE_FILE)).toBe(false);
   });
 
   test('files of a stack are private, also in a folder that was open to all', async () => {
     await mkdir('.local', { mode: 0o755 });
-    await using _workspace = await Workspace.open();
-    for (const opened of ['.local', `.local/${process.pid}`]) {
+    await using workspace = await Workspace.open();
+    for (const opened of ['.local', workspace.folder('.')]) {
       expect((await stat(opened)).mode & 0o777).toBe(0o700);
     }
   });
 
-  /** Writes what another process that runs a stack leaves in `.local`. */
-  async function otherStack(pid: number): Promise<void> {
-    await mkdir(`.local/${pid}`, { recursive: true });
-    await writeFile(`.local/${pid}/outputs.json`, '{"Other":{}}');
-    await writeFile(`.local/${pid}/functions.json`, '{}');
-  }
-
-  test('the stack that was started before is found again when the second one stops', async () => {
-    await otherStack(process.ppid);
+  test.each([
+    { owner: 'was killed', answers: undefined, host: hostname(), isKept: false },
+    {
+      owner: 'was killed, and another process has its port',
+      answers: 'HTTP/1.1',
+      host: hostname(),
+      isKept: false,
+    },
+    { owner: 'is suspended', answers: '', host: hostname(), isKept: true },
+    { owner: 'is in a container', answers: undefined, host: 'container', isKept: true },
+  ])('the files of a stack whose process $owner: kept is $isKept', async ({ answers, host, isKept }) => {
+    const server = createNetServer((socket) => answers && socket.end(answers)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    if (answers === undefined) await once(server.close(), 'close');
+    const name = '.local/stack-0a1b2c3d';
+    await mkdir(name, { recursive: true });
+    await writeFile(`${name}/owner.json`, JSON.stringify({ host, port }));
+    await writeFile(`${name}/outputs.json`, '{"Other":{}}');
+    await writeFile(`${name}/functions.json`, '{}');
     const workspace = await Workspace.open();
-    expect(await workspace.publish(description)).toBe(true);
-    expect(JSON.parse(await readFile(OUTPUTS_FILE, 'utf8'))).toEqual(description.outputs);
+    expect(existsSync(name)).toBe(isKept);
+    await workspace.publish(description);
     await workspace[Symbol.asyncDispose]();
-    expect(JSON.parse(await readFile(OUTPUTS_FILE, 'utf8'))).toEqual({ Other: {} });
-  });
-
-  test('files of a killed stack are removed', async () => {
-    const killed = spawn(process.execPath, ['-e', '']);
-    await once(killed, 'exit');
-    await otherStack(killed.pid ?? 0);
-    const workspace = await Workspace.open();
-    expect(existsSync(`.local/${killed.pid}`)).toBe(false);
-    await workspace[Symbol.asyncDispose]();
+    expect(existsSync(OUTPUTS_FILE)).toBe(isKept);
+    server.close();
   });
 });
