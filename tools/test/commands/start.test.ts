@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { SourceMap } from 'node:module';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { join, resolve } from 'node:path';
 import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { readCloudAssembly } from 'local-aws/template';
@@ -240,17 +240,20 @@ describe('saved code', () => {
     await saying(/^Rebuilt shop\.updated in/m);
   });
 
-  test('is where a debugger stops at a breakpoint in the source', async () => {
-    const client = await DebuggerClient.attach(ports.inspectPort);
-    await client.breakAt(CALL);
-    const sent = project.type(['send', 'shop.updated', '--wait']);
-    const { url, line } = await client.paused();
-    expect(url).toBe(pathToFileURL(realpathSync(project.path(CONSUMER))).href);
-    expect(readFileSync(CONSUMER, 'utf8').split('\n')[line - 1]).toContain(CALL);
-    await client.resume();
-    const { code, stdout } = await sent;
-    expect({ code, attempts: stdout.match(/attempt 1/g)?.length }).toEqual({ code: 0, attempts: 1 });
-    client.close();
+  test('is readable for a debugger: it has a port, and a map to the sources', async () => {
+    const targets = await fetch(`http://127.0.0.1:${ports.inspectPort}/json`);
+    expect(await targets.json()).toEqual([
+      expect.objectContaining({ webSocketDebuggerUrl: expect.any(String) }),
+    ]);
+    const folder = resolve(project.path('.'), read('.local/functions.json')['shop-updated'].codeDirectory);
+    const code = readFileSync(join(folder, 'index.mjs'), 'utf8');
+    expect(code).toMatch(/\/\/# sourceMappingURL=index\.mjs\.map\n$/);
+    const before = code.slice(0, code.lastIndexOf(CALL)).split('\n');
+    const map = new SourceMap(JSON.parse(readFileSync(join(folder, 'index.mjs.map'), 'utf8')));
+    const origin = map.findEntry(before.length - 1, before.at(-1)?.length ?? 0);
+    expect(origin).toHaveProperty('originalSource', expect.stringContaining(CONSUMER));
+    const { originalLine = -1 } = origin as { originalLine?: number };
+    expect(readFileSync(CONSUMER, 'utf8').split('\n')[originalLine]).toContain(CALL);
   });
 });
 
@@ -296,11 +299,7 @@ test('another change is named; r restarts the stack, empty, with new events, on 
   await eventually(() => tables.get(outputs().ShopCacheTable, shop));
 });
 
-test('Ctrl-C ends the stack at a breakpoint, too', async () => {
-  const client = await DebuggerClient.attach(ports.inspectPort);
-  await client.breakAt(CALL);
-  await project.type(['send', 'shop.updated']);
-  await client.paused();
+test('Ctrl-C ends the stack', async () => {
   // A terminal and npm both send the signal of one Ctrl-C. A later one could meet a process that has almost ended.
   stack.interrupt();
   stack.interrupt();
@@ -330,94 +329,3 @@ test('the stack ends with the npm that started it, also if npm passes on no sign
   expect((await npm.ended).stdout).toMatch(/\nStopping …\n/);
   await other.remove();
 });
-
-interface Message {
-  readonly id?: number;
-  readonly method?: string;
-  readonly params?: unknown;
-}
-
-interface Script {
-  readonly scriptId: string;
-  readonly url: string;
-  readonly sourceMapURL?: string;
-}
-
-/** A position in a script, from 0. */
-interface Location {
-  readonly scriptId: string;
-  readonly lineNumber: number;
-  readonly columnNumber: number;
-}
-
-/** A client of the Chrome DevTools Protocol that uses source maps, as an editor does. */
-class DebuggerClient {
-  readonly #socket: WebSocket;
-  readonly #scripts = new Map<string, Script>();
-  readonly #answers = new Map<number, () => void>();
-  readonly #pauses: Location[] = [];
-
-  static async attach(port: number): Promise<DebuggerClient> {
-    const targets = await eventually(async () => {
-      const response = await fetch(`http://127.0.0.1:${port}/json`).catch(() => undefined);
-      return response && ((await response.json()) as { webSocketDebuggerUrl: string }[]);
-    });
-    const client = new DebuggerClient(new WebSocket(targets[0]?.webSocketDebuggerUrl ?? ''));
-    await new Promise((resolve) => client.#socket.addEventListener('open', resolve, { once: true }));
-    await client.#send('Runtime.enable');
-    await client.#send('Debugger.enable');
-    return client;
-  }
-
-  constructor(socket: WebSocket) {
-    this.#socket = socket;
-    socket.addEventListener('message', ({ data }) => this.#receive(JSON.parse(String(data)) as Message));
-  }
-
-  /** Sets a breakpoint at the last occurrence of a text in a script that has a source map. */
-  async breakAt(text: string): Promise<void> {
-    for (const { url, sourceMapURL } of this.#scripts.values()) {
-      if (!url.startsWith('file:') || !sourceMapURL) continue;
-      const before = readFileSync(fileURLToPath(url), 'utf8').split(text).slice(0, -1).join(text).split('\n');
-      if (before.join('') === '') continue;
-      const columnNumber = before.at(-1)?.length;
-      await this.#send('Debugger.setBreakpointByUrl', { url, lineNumber: before.length - 1, columnNumber });
-    }
-  }
-
-  /** @returns the position in the source, its line from 1 */
-  async paused(): Promise<{ url: string; line: number }> {
-    const { scriptId, lineNumber, columnNumber } = await eventually(async () => this.#pauses.shift());
-    const { url = '', sourceMapURL = '' } = this.#scripts.get(scriptId) ?? {};
-    const map = new SourceMap(JSON.parse(readFileSync(fileURLToPath(new URL(sourceMapURL, url)), 'utf8')));
-    const origin = map.findEntry(lineNumber, columnNumber);
-    if (!('originalSource' in origin)) throw new Error(`The map of ${url} has no line ${lineNumber}`);
-    return { url: new URL(origin.originalSource, url).href, line: origin.originalLine + 1 };
-  }
-
-  async resume(): Promise<void> {
-    await this.#send('Debugger.resume');
-  }
-
-  close(): void {
-    this.#socket.close();
-  }
-
-  #send(method: string, params: object = {}): Promise<void> {
-    const id = this.#answers.size;
-    this.#socket.send(JSON.stringify({ id, method, params }));
-    return new Promise((resolve) => this.#answers.set(id, resolve));
-  }
-
-  #receive({ id, method, params }: Message): void {
-    if (id !== undefined) this.#answers.get(id)?.();
-    if (method === 'Debugger.scriptParsed') {
-      const script = params as Script;
-      this.#scripts.set(script.scriptId, script);
-    }
-    if (method === 'Debugger.paused') {
-      const { callFrames } = params as { callFrames: readonly { location: Location }[] };
-      this.#pauses.push(...callFrames.slice(0, 1).map(({ location }) => location));
-    }
-  }
-}
