@@ -6,6 +6,7 @@ import { pascalCase } from '../../lambda/events/event-names.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import { SECRET_REFRESH_INTERVAL } from '../../lambda/limits.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
+import type { Trace } from '../stage/history/trace.ts';
 import type { Operation, RecordedDelivery } from '../stage/operation.ts';
 import {
   endpointOption,
@@ -30,9 +31,6 @@ import { jsonOption, SECRET_OF_STACK, secretOption, wholeNumber } from '../termi
 import { typedPath } from '../terminal/project-folder.ts';
 import { shownId } from '../terminal/terminal.ts';
 import { duration } from '../terminal/text.ts';
-
-/** Maximum number of deliveries. Their answers are in memory until the end. */
-const MAX_DELIVERIES = 100_000;
 
 /** Seconds that `--wait` without a number waits. */
 const DEFAULT_WAIT_SECONDS = 30;
@@ -72,12 +70,6 @@ export const sendCommand = (runOperation: RunOperation) =>
         .conflicts(['stage', 'outputs', 'wait']),
     )
     .addOption(secretOption(SECRET_OF_STACK))
-    .option(
-      '--count <n>',
-      'number of deliveries; each sample is 1 ms newer',
-      wholeNumber(1, MAX_DELIVERIES),
-      1,
-    )
     .option('--bad-signature', 'sign with a wrong secret, and expect 401')
     .addOption(
       new Option(
@@ -101,11 +93,11 @@ export const sendCommand = (runOperation: RunOperation) =>
         if (event !== undefined) requireDeployed(operation.stack, event);
         const sendable =
           again === undefined
-            ? { bodyAt: given ?? (await standardInput(operation)) }
+            ? { body: given ?? operation.input ?? (await buffer(process.stdin)) }
             : await deliveryOf(operation, again, options);
         if (sendable === undefined) return false;
         const secret = await keyOf(operation, isDefaultSecret, options.secret);
-        return sendAll(operation, sendable, { ...options, secret });
+        return sendOne(operation, sendable, { ...options, secret });
       });
     });
 
@@ -114,7 +106,6 @@ export const command = sendCommand(runOperation);
 interface SendOptions {
   readonly sameHeaders?: true | undefined;
   readonly secret: string;
-  readonly count: number;
   readonly badSignature?: true | undefined;
   /** Seconds to wait; true for the default. */
   readonly wait?: number | true | undefined;
@@ -122,46 +113,59 @@ interface SendOptions {
 }
 
 interface Sendable {
-  /** @param index number of the delivery, from 0 */
-  readonly bodyAt: (index: number) => Uint8Array;
+  readonly body: Uint8Array;
   /** A request to repeat with its own headers. Undefined: the body is signed. */
   readonly request?: RepeatableRequest | undefined;
 }
 
-/** @returns whether all answers were as expected and, with `wait`, all deliveries were processed in time */
-async function sendAll(operation: Operation, sendable: Sendable, options: SendOptions): Promise<boolean> {
-  const { badSignature, json, wait } = options;
+/** @returns whether the answer was as expected and, with `wait`, the delivery was processed in time */
+async function sendOne(
+  operation: Operation,
+  { request, ...sendable }: Sendable,
+  { secret, badSignature, json, wait }: SendOptions,
+): Promise<boolean> {
+  const { stack, signal, onPosted, printLine } = operation;
   const since = new Date();
-  const answers = await postAll(operation, sendable, options);
-  const areExpected = answers.every(({ status }) => status === (badSignature ? 401 : 200));
-  if (wait === undefined || operation.signal.aborted) return areExpected;
-  const seconds = wait === true ? DEFAULT_WAIT_SECONDS : wait;
-  return (await awaitAnswers(operation, answers, { seconds, since, json })) && areExpected;
+  const post = { url: stack.webhookUrl, body: sendable.body, signal };
+  const key = badSignature ? `${secret} but wrong` : secret;
+  const { status, body, requestId } = await (request
+    ? postRecorded(request, post)
+    : postSigned({ ...post, secret: key }));
+  const answer = { status, body };
+  onPosted?.(answer, requestId);
+  const isExpected = status === (badSignature ? 401 : 200);
+  const accepted = status === 200 && wait !== undefined ? acceptedSchema.safeParse(body).data : undefined;
+  if (!json) printLine(answerText(answer));
+  else if (accepted === undefined) printLine(JSON.stringify(answer));
+  const hints = status === 401 && !isExpected && !json ? await hintsAfterRotation(stack) : [];
+  for (const line of hints) printLine(line);
+  if (accepted === undefined) return isExpected;
+  const seconds = wait === undefined || wait === true ? DEFAULT_WAIT_SECONDS : wait;
+  const { awaitDelivery } = await import('../stage/history/wait.ts');
+  const trace = await awaitDelivery(operation, accepted, { since, seconds });
+  return trace !== undefined && printResult(operation, answer, { trace, seconds, json });
 }
 
-/** Posts all deliveries, and prints the answers. */
-async function postAll(
-  { stack, signal, onPosted, printLine }: Operation,
-  { bodyAt, request }: Sendable,
-  { secret, badSignature, count, json, wait }: SendOptions,
-): Promise<SentAnswer[]> {
-  const key = badSignature ? `${secret} but wrong` : secret;
-  const answers: SentAnswer[] = [];
-  for (let index = 0; index < count && !signal.aborted; index += 1) {
-    const post = { url: stack.webhookUrl, body: bodyAt(index), signal };
-    const { status, body, requestId } = await (request
-      ? postRecorded(request, post)
-      : postSigned({ ...post, secret: key }));
-    const answer = { status, body };
-    onPosted?.(answer, requestId);
-    if (!json) printLine(answerText(answer));
-    else if (wait === undefined) printLine(JSON.stringify(answer));
-    answers.push(answer);
-  }
-  if (!badSignature && !json && answers.some(({ status }) => status === 401)) {
-    for (const line of await hintsAfterRotation(stack)) printLine(line);
-  }
-  return answers;
+/** @returns false if the delivery is not processed in time */
+async function printResult(
+  { stack, width, printLine }: Operation,
+  answer: SentAnswer,
+  {
+    trace,
+    seconds,
+    json,
+  }: { readonly trace: Trace; readonly seconds: number; readonly json: true | undefined },
+): Promise<boolean> {
+  const { describeTrace } = await import('../stage/history/print.ts');
+  const { stateTitle } = await import('../stage/history/state-text.ts');
+  const { hasSettled } = await import('../stage/history/derive-history.ts');
+  const { history } = trace;
+  const late = hasSettled(history) ? [] : [`It has not settled after ${seconds} s.`];
+  const lines = json
+    ? [JSON.stringify({ ...answer, trace })]
+    : ['', ...describeTrace(trace, stack, width), ...late];
+  for (const line of lines) printLine(line);
+  return stateTitle(history.now[0].state).tone === 'good';
 }
 
 /**
@@ -196,14 +200,11 @@ function requireDeployed({ outputs, title, commandSuffix }: Stage, event: string
 }
 
 /**
- * What to send: the bytes of a file, or a sample whose timestamp is set for each delivery.
+ * What to send: the bytes of a file, or a sample whose timestamp is now.
  * @throws CommandError if the file cannot be read or the event is unknown
  */
-function bodyOf(file: string | undefined, event: string | undefined): Sendable['bodyAt'] {
-  if (file !== undefined) {
-    const bytes = readBytes(file);
-    return () => bytes;
-  }
+function bodyOf(file: string | undefined, event: string | undefined): Uint8Array {
+  if (file !== undefined) return readBytes(file);
   const samples = readSamples();
   const sample = samples.find((candidate) => candidate.event === event);
   if (sample === undefined) {
@@ -215,13 +216,7 @@ function bodyOf(file: string | undefined, event: string | undefined): Sendable['
         : `No event '${event}'.${didYouMean(event, events)} One of: ${choice}`,
     );
   }
-  const now = Date.now();
-  return (index) => sampleBody(sample, new Date(now + index));
-}
-
-async function standardInput({ input }: Operation): Promise<Sendable['bodyAt']> {
-  const bytes = input ?? (await buffer(process.stdin));
-  return () => bytes;
+  return sampleBody(sample, new Date());
 }
 
 /**
@@ -250,7 +245,7 @@ async function deliveryOf(
   if (delivery?.body !== undefined) {
     const { request, body } = delivery;
     if (!json) printLine(`Sending request ${shownId(id, width)} (${body.length} bytes) again.`);
-    return { bodyAt: () => body, request: sameHeaders && request };
+    return { body, request: sameHeaders && request };
   }
   const { findPayload } = await import('../stage/history/find-payload.ts');
   const found = await findPayload(stack, id, signal);
@@ -260,7 +255,7 @@ async function deliveryOf(
     const what = `${event ?? 'unknown kind'}, ${bytes.length} bytes`;
     printLine(`Sending event ${shownId(eventId, width)} (${what}) again, from ${from}.`);
   }
-  return { bodyAt: () => bytes };
+  return { body: bytes };
 }
 
 const recordedSchema = z.object({
@@ -293,39 +288,6 @@ async function keyOf({ stack }: Operation, isDefault: boolean, secret: string): 
   if (!isDefault || (stack.local && stack.outputs.WebhookSecretArn === undefined)) return secret;
   const { currentSecret } = await import('../stage/signed-post.ts');
   return currentSecret(stack);
-}
-
-/**
- * Waits for the effects of accepted deliveries, and prints each history.
- * @returns false if a delivery is not processed in time
- */
-async function awaitAnswers(
-  operation: Operation,
-  answers: readonly SentAnswer[],
-  { json, ...options }: { readonly since: Date; readonly seconds: number; readonly json: true | undefined },
-): Promise<boolean> {
-  const { stack, width, printLine } = operation;
-  const accepted = answers.flatMap((answer) => {
-    const ids = acceptedSchema.safeParse(answer.body);
-    return answer.status === 200 && ids.success ? [{ ...ids.data, answer }] : [];
-  });
-  const awaited = new Set(accepted.map(({ answer }) => answer));
-  const others = json ? answers.filter((answer) => !awaited.has(answer)) : [];
-  for (const answer of others) printLine(JSON.stringify(answer));
-  if (accepted.length === 0) return true;
-  const { awaitDeliveries } = await import('../stage/history/wait.ts');
-  const { describeTrace } = await import('../stage/history/print.ts');
-  const { stateTitle } = await import('../stage/history/state-text.ts');
-  const tones: string[] = [];
-  for await (const { isSettled, ...trace } of awaitDeliveries(operation, accepted, options)) {
-    const late = isSettled ? [] : [`It has not settled after ${options.seconds} s.`];
-    const lines = json
-      ? [JSON.stringify({ ...accepted[tones.length]?.answer, trace })]
-      : ['', ...describeTrace(trace, stack, width), ...late];
-    for (const line of lines) printLine(line);
-    tones.push(stateTitle(trace.history.now[0].state).tone);
-  }
-  return tones.length === accepted.length && tones.every((tone) => tone === 'good');
 }
 
 /**

@@ -20,25 +20,21 @@ const OVERDUE = 5_000;
 /** Milliseconds between two searches for dead letters, on the local stack and in AWS. */
 const SEARCH_INTERVAL = { local: 500, aws: 10_000 };
 
-interface AwaitedDelivery {
-  readonly eventId: string;
-  readonly requestId: string;
-}
-
 /**
- * Yields each delivery when it has settled (processed, skipped, or on a queue that nothing consumes) or the time is over.
- * It follows the logs of the functions, because a query of all logs for each delivery would take longer than most
- * effects. Ends early if it is interrupted.
- * @param since when the first delivery was posted
- * @param seconds timeout for all deliveries together, from now
- * @throws CommandError if a delivery has not settled and a log cannot be read
+ * Waits until a delivery has settled (processed, skipped, or on a queue that nothing consumes) or the time is over. It
+ * follows the logs of the functions, because queries of all logs would take longer than most effects.
+ * @param since when the delivery was posted
+ * @returns undefined if it was interrupted
+ * @throws CommandError if the delivery has not settled and a log cannot be read
  */
-export async function* awaitDeliveries(
+export async function awaitDelivery(
   { stack, signal }: Pick<Operation, 'stack' | 'signal'>,
-  deliveries: readonly AwaitedDelivery[],
+  { eventId, requestId }: { readonly eventId: string; readonly requestId: string },
   { since, seconds }: { readonly since: Date; readonly seconds: number },
-): AsyncGenerator<Trace & { readonly isSettled: boolean }> {
+): Promise<Trace | undefined> {
   const store = new HistoryStore();
+  // Other deliveries of the same bytes must not affect the result.
+  const own = { id: requestId };
   const problems: string[] = [];
   const ended = new AbortController();
   const inTime = AbortSignal.any([signal, ended.signal, AbortSignal.timeout(seconds * 1000)]);
@@ -47,28 +43,9 @@ export async function* awaitDeliveries(
   };
   const options = { since: new Date(since.getTime() - CLOCKS_DIFFER), signal: inTime, onProblem };
   const following = followLines(stack, options, (facts) => store.add(...facts));
+  const interval = stack.local ? SEARCH_INTERVAL.local : SEARCH_INTERVAL.aws;
+  let searchAt = Date.now() + OVERDUE;
   try {
-    for (const { eventId, requestId } of deliveries) {
-      // Other deliveries of the same bytes must not affect the result.
-      const own = { id: requestId };
-      await settle(own);
-      if (signal.aborted) return;
-      const history = await locate(stack, store.history(own));
-      const isSettled = hasSettled(history);
-      if (!isSettled && problems.length > 0) {
-        throw new CommandError(`Part of the history is unknown: ${problems.join('; ')}`);
-      }
-      const effects = await localEffects(stack, requestId);
-      yield { stack: stack.title, id: eventId, idIs: 'eventId', history, effects, sources: [], isSettled };
-    }
-  } finally {
-    ended.abort();
-    await following;
-  }
-
-  async function settle(own: { readonly id: string }): Promise<void> {
-    const interval = stack.local ? SEARCH_INTERVAL.local : SEARCH_INTERVAL.aws;
-    let searchAt = Date.now() + OVERDUE;
     while (!inTime.aborted && !hasSettled(store.history(own))) {
       await sleep(INTERVAL, undefined, { signal: inTime }).catch(() => {});
       const facts = store.facts(own);
@@ -77,5 +54,15 @@ export async function* awaitDeliveries(
       store.add(...((await deadLettersOf(stack, facts, inTime))?.facts ?? []));
       searchAt = Date.now() + interval;
     }
+  } finally {
+    ended.abort();
+    await following;
   }
+  if (signal.aborted) return undefined;
+  const history = await locate(stack, store.history(own));
+  if (!hasSettled(history) && problems.length > 0) {
+    throw new CommandError(`Part of the history is unknown: ${problems.join('; ')}`);
+  }
+  const effects = await localEffects(stack, requestId);
+  return { stack: stack.title, id: eventId, idIs: 'eventId', history, effects, sources: [] };
 }

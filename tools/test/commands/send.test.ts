@@ -29,12 +29,8 @@ afterAll(async () => {
 const send = (...args: string[]) => project.type(['send', ...args]);
 const accepted = { code: 0, stdout: expect.stringMatching(/^200 queued /), stderr: '' };
 
-/** The answers in the output of `send --json`. */
-const answersOf = ({ stdout }: Ended): { status: number; body: Record<string, unknown>; trace: Trace }[] =>
-  stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+const answerOf = ({ stdout }: Ended): { status: number; body: Record<string, unknown>; trace: Trace } =>
+  JSON.parse(stdout);
 
 async function rotate(secret: string): Promise<void> {
   const client = new SecretsManagerClient(running.stack.operator);
@@ -76,34 +72,19 @@ describe('send', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^401 [^\n]+\n$/) });
   });
 
-  test('sends as many different events as --count says', async () => {
-    const sent = await send('--json', 'girl.created', '--count', '3');
-    const ids = answersOf(sent).map(({ body }) => body.eventId);
-    expect({ code: sent.code, distinct: new Set(ids).size }).toEqual({ code: 0, distinct: 3 });
-  });
-
   test('sends the bytes of a file unchanged', async () => {
     const file = 'events/user-updated.json';
     const eventId = createHash('sha256').update(readFileSync(file)).digest('hex');
-    expect(answersOf(await send('--json', '--file', file))).toEqual([
-      { status: 200, body: expect.objectContaining({ status: 'queued', eventId }) },
-    ]);
-  });
-
-  test('sends what it reads from standard input with --file -', async () => {
-    const { process, ended } = project.start(['send', '--file', '-', '--count', '2']);
-    process.stdin?.end(readFileSync('events/shop-updated.json'));
-    expect(await ended).toEqual({
-      ...accepted,
-      stdout: expect.stringMatching(/^200 queued .*\n200 queued /),
+    expect(answerOf(await send('--json', '--file', file))).toEqual({
+      status: 200,
+      body: expect.objectContaining({ status: 'queued', eventId }),
     });
   });
 
-  test('stops at Ctrl-C among many deliveries', async () => {
-    const sending = project.start(['send', 'shop.updated', '--count', '100000']);
-    await eventually(async () => sending.stdout().includes('200 queued') || undefined);
-    sending.interrupt();
-    expect(await sending.ended).toMatchObject({ code: 130, stderr: '' });
+  test('sends what it reads from standard input with --file -', async () => {
+    const { process, ended } = project.start(['send', '--file', '-']);
+    process.stdin?.end(readFileSync('events/shop-updated.json'));
+    expect(await ended).toEqual(accepted);
   });
 });
 
@@ -115,18 +96,17 @@ describe('send --wait', () => {
     expect(stdout).toMatch(/\nProcessed: Finished at \S+\.\nCastTable: girl_id=\S+ /);
   });
 
-  test('returns each history for programs, with repeated bytes as another delivery', async () => {
-    const sent = await send('--json', '--file', 'events/shop-updated.json', '--count', '2', '--wait');
-    const traces = answersOf(sent).map(({ trace }) => trace);
-    expect(sent.code).toBe(0);
-    for (const { id, history } of traces) {
-      expect(history).toMatchObject({
-        eventId: id,
-        now: [{ state: expect.stringMatching(/^(processed|skipped)$/) }],
-      });
-      expect(new Set(history.steps.map(({ requestId }) => requestId)).size).toBe(1);
+  test('returns the history for programs, without another delivery of the same bytes', async () => {
+    const again = ['--json', '--file', 'events/shop-updated.json', '--wait'];
+    const sent = [await send(...again), await send(...again)];
+    expect(sent).toMatchObject([{ code: 0 }, { code: 0 }]);
+    for (const { body, trace } of sent.map(answerOf)) {
+      const now = [{ state: expect.stringMatching(/^(processed|skipped)$/) }];
+      expect(trace.history).toMatchObject({ eventId: body.eventId, now });
+      expect(new Set(trace.history.steps.map(({ requestId }) => requestId))).toEqual(
+        new Set([body.requestId]),
+      );
     }
-    expect(new Set(traces.map(({ history }) => history.steps[0]?.requestId)).size).toBe(2);
   });
 
   test('names a delivery that is still on its way after the time limit', async () => {
