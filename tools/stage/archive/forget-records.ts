@@ -99,12 +99,31 @@ export const totalOf = (found: readonly { readonly counts: RedactedCounts }[]) =
     return total;
   }, noCounts());
 
+/** Takes payloads out of objects. `expired`: of other people, past their retention. */
+export async function rewriteObjects(
+  { stack, signal, progress }: Operation,
+  found: readonly { readonly key: string }[],
+  redact: Redact,
+) {
+  const done = { objects: 0, records: 0, expired: 0 };
+  for (const { key } of found) {
+    if (signal.aborted) break;
+    const { field, text, expired, overdue } = await rewriteObject(stack, key, redact);
+    done.objects += 1;
+    done.records += field + text;
+    done.expired += expired + overdue;
+    progress.show({ doing: 'Rewriting', done: done.objects, total: found.length, unit: 'objects' });
+  }
+  progress.end();
+  return done;
+}
+
 /**
  * Takes payloads out of an object. All other lines stay identical, and so does the order.
  * @returns the number of changed lines by reason; zeros if the object has expired
  * @throws CommandError if the object is damaged. It then stays unchanged
  */
-export async function rewriteObject(stack: Stage, key: string, redact: Redact): Promise<RedactedCounts> {
+async function rewriteObject(stack: Stage, key: string, redact: Redact): Promise<RedactedCounts> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const counts = noCounts();
     const stored = await downloadObject(stack, key);

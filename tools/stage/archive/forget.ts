@@ -9,7 +9,7 @@ import { deleteLogged } from '../queues/dlq-discard.ts';
 import { queueState } from '../queues/queue.ts';
 import type { Stage } from '../stage.ts';
 import { findItem, findMessages, findPayloads, leaveTombstone } from './forget-elsewhere.ts';
-import { redactor, rewriteObject, searchRecords, totalOf } from './forget-records.ts';
+import { redactor, rewriteObjects, searchRecords, totalOf } from './forget-records.ts';
 import type { Person } from './mention.ts';
 import { countFailedObjects, describeDamage, keysUnder } from './read-archive.ts';
 import { archiveDays, lateness } from './retention.ts';
@@ -48,32 +48,24 @@ export async function forget(
     printLine('Interrupted. Nothing was changed.');
     return false;
   }
-  const lines = describeFound(found);
-  const title = `${stack.title}: ${counted(found.total, 'object')} of the archive, payload bucket, tables and queues`;
-  printLine(`Searched ${title}.`);
-  for (const line of [...lines, ...describeUnsearched(stack, found)]) printLine(line);
+  const toRemove = describeFound(found);
+  printLine(
+    `Searched ${stack.title}: ${counted(found.total, 'object')} of the archive, payload bucket, tables and queues.`,
+  );
+  for (const line of [...toRemove, ...describeUnsearched(stack, found)]) printLine(line);
   const { isWhole } = found;
-  if (lines.length === 0) {
-    printLine('Nothing was found, so nothing was changed.');
-    for (const line of await whatIsLeft(stack, [])) printLine(line);
-    return isWhole;
-  }
-  if (dryRun || !(await agreed('Remove this permanently?'))) {
+  const isFound = toRemove.length > 0;
+  if (isFound && (dryRun || !(await agreed('Remove this permanently?')))) {
     printLine('Nothing was changed.');
     return dryRun && isWhole;
   }
-  const { done, tombstones, isComplete } = await remove(operation, found);
-  const note = await writeNote(stack, persons, { ...done, complete: isWhole && isComplete });
-  const removed = `the payload of ${counted(done.records + done.expired, 'record')}`;
-  printLine(
-    signal.aborted
-      ? `Interrupted: removed ${removed}. What was removed stays removed. Repeat the command to continue.`
-      : `Done: removed ${removed}, ${counted(done.payloads, 'stored payload')}, ${counted(done.items, 'item')} and ${manyMessages(done.messages)}.`,
-  );
-  if (note) printLine(`The note, without the ids, is ${note} in the bucket of the archive.`);
+  const { tombstones, isComplete } = isFound ? await remove(operation, persons, found) : NOTHING;
+  if (!isFound) printLine('Nothing was found, so nothing was changed.');
   for (const line of await whatIsLeft(stack, tombstones)) printLine(line);
   return isWhole && isComplete;
 }
+
+const NOTHING = { tombstones: [], isComplete: true };
 
 async function search(operation: Operation, persons: readonly Person[]) {
   const { stack } = operation;
@@ -140,24 +132,13 @@ function describeUnsearched(stack: Stage, { damaged, days, failedObjects, messag
 /** Removes what was found. Stored payloads are deleted last: without them, a later run would not find their records. */
 async function remove(
   operation: Operation,
-  { found, redact, payloads, queryResults, items, messages }: Found,
+  persons: readonly Person[],
+  { found, redact, payloads, queryResults, items, messages, isWhole }: Found,
 ) {
-  const { stack, signal, progress } = operation;
-  // `expired`: payloads of other people that were past their retention.
-  const done = { records: 0, expired: 0, objects: 0, payloads: 0, queryResults: 0, items: 0, messages: 0 };
+  const { stack, signal, printLine } = operation;
+  const rewritten = await rewriteObjects(operation, found, redact);
+  const done = { ...rewritten, payloads: 0, queryResults: 0, items: 0, messages: 0 };
   const tombstones: string[] = [];
-  try {
-    for (const { key } of found) {
-      if (signal.aborted) break;
-      const { field, text, expired, overdue } = await rewriteObject(stack, key, redact);
-      done.records += field + text;
-      done.expired += expired + overdue;
-      done.objects += 1;
-      progress.show({ doing: 'Rewriting', done: done.objects, total: found.length, unit: 'objects' });
-    }
-  } finally {
-    progress.end();
-  }
   const who = { by: await stack.caller(), reason: 'a person is forgotten' };
   for (const { queue, named } of messages) {
     if (signal.aborted || named.length === 0) continue;
@@ -172,7 +153,16 @@ async function remove(
     done.payloads = payloads.size;
   }
   const wanted = messages.reduce((sum, { named }) => sum + named.length, 0);
-  return { done, tombstones, isComplete: !signal.aborted && done.messages === wanted };
+  const isComplete = !signal.aborted && done.messages === wanted;
+  const removed = `removed the payload of ${counted(done.records + done.expired, 'record')}`;
+  printLine(
+    signal.aborted
+      ? `Interrupted: ${removed}. What was removed stays removed. Repeat the command to continue.`
+      : `Done: ${removed}, ${counted(done.payloads, 'stored payload')}, ${counted(done.items, 'item')} and ${manyMessages(done.messages)}.`,
+  );
+  const note = await writeNote(stack, persons, { ...done, complete: isWhole && isComplete });
+  if (note) printLine(`The note, without the ids, is ${note} in the bucket of the archive.`);
+  return { tombstones, isComplete };
 }
 
 const dateIn = (days: number) => new Date(Date.now() + days * DAY).toISOString().slice(0, 10);

@@ -7,11 +7,11 @@ import {
   paginateListStackResources,
 } from '@aws-sdk/client-cloudformation';
 import { paginateDescribeAlarms } from '@aws-sdk/client-cloudwatch';
-import { paginateFilterLogEvents, StartQueryCommand } from '@aws-sdk/client-cloudwatch-logs';
+import { StartQueryCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { readCloudAssembly } from 'local-aws/template';
 import { synthesise } from '../../../bin/synthesise.ts';
 import { ACCEPTED } from '../../../lambda/log-messages.ts';
-import { duration, jsonObject } from '../../terminal/text.ts';
+import { duration } from '../../terminal/text.ts';
 import { queryResult } from '../history/log-search.ts';
 import type { Stage } from '../stage.ts';
 
@@ -68,9 +68,6 @@ interface StackResource {
 export const SEARCHED_DAYS = 7;
 
 const SECONDS_PER_DAY = 24 * 60 * 60;
-
-/** Maximum pages of a log that are read. Each holds up to 1 MB. */
-const MAX_PAGES = 10;
 
 /** A stage that is being checked. Calls whose answer several checks need are made once. */
 export class Inspection implements Disposable {
@@ -161,31 +158,6 @@ export class Inspection implements Disposable {
       }),
     );
   });
-
-  /**
-   * Lines of a log that match a pattern, parsed.
-   * @param hours how far back.
-   * @returns at most {@link MAX_PAGES} pages
-   */
-  async logLines(logGroupName: string, filterPattern: string, hours: number) {
-    const query = { logGroupName, filterPattern, startTime: Date.now() - hours * 3_600_000 };
-    const lines: Readonly<Record<string, unknown>>[] = [];
-    let pages = 0;
-    for await (const { events = [] } of paginateFilterLogEvents({ client: this.stage.logs }, query)) {
-      for (const { message = '' } of events) lines.push(jsonObject(message) ?? {});
-      pages += 1;
-      if (pages === MAX_PAGES || this.signal.aborted) break;
-    }
-    return lines;
-  }
-
-  /** Properties of the receiver's function. */
-  async receiver() {
-    const functions = await this.resources('AWS::Lambda::Function');
-    return functions
-      .map(({ properties }) => properties)
-      .find(({ Environment }) => Environment?.Variables?.SECRET_GRACE_SECONDS !== undefined);
-  }
 
   [Symbol.dispose](): void {
     for (const client of this.#clients.values()) client.destroy();

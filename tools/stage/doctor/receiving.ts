@@ -1,9 +1,11 @@
 import { GetMetricDataCommand } from '@aws-sdk/client-cloudwatch';
+import { paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
 import { GetAccountSettingsCommand } from '@aws-sdk/client-lambda';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import { CLOCK_AHEAD, REJECTED, UNUSABLE } from '../../../lambda/log-messages.ts';
 import { messageIs } from '../../../lib/alarms/log-patterns.ts';
+import { jsonObject } from '../../terminal/text.ts';
 import { ago, allOf, ok, SEARCHED_DAYS, type StageCheck, warning } from './inspection.ts';
 
 /** Requests a second if Service Quotas lists no other quota. Source: API Gateway developer guide, "Quotas". */
@@ -13,6 +15,9 @@ const DEFAULT_RATE = 10_000;
 const NEW_ACCOUNT = 10;
 
 const DAY_SECONDS = 24 * 60 * 60;
+
+/** Maximum pages of a log that are read. Each holds up to 1 MB. */
+const MAX_PAGES = 10;
 
 /** Lines of the receiver about deliveries that were not accepted. */
 const REFUSALS = `{ ${messageIs(REJECTED, UNUSABLE)} }`;
@@ -37,10 +42,18 @@ export const receivingChecks: readonly StageCheck[] = [
     why: 'If the address is the partner’s, these events are missing: see "Rejections jump" in docs/operations.md. If not, nothing got in.',
     fix: ({ stage }) => `aws logs tail ${stage.receiverLogGroup} --since 1h`,
     async run(inspection) {
-      const lines = await inspection.logLines(inspection.stage.receiverLogGroup, REFUSALS, 1);
-      const refused = lines.map(({ message, reason, sourceIp }) =>
-        sourceIp ? `${reason} from ${sourceIp}` : String(message),
-      );
+      const { logs, receiverLogGroup: logGroupName } = inspection.stage;
+      const query = { logGroupName, filterPattern: REFUSALS, startTime: Date.now() - 60 * 60 * 1000 };
+      const refused: string[] = [];
+      let pages = 0;
+      for await (const { events = [] } of paginateFilterLogEvents({ client: logs }, query)) {
+        for (const { message: line = '' } of events) {
+          const { message, reason, sourceIp } = jsonObject(line) ?? {};
+          refused.push(sourceIp ? `${reason} from ${sourceIp}` : String(message));
+        }
+        pages += 1;
+        if (pages === MAX_PAGES || inspection.signal.aborted) break;
+      }
       return refused.length === 0 ? ok('none') : warning(tally(refused));
     },
   },
@@ -103,7 +116,9 @@ export const receivingChecks: readonly StageCheck[] = [
         (sum, { properties }) => sum + (properties.ScalingConfig?.MaximumConcurrency ?? 0),
         0,
       );
-      const reserved = (await inspection.receiver())?.ReservedConcurrentExecutions ?? 0;
+      const functions = (await inspection.resources('AWS::Lambda::Function')).map((one) => one.properties);
+      const receiver = functions.find(({ Environment }) => Environment?.Variables?.SECRET_GRACE_SECONDS);
+      const reserved = receiver?.ReservedConcurrentExecutions ?? 0;
       const isEnough = all > NEW_ACCOUNT && (reserved > 0 || free > used);
       const seen = `${all} in the account, ${free} unreserved, ${reserved} reserved for the receiver; consumers use up to ${used}`;
       return (isEnough ? ok : warning)(seen);

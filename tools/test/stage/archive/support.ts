@@ -56,7 +56,6 @@ export async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   return found;
 }
 
-export const emptyBucket = async (stack: ArchiveOf, bucket = stack.outputs.ArchiveBucket ?? '') =>
-  deleteObjects(stack, bucket, await keysUnder(stack, bucket, ''));
-
-export const emptyArchive = (stack: ArchiveOf) => emptyBucket(stack);
+export async function emptyArchive({ s3, outputs: { ArchiveBucket = '' } }: ArchiveOf): Promise<void> {
+  await deleteObjects({ s3 }, ArchiveBucket, await keysUnder({ s3 }, ArchiveBucket, ''));
+}

@@ -80,23 +80,27 @@ function answerAlias(FunctionVersion: string, shareOfNewest?: number): void {
 const MOVE =
   'aws lambda update-alias --function-name f --name live --function-version 7 --routing-config AdditionalVersionWeights={}';
 
-/** The event sources of all events, with some properties replaced by the index of the event. */
+/** The event sources of all events, with changes by the index of the event. Without a change, there is no source. */
 function answerSources(changes: (index: number) => object | undefined): void {
-  const EventSourceMappings = stubbed.stage.events.flatMap((event, index) => {
-    const change = changes(index);
-    const queue = stubbed.stage.event(event).queueUrl.split('/').at(-1);
+  const sources = stubbed.stage.events.flatMap((event, index) => {
     const source = {
       UUID: String(index),
-      EventSourceArn: `arn:aws:sqs:us-east-1:000000000000:${queue}`,
+      EventSourceArn: `arn:aws:sqs:us-east-1:000000000000:${stubbed.stage.event(event).queueUrl.split('/').at(-1)}`,
       FunctionArn: 'arn:aws:lambda:us-east-1:000000000000:function:f:live',
       State: 'Enabled',
       BatchSize: 10,
       ScalingConfig: { MaximumConcurrency: 20 },
       FunctionResponseTypes: ['ReportBatchItemFailures'],
     };
+    const change = changes(index);
     return change === undefined ? [] : { ...source, ...change };
   });
-  answer('lambda GET /2015-03-31/event-source-mappings', { EventSourceMappings });
+  const call = 'lambda GET /2015-03-31/event-source-mappings';
+  answer(call, { EventSourceMappings: sources });
+  for (const source of sources) {
+    const query = `?EventSourceArn=${encodeURIComponent(source.EventSourceArn)}`;
+    answer(`${call}${query}`, { EventSourceMappings: [source] });
+  }
 }
 
 const setAlarm = (AlarmName: string, StateValue: 'ALARM' | 'OK', StateReason = 'test') =>
