@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
-import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -239,6 +239,19 @@ describe('a process of hookctl', () => {
     expect(found).toMatch(/^Usage: hookctl dlq /);
   });
 
+  test('refuses the code and the packages of another checkout', async () => {
+    const other = await Project.create({ copied: ['tools'] });
+    const [here, there] = [resolve('.'), realpathSync(other.path('.'))];
+    const line = `In ${there}, hookctl would run the code of ${here}: node_modules is a link, or PATH has another checkout's node_modules/.bin. Run npm ci in ${there}, and type npx hookctl there`;
+    const node = (script: string) => other.spawn([process.execPath, script, '--version']).ended;
+    expect(await node(resolve('tools/hookctl.js'))).toEqual(refusal(line, 2));
+    expect(await node('tools/hookctl.js')).toMatchObject({ code: 0 });
+    await rm(other.path('node_modules'), { recursive: true });
+    await symlink(resolve('node_modules'), other.path('node_modules'));
+    expect(await node('tools/hookctl.js')).toEqual(refusal(line, 2));
+    await other.remove();
+  });
+
   test('reads typed paths from the folder in which it is typed', async () => {
     const typed = (folder: string): Promise<Ended> =>
       new Promise((done) => {
@@ -303,7 +316,7 @@ describe("on a major version of Node.js that is not Lambda's", () => {
     const every = async (line: string) => {
       for (const args of entries) expect(await run(args)).toEqual(refusal(line));
     };
-    await rm(other.path('node_modules'));
+    await rm(other.path('node_modules'), { recursive: true });
     await every(
       'Packages are missing. Run: npm ci --include=dev (with NODE_ENV=production or omit=dev, npm leaves out those for development)',
     );

@@ -64,6 +64,7 @@ export class Project {
       if (copied.includes(name)) await cp(name, join(folder, name), { recursive: true });
       else if (!NOT_LINKED.has(name)) await symlink(join(ROOT, name), join(folder, name));
     }
+    if (copied.includes('tools')) await ownPackages(folder);
     const description = JSON.parse(await readFile('package.json', 'utf8'));
     if (neededNode !== undefined) description.devDependencies.node = neededNode;
     await writeFile(join(folder, 'package.json'), JSON.stringify(description));
@@ -196,6 +197,16 @@ export class Project {
         if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGINT');
       },
     };
+  }
+}
+
+/** Replaces the link to `node_modules`: hookctl refuses packages of another checkout than its own. */
+async function ownPackages(folder: string): Promise<void> {
+  const packages = join(folder, 'node_modules');
+  await rm(packages);
+  await mkdir(packages);
+  for (const name of await readdir('node_modules')) {
+    await symlink(join(ROOT, 'node_modules', name), join(packages, name));
   }
 }
 
