@@ -9,6 +9,10 @@ const FOCUS_DELAY = 50;
 export const focusContent = () =>
   (document.getElementById('detail') ?? document.getElementById('main'))?.focus();
 
+/** Moves the focus to the content if the element that has it is removed, and no other element gets it. */
+export const keepFocus = () =>
+  setTimeout(() => document.activeElement === document.body && focusContent(), FOCUS_DELAY);
+
 /**
  * A modal dialog. The browser traps the focus and restores it later. The first field gets the focus, or the
  * first action if there is no field.
@@ -26,7 +30,7 @@ export function Dialog({ title, onClose, onKeyDown, actions, width = 'narrow', c
     return () => {
       element.current?.close();
       // The element that had the focus before may be gone.
-      setTimeout(() => document.activeElement === document.body && focusContent(), FOCUS_DELAY);
+      keepFocus();
     };
   }, []);
   return (
