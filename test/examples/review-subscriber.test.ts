@@ -7,30 +7,24 @@ import { GetQueueAttributesCommand, SetQueueAttributesCommand } from '@aws-sdk/c
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type DeployedStack, deployStack } from 'local-aws';
 import { type AwsEndpoint, clientSettings, startAwsEndpoint } from 'local-aws/endpoint';
-import * as z from 'zod/mini';
 import { runSynthesis } from '../../bin/synthesise.ts';
 import { DATA_FIELDS, parseReviewPosted } from '../../examples/review-subscriber/notification.ts';
 import { eventually } from '../support/eventually.ts';
 import { Queues } from '../support/queues.ts';
 import { Tables } from '../support/tables.ts';
 
+interface NotificationSchema {
+  readonly title: string;
+  readonly properties: { readonly data: { readonly properties: object } };
+  readonly required: string[];
+  readonly examples: Record<string, unknown>[];
+}
+
 /** Schemas of the published notifications: one alternative for each event. */
-const published = JSON.parse(readFileSync('docs/api/schemas/notification.json', 'utf8'));
-const { oneOf } = z
-  .object({
-    oneOf: z.array(
-      z.object({
-        properties: z.object({
-          event: z.object({ const: z.string() }),
-          data: z.object({ properties: z.record(z.string(), z.unknown()) }),
-        }),
-        required: z.array(z.string()),
-        examples: z.array(z.record(z.string(), z.unknown())),
-      }),
-    ),
-  })
-  .parse(published);
-const schema = oneOf.find(({ properties }) => properties.event.const === 'review.posted');
+const { oneOf }: { oneOf: NotificationSchema[] } = JSON.parse(
+  readFileSync('docs/api/schemas/notification.json', 'utf8'),
+);
+const schema = oneOf.find(({ title }) => title === 'Notification of review.posted');
 const [example = {}] = schema?.examples ?? [];
 
 describe('the example’s type', () => {
@@ -38,12 +32,9 @@ describe('the example’s type', () => {
     expect(Object.keys(schema?.properties.data.properties ?? {}).sort()).toEqual([...DATA_FIELDS].sort());
   });
 
-  test('describes a parsed published example', () => {
-    expect(parseReviewPosted(JSON.stringify(example))).toEqual(example);
-  });
-
-  test('ignores unknown fields', () => {
+  test('describes a parsed published example, and ignores unknown fields', () => {
     const more = { ...example, sentBy: 'x', data: { ...Object(example.data), language: 'de' } };
+    expect(parseReviewPosted(JSON.stringify(example))).toEqual(example);
     expect(parseReviewPosted(JSON.stringify(more))).toEqual(example);
   });
 
