@@ -213,17 +213,16 @@ describe('a response that stalls', () => {
     expect(connections).toBe(2);
   });
 
-  test.each([
-    { of: 'an object without a checksum', headers: {} },
-    { of: 'an object with a checksum', headers: { 'x-amz-checksum-crc32': 'AAAAAA==' } },
-  ])('makes reading $of fail', async ({ headers }) => {
-    answer = (response) => response.writeHead(200, { ...headers, 'content-length': '9' }).write('a');
-    const { Body } = await new S3Client(settings(SHORT)).send(
-      new GetObjectCommand({ Bucket: 'b', Key: 'k' }),
-    );
-    const error = await Body?.transformToByteArray().then(fail, (reason: unknown) => reason);
-    expect(await describeError(error)).toMatchObject({ error: 'no answer in time' });
-  });
+  test.each([{}, { 'x-amz-checksum-crc32': 'AAAAAA==' }])(
+    'makes reading an object fail: %j',
+    async (headers) => {
+      answer = (response) => response.writeHead(200, { ...headers, 'content-length': '9' }).write('a');
+      const object = new GetObjectCommand({ Bucket: 'b', Key: 'k' });
+      const { Body } = await new S3Client(settings(SHORT)).send(object);
+      const error = await Body?.transformToByteArray().then(fail, (reason: unknown) => reason);
+      expect(await describeError(error)).toMatchObject({ error: 'no answer in time' });
+    },
+  );
 
   test('slowly, byte by byte, makes the call fail', async () => {
     answer = (response) => {
@@ -262,19 +261,20 @@ test('the clients of a function use its pool', async () => {
   functionConnections.destroy();
 });
 
-test.each([
-  { request: 'the first to its host', given: {}, takes: 'open' },
-  { request: 'to its host after one to another', given: { before: { host: '127.0.0.1' } }, takes: 'open' },
-  { request: 'to another host', given: { host: '127.0.0.1' }, takes: 'opening' },
-  { request: 'to another port', given: { port: 1 }, takes: 'opening' },
-  { request: 'the second', given: { before: {} }, takes: 'opening' },
-])('a request $request gets a connection that is $takes', async ({ given, takes }) => {
+const ELSEWHERE = { host: '127.0.0.1' };
+
+test.each<[string, before: object | undefined, other: object, state: string]>([
+  ['the first to its host', undefined, {}, 'open'],
+  ['to its host after one to another', ELSEWHERE, {}, 'open'],
+  ['to another host', undefined, ELSEWHERE, 'opening'],
+  ['to another port', undefined, { port: 1 }, 'opening'],
+  ['the second', {}, {}, 'opening'],
+])('the prepared connection is for one request: %s', async (_, before, other, state) => {
   await prepare();
-  const { before, ...other } = { ...given } as { before?: object };
-  const options = { host: 'localhost', port: new URL(url).port, ...other };
+  const options = { host: 'localhost', port: new URL(url).port };
   const first = before && pool.createConnection({ ...options, ...before });
-  const socket = pool.createConnection(options) as Socket;
-  expect(socket.readyState).toBe(takes);
+  const socket = pool.createConnection({ ...options, ...other }) as Socket;
+  expect(socket.readyState).toBe(state);
   for (const each of [first, socket]) each?.on('error', () => {}).destroy();
 });
 

@@ -5,31 +5,21 @@ import { versionOf } from '../../../lambda/effects/event-order.ts';
 const version = (timestamp: string, receivedAt = '2026-01-31T09:00:00.250Z', eventId = 'e') =>
   versionOf({ timestamp, receivedAt, eventId });
 
-test('a version is the timestamp, then the event id', () => {
-  expect(version('2026-01-31T08:00:00.000000001Z')).toBe('2026-01-31T08:00:00.000000001Z#e');
+test.each([
+  ['2026-01-31T08:00:00.000000001Z', '2026-01-31T08:00:00.000000001Z'],
+  // Up to five minutes after the receipt, the timestamp is used unchanged.
+  ['2026-01-31T09:05:00.250000000Z', '2026-01-31T09:05:00.250000000Z'],
+  ['2026-01-31T09:05:00.250000001Z', '2026-01-31T09:05:00.250000000Z'],
+  ['9999-12-31T23:59:59.000000000Z', '2026-01-31T09:05:00.250000000Z'],
+])('the version of an event of %s is %s, then its id', (timestamp, counted) => {
+  expect(version(timestamp)).toBe(`${counted}#e`);
 });
 
-test('the event with the later timestamp has the higher version, whatever the ids', () => {
-  const earlier = version('2026-01-31T08:00:00.000000001Z', undefined, 'z');
-  const later = version('2026-01-31T08:00:00.000000002Z', undefined, 'a');
-  expect(earlier < later).toBe(true);
+test('the event with the later timestamp has the higher version, and for equal ones that with the higher id', () => {
+  const [earlier, later] = [1, 2].map((end) => `2026-01-31T08:00:00.00000000${end}Z`) as [string, string];
+  expect(version(earlier, undefined, 'z') < version(later, undefined, 'a')).toBe(true);
+  expect(version(earlier, undefined, 'a') < version(earlier, undefined, 'b')).toBe(true);
 });
-
-test('for equal timestamps, the event with the higher id has the higher version', () => {
-  const timestamp = '2026-01-31T08:00:00.000000000Z';
-  expect(version(timestamp, undefined, 'a') < version(timestamp, undefined, 'b')).toBe(true);
-});
-
-test('a timestamp up to five minutes after the receipt is used unchanged', () => {
-  expect(version('2026-01-31T09:05:00.250000000Z')).toBe('2026-01-31T09:05:00.250000000Z#e');
-});
-
-test.each(['2026-01-31T09:05:00.250000001Z', '9999-12-31T23:59:59.000000000Z'])(
-  'a timestamp further ahead (%s) counts as five minutes after the receipt',
-  (timestamp) => {
-    expect(version(timestamp)).toBe('2026-01-31T09:05:00.250000000Z#e');
-  },
-);
 
 test('a receipt at the end of the last year changes no timestamp', () => {
   const last = '9999-12-31T23:59:59.999999999Z';

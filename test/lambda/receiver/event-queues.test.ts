@@ -1,5 +1,5 @@
 import { type SendMessageCommandInput, SQSClient } from '@aws-sdk/client-sqs';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { parsePayload } from '../../../lambda/events/envelope.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
@@ -61,88 +61,72 @@ const attributes = (name: string, eventId = 'e-1') => ({
   requestId: text('r-1'),
 });
 
-describe('a delivery is sent', () => {
-  test('to the queue of its event, with the partner’s text and the attributes', async () => {
-    expect(await sent(event)).toEqual({
-      QueueUrl: process.env.QUEUE_URL_SHOP_UPDATED,
-      MessageBody: JSON.stringify(event),
-      MessageGroupId: 'shop-1',
-      MessageAttributes: attributes('shop.updated'),
-    });
-  });
+const unusableAttributes = { ...attributes('unusable'), reason: text(reason) };
 
-  test('to the unrouted queue if its kind is unknown', async () => {
-    expect(await sent(unknown)).toEqual({
-      QueueUrl: process.env.UNROUTED_QUEUE_URL,
-      MessageBody: JSON.stringify(unknown),
-      MessageGroupId: 'shop-1',
-      MessageAttributes: attributes('example.unknown'),
-    });
-  });
-
-  test('to quarantine if it is unusable, with its bytes and the reason', async () => {
-    expect(await sent(unusable)).toEqual({
-      QueueUrl: process.env.QUARANTINE_QUEUE_URL,
+test.each([
+  {
+    what: 'an event',
+    payload: event,
+    queue: 'QUEUE_URL_SHOP_UPDATED',
+    expected: { MessageBody: JSON.stringify(event), MessageAttributes: attributes('shop.updated') },
+  },
+  {
+    what: 'an unknown kind',
+    payload: unknown,
+    queue: 'UNROUTED_QUEUE_URL',
+    expected: { MessageBody: JSON.stringify(unknown), MessageAttributes: attributes('example.unknown') },
+  },
+  {
+    what: 'an unusable payload',
+    payload: unusable,
+    queue: 'QUARANTINE_QUEUE_URL',
+    expected: {
       MessageBody: JSON.stringify({
         problems: [problem],
         bodyBase64: Buffer.from(JSON.stringify(unusable)).toString('base64'),
       }),
-      MessageAttributes: { ...attributes('unusable'), reason: text(reason) },
-    });
-  });
-
-  test.each([event, unknown, unusable])(
-    'to a queue that nothing reads if the smoke test sent it: %j',
-    async (payload) => {
-      expect(await sent(payload, 'e-1', 'smoke-test-1')).toMatchObject({
-        QueueUrl: process.env.SMOKE_TEST_QUEUE_URL,
-      });
+      MessageAttributes: unusableAttributes,
     },
-  );
-});
-
-describe('a delivery that is too large for a message is in the payload bucket, byte for byte', () => {
-  test.each([
-    { payload: { ...event, note: LARGE }, name: 'shop.updated', folder: 'shop.updated' },
-    { payload: { ...unknown, note: LARGE }, name: 'example.unknown', folder: 'unrouted' },
-  ])('$name', async ({ payload, name, folder }) => {
-    const eventId = sha256Hex(name);
-    const payloadKey = `${folder}/${eventId}`;
-    expect(await sent(payload, eventId)).toMatchObject({
-      MessageBody: JSON.stringify({ payloadKey }),
-      MessageAttributes: { ...attributes(name, eventId), payloadKey: text(payloadKey) },
+  },
+])(
+  '$what is sent to its queue with its attributes and the trace of its invocation; that of the smoke test to another',
+  async ({ payload, queue, expected }) => {
+    process.env._X_AMZN_TRACE_ID = TRACE;
+    expect(await sent(payload)).toEqual({
+      QueueUrl: process.env[queue],
+      ...(payload !== unusable && { MessageGroupId: 'shop-1' }),
+      MessageSystemAttributes: { AWSTraceHeader: text(TRACE) },
+      ...expected,
     });
-    expect(Buffer.from(await getPayload(payloadKey)).toString()).toBe(JSON.stringify(payload));
-  });
+    const probe = await sent(payload, 'e-1', 'smoke-test-1');
+    expect(probe.QueueUrl).toBe(process.env.SMOKE_TEST_QUEUE_URL);
+  },
+);
 
-  test('the message of an unusable one contains the problems', async () => {
-    const payload = { ...unusable, note: LARGE };
-    const payloadKey = 'quarantine/e-2';
-    expect(await sent(payload, 'e-2')).toMatchObject({
-      MessageBody: JSON.stringify({ problems: [problem], payloadKey }),
+test.each([
+  { payload: { ...event, note: LARGE }, name: 'shop.updated', folder: 'shop.updated' },
+  { payload: { ...unknown, note: LARGE }, name: 'example.unknown', folder: 'unrouted' },
+  { payload: { ...unusable, note: LARGE }, name: 'unusable', folder: 'quarantine' },
+])(
+  'a delivery that is too large for a message is in the payload bucket, byte for byte: $name',
+  async ({ payload, name, folder }) => {
+    const isUnusable = name === 'unusable';
+    const payloadKey = `${folder}/${sha256Hex(name)}`;
+    expect(await sent(payload, sha256Hex(name))).toMatchObject({
+      MessageBody: JSON.stringify({ ...(isUnusable && { problems: [problem] }), payloadKey }),
       MessageAttributes: {
-        ...attributes('unusable', 'e-2'),
-        reason: text(reason),
+        ...attributes(name, sha256Hex(name)),
+        ...(isUnusable && { reason: text(reason) }),
         payloadKey: text(payloadKey),
       },
     });
     expect(Buffer.from(await getPayload(payloadKey)).toString()).toBe(JSON.stringify(payload));
-  });
-});
+  },
+);
 
 test('an event without a shop is in no message group', async () => {
-  expect(await sent({ event: 'review.posted', data: {}, timestamp })).toMatchObject({
-    MessageGroupId: undefined,
-  });
-});
-
-test.each([
-  { name: 'event', payload: event },
-  { name: 'event of an unknown kind', payload: unknown },
-  { name: 'unusable payload', payload: unusable },
-])('an $name carries the trace of its invocation', async ({ payload }) => {
-  process.env._X_AMZN_TRACE_ID = TRACE;
-  expect((await sent(payload)).MessageSystemAttributes).toEqual({ AWSTraceHeader: text(TRACE) });
+  const { MessageGroupId } = await sent({ event: 'review.posted', data: {}, timestamp });
+  expect(MessageGroupId).toBeUndefined();
 });
 
 test('the environment names a queue for each event; otherwise all missing ones are reported', () => {

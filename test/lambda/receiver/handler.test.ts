@@ -173,39 +173,31 @@ describe('a start', () => {
 
 describe('a delivery is logged with its ids, and problems are counted:', () => {
   const timestamp = new Date(RECEIVED_AT + 60_000).toISOString();
+  const unknown = { ...event, event: 'example.unknown' };
+  const unusable = { ...event, data: {} };
 
-  test.each([
-    { kind: 'accepted', payload: event, expected: { message: 'Accepted', lagMs: 60_000 }, metrics: [] },
-    {
-      kind: 'of a partner whose clock is ahead',
-      payload: { ...event, timestamp },
-      expected: { message: 'Accepted', lagMs: 0 },
-      metrics: [],
-    },
-    {
-      kind: 'of an unknown kind',
-      payload: { ...event, event: 'example.unknown' },
-      expected: { message: 'Parked', level: 'INFO' },
-      metrics: [{ name: 'Parked', service }],
-    },
-    {
-      kind: 'unusable',
-      payload: { ...event, data: {} },
-      expected: { message: 'Unusable', level: 'INFO', fields: ['data.shop_id'] },
-      metrics: [{ name: 'Unusable', service }],
-    },
-  ])('$kind', async ({ payload, expected, metrics }) => {
+  test.each<[string, object, object, metric: string | undefined]>([
+    ['accepted', event, { message: 'Accepted', lagMs: 60_000 }, undefined],
+    [
+      'of a partner whose clock is ahead',
+      { ...event, timestamp },
+      { message: 'Accepted', lagMs: 0 },
+      undefined,
+    ],
+    ['of an unknown kind', unknown, { message: 'Parked', level: 'INFO' }, 'Parked'],
+    ['unusable', unusable, { message: 'Unusable', level: 'INFO', fields: ['data.shop_id'] }, 'Unusable'],
+  ])('%s', async (_, payload, expected, metric) => {
     const answer = await start();
     await answer({ payload });
     const eventId = sha256Hex(JSON.stringify(payload));
     expect(lines.logged).toEqual([expect.objectContaining({ ...expected, eventId, requestId: 'request-1' })]);
-    expect(published()).toEqual(metrics);
+    expect(published()).toEqual(metric ? [{ name: metric, service }] : []);
   });
 
   test.each([
-    { signature: 'f'.repeat(64), reason: 'wrong-signature' },
-    { signature: 'none', reason: 'malformed-signature' },
-  ])('with a $reason, before the answer: Lambda then freezes the function', async ({ signature, reason }) => {
+    ['wrong-signature', 'f'.repeat(64)],
+    ['malformed-signature', 'none'],
+  ])('with a %s, before the answer: Lambda then freezes the function', async (reason, signature) => {
     const answer = await start();
     expect(await answer({ signature })).toBe(401);
     expect(lines.logged).toEqual([
@@ -214,13 +206,9 @@ describe('a delivery is logged with its ids, and problems are counted:', () => {
     expect(published()).toEqual([{ name: 'Rejected', service, reason }]);
   });
 
-  test.each([
-    { kind: 'an event', payload: event },
-    { kind: 'of an unknown kind', payload: { ...event, event: 'example.unknown' } },
-    { kind: 'unusable', payload: { ...event, data: {} } },
-  ])(
-    '$kind that could not be stored because of an outage, for which no version is rolled back',
-    async ({ payload }) => {
+  test.each([event, unknown, unusable])(
+    'that could not be stored because of an outage, for which no version is rolled back: %j',
+    async (payload) => {
       const answer = await start();
       faults.inject({ service: 'sqs', kind: 'throttled', callers: 'everyone' });
       expect(await answer({ payload })).toBe(500);
@@ -244,10 +232,7 @@ describe('a delivery is logged with its ids, and problems are counted:', () => {
     await rotate(' ');
     const answer = await start();
     expect(await answer()).toBe(500);
-    expect(published()).toEqual([
-      { name: 'SecretUnreadable', service },
-      { name: 'ServerError', service },
-    ]);
+    expect(published().map(({ name }) => name)).toEqual(['SecretUnreadable', 'ServerError']);
   });
 
   test('that could not be stored because of a fault of the version', async () => {
@@ -351,27 +336,31 @@ describe('any request', () => {
   const sign = (bytes: Uint8Array, secret = TEST_SECRET) =>
     createHmac('sha256', secret).update(bytes).digest();
 
+  type Sign = (bytes: Buffer) => string;
+
   /** Right spellings of a signature (decision 1), and wrong signatures. */
+  const right = fc.constantFrom<Sign[]>(
+    (bytes) => sign(bytes).toString('hex'),
+    (bytes) => sign(bytes).toString('hex').toUpperCase(),
+    (bytes) => `sha256=${sign(bytes).toString('base64')}`,
+    (bytes) => sign(bytes).toString('base64url'),
+  );
+  const wrong = fc.oneof(
+    fc.constantFrom<Sign[]>(
+      (bytes) => sign(bytes, `${TEST_SECRET} `).toString('hex'),
+      (bytes) => sign(Buffer.concat([bytes, Buffer.from('\n')])).toString('hex'),
+      (bytes) => sign(bytes).toString('hex').slice(1),
+      (bytes) => `"${sign(bytes).toString('hex')}"`,
+    ),
+    fc.string({ unit: anyCharacter, maxLength: 70 }).map(
+      (text): Sign =>
+        () =>
+          text,
+    ),
+  );
   const signature = fc.oneof(
-    fc
-      .constantFrom(
-        (bytes: Buffer) => sign(bytes).toString('hex'),
-        (bytes: Buffer) => sign(bytes).toString('hex').toUpperCase(),
-        (bytes: Buffer) => `sha256=${sign(bytes).toString('base64')}`,
-        (bytes: Buffer) => sign(bytes).toString('base64url'),
-      )
-      .map((of) => ({ of, isRight: true })),
-    fc
-      .oneof(
-        fc.constantFrom(
-          (bytes: Buffer) => sign(bytes, `${TEST_SECRET} `).toString('hex'),
-          (bytes: Buffer) => sign(Buffer.concat([bytes, Buffer.from('\n')])).toString('hex'),
-          (bytes: Buffer) => sign(bytes).toString('hex').slice(1),
-          (bytes: Buffer) => `"${sign(bytes).toString('hex')}"`,
-        ),
-        fc.string({ unit: anyCharacter, maxLength: 70 }).map((text) => () => text),
-      )
-      .map((of) => ({ of, isRight: false })),
+    right.map((of) => ({ of, isRight: true })),
+    wrong.map((of) => ({ of, isRight: false })),
   );
 
   /** Everything on a queue, as the bytes that were sent. */
@@ -417,7 +406,7 @@ describe('any request', () => {
           );
         },
       );
-      await fc.assert(property, { numRuns: 60 });
+      await fc.assert(property, { numRuns: 40 });
       const { QueueUrls = [] } = await queues.client.send(new ListQueuesCommand({}));
       const left = await Promise.all(QueueUrls.map((url) => queues.count(url)));
       expect(new Set(left)).toEqual(new Set([0]));
@@ -426,31 +415,20 @@ describe('any request', () => {
 
   const written = (name: string, data: string) =>
     `{"event":"${name}","data":${data},"timestamp":"2026-01-31T09:00:00Z"}`;
+  const deep = `${'['.repeat(4e5)}${']'.repeat(4e5)}`;
 
   test.each([
-    {
-      what: 'deep nesting',
-      body: written('girl.created', `{"girl_id":"g","x":${'['.repeat(4e5)}${']'.repeat(4e5)}}`),
-      status: 200,
-    },
-    {
-      what: 'a long list of wrong entries',
-      body: written('shop.updated', `{"shop_id":"s","updated_fields":[${'1,'.repeat(1e6)}1]}`),
-      status: 400,
-    },
-    {
-      what: 'an id of control characters',
-      body: written('shop.updated', '{"shop_id":"\\u0000\\u0007"}'),
-      status: 200,
-    },
-    {
-      what: 'an id of 10,000 characters',
-      body: written('shop.updated', `{"shop_id":"${'x'.repeat(10_000)}"}`),
-      status: 200,
-    },
-    { what: 'NUL bytes', body: '\0'.repeat(100), status: 400 },
-    { what: 'compressed data', body: gzipSync(written('shop.updated', '{"shop_id":"s"}')), status: 400 },
-  ])('a hostile body gets $status: $what', async ({ body, status }) => {
+    ['deep nesting', 200, written('girl.created', `{"girl_id":"g","x":${deep}}`)],
+    [
+      'a long list of wrong entries',
+      400,
+      written('shop.updated', `{"shop_id":"s","updated_fields":[${'1,'.repeat(1e6)}1]}`),
+    ],
+    ['an id of control characters', 200, written('shop.updated', '{"shop_id":"\\u0000\\u0007"}')],
+    ['a long id', 200, written('shop.updated', `{"shop_id":"${'x'.repeat(10_000)}"}`)],
+    ['NUL bytes', 400, '\0'.repeat(100)],
+    ['compressed data', 400, gzipSync(written('shop.updated', '{"shop_id":"s"}'))],
+  ])('a hostile body of %s gets %d', async (_, status, body) => {
     const bytes = Buffer.from(body);
     expect((await answerTo(bytes, sign(bytes).toString('hex'), false)).statusCode).toBe(status);
   });
