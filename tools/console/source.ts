@@ -145,14 +145,13 @@ export class Source {
       });
       search.records += records;
       return {
-        objects: search.read.size,
         records: search.records,
         since: (unread === undefined ? since : endOfHour(unread, since)).toISOString(),
         limited: unread !== undefined,
       };
     } catch (error) {
       const refused = refusalOf(error, this.stage.local);
-      return { objects: 0, records: 0, since: since.toISOString(), limited: false, refused };
+      return { records: 0, since: since.toISOString(), limited: false, refused };
     }
   }
 

@@ -123,25 +123,13 @@ export function recordFact({ body: _body, ...record }: ArchiveRecord, object: st
 
 /** A key: equal for the same fact, whichever source reported it and however often. */
 export function identityOf(fact: Fact): string {
-  const { kind, at, requestId } = fact;
-  switch (kind) {
-    case 'exchange':
-      return JSON.stringify([kind, requestId]);
-    case 'line':
-      return JSON.stringify([kind, fact.text]);
-    case 'record': {
-      const { eventId, settledAt, outcome, attempt, replay } = fact.record;
-      return JSON.stringify([kind, requestId, eventId, settledAt, outcome, attempt, replay?.name]);
-    }
-    case 'dead-letter':
-      return JSON.stringify([kind, fact.messageId]);
-    case 'left':
-      return JSON.stringify([kind, requestId, fact.messageId, at]);
-    case 'redrive':
-      return JSON.stringify([kind, requestId, at]);
-    case 'effect':
-      return JSON.stringify([kind, fact.eventId, fact.effect]);
-  }
+  const { kind } = fact;
+  if (kind === 'line') return fact.text;
+  if (kind === 'exchange') return `${kind} ${fact.requestId}`;
+  if (kind === 'dead-letter') return `${kind} ${fact.messageId}`;
+  if (kind !== 'record') return JSON.stringify(fact);
+  const { requestId, eventId, settledAt, outcome, attempt, replay } = fact.record;
+  return JSON.stringify([kind, requestId, eventId, settledAt, outcome, attempt, replay?.name]);
 }
 
 export const ofKind = <Kind extends Fact['kind']>(facts: readonly Fact[], kind: Kind) =>

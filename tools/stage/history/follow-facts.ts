@@ -21,11 +21,6 @@ interface FollowOptions {
   readonly onProblem: (source: FunctionName | 'archive', error: Error | undefined) => void;
 }
 
-interface FollowLinesOptions extends FollowOptions {
-  /** Milliseconds between two polls. @default 2000; for the local stack 250 */
-  readonly pollMilliseconds?: number | undefined;
-}
-
 const POLL_MILLISECONDS = { aws: 2_000, local: 250 };
 
 /** Milliseconds between two listings of archive objects. Firehose writes one every few minutes. */
@@ -70,11 +65,10 @@ interface FollowedLog {
  */
 export async function followLines(
   stage: Stage,
-  options: FollowLinesOptions,
+  { since, signal, onProblem }: FollowOptions,
   add: (facts: readonly LineFact[]) => void,
 ): Promise<void> {
-  const { since, signal, onProblem } = options;
-  const { pollMilliseconds = stage.local ? POLL_MILLISECONDS.local : POLL_MILLISECONDS.aws } = options;
+  const pollMilliseconds = stage.local ? POLL_MILLISECONDS.local : POLL_MILLISECONDS.aws;
   const bucket = stage.local ? undefined : new TokenBucket(REQUESTS_A_SECOND);
   const logs = functionNames.map((name): FollowedLog => {
     return { name, from: since.getTime(), known: new Map(), failedPolls: 0, isReported: false };

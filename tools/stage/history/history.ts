@@ -185,7 +185,6 @@ export interface Delivery
 
 /** How far payloads were searched. */
 export interface PayloadSearch {
-  readonly objects: number;
   readonly records: number;
   /** Time from which payloads were searched, ISO 8601. Older ones were not. */
   readonly since: string;

@@ -165,12 +165,7 @@ export class HistoryStore {
     const times = [...this.#entries.values()].flatMap((one) =>
       one.payload === undefined ? [] : firstTime(one),
     );
-    return {
-      objects: 0,
-      records: times.length,
-      since: isoTime(Math.min(Date.now(), ...times)),
-      limited: true,
-    };
+    return { records: times.length, since: isoTime(Math.min(Date.now(), ...times)), limited: true };
   }
 
   /** @returns undefined if the delivery is unknown or was removed */

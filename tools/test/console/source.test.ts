@@ -160,7 +160,7 @@ test('each view names a missing permission, and the others work', async () => {
   const { body: waiting } = await poor.api.get('/api/needs-you');
   expect(waiting).toMatchObject({ messages: [], problems: [expect.stringContaining('permission')] });
   const { body: list } = await poor.api.get('/api/deliveries?search=Aiko');
-  expect(list).toMatchObject({ deliveries: [], searched: { objects: 0, refused: expect.any(String) } });
+  expect(list).toMatchObject({ deliveries: [], searched: { records: 0, refused: expect.any(String) } });
   await eventually(async () => (poor.notices.length >= 2 ? true : undefined));
   expect(poor.notices).toEqual(expect.arrayContaining(['logs', 'archive']));
   expect(await poor.api.get('/api/stack')).toMatchObject({ status: 200 });
