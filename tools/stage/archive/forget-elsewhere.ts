@@ -13,15 +13,18 @@ import { keysUnder } from './read-archive.ts';
 
 /** Keys of the payloads that name a person: of events, parked, quarantined, or copied by a redrive. */
 export async function findPayloads(
-  { stack, signal }: Pick<Operation, 'stack' | 'signal'>,
+  { stack, signal, progress }: Operation,
   persons: readonly Person[],
 ): Promise<Set<string>> {
   const found = new Set<string>();
-  for (const key of await keysUnder(stack, stack.payloadBucket, '')) {
+  const keys = await keysUnder(stack, stack.payloadBucket, '');
+  for (const [index, key] of keys.entries()) {
     if (signal.aborted) break;
     const payload = await storedPayload(stack, key);
     if (payload && mentionIn(payload.toString(), persons)) found.add(key);
+    progress.show({ doing: 'Searching', done: index + 1, total: keys.length, unit: 'payloads' });
   }
+  progress.end();
   return found;
 }
 
