@@ -63,7 +63,7 @@ export function windowOf({
 export class LogSearch {
   readonly #stage: Stage;
   readonly #signal: AbortSignal;
-  readonly #window: Window;
+  #window: Window;
   #lines = 0;
   #bytesScanned = 0;
   #hasMore = false;
@@ -106,15 +106,19 @@ export class LogSearch {
   /** An interruption stops the query. The bytes scanned until then are still paid. */
   async #query(pattern: string): Promise<LineFact[]> {
     const { logs, receiverLogGroup, events } = this.#stage;
-    const { since, until } = this.#window;
-    if (until.getTime() <= (await this.#oldest())) return [];
+    const oldest = await this.#oldest();
+    const until = this.#window.until.getTime();
+    // No line of an earlier time would prove nothing.
+    const since = Math.min(until, Math.max(oldest, this.#window.since.getTime()));
+    this.#window = { ...this.#window, since: new Date(since) };
+    if (until <= oldest) return [];
     const { queryId } = await logs.send(
       new StartQueryCommand({
         logGroupNames: [receiverLogGroup, ...events.map((event) => this.#stage.event(event).logGroup)],
         queryString: `fields @message | filter @message like /${pattern}/ | sort @timestamp desc | limit ${MAX_LINES}`,
         // CloudWatch takes whole seconds. The window includes both.
-        startTime: Math.floor(since.getTime() / 1000),
-        endTime: Math.ceil(until.getTime() / 1000),
+        startTime: Math.floor(since / 1000),
+        endTime: Math.ceil(until / 1000),
       }),
     );
     const answer = await queryResult(this.#stage, queryId, this.#signal);
@@ -130,7 +134,7 @@ export class LogSearch {
   }
 
   /**
-   * When the logs begin, in epoch milliseconds. AWS rejects a query of an earlier window. Source: CloudWatch Logs API
+   * When the logs begin, in epoch milliseconds. AWS rejects a query that ends before. Source: CloudWatch Logs API
    * reference, `StartQuery`.
    */
   async #oldest(): Promise<number> {
