@@ -74,37 +74,35 @@ async function listAll(operation: Operation) {
   const paused = 'refused' in pauses ? [] : pauses;
   const busy = eventQueues.filter((queue) => !isEmpty(queue));
   const isPaused = (event: EventName) => paused.some((pause) => pause.event === event && !pause.running);
+  const section = (heading: string, columns: readonly Column[], rows: readonly string[][]) =>
+    rows.length === 0 ? [] : ['', heading, '', ...table(columns, rows, width)];
+  const unknown = (what: string, found: object) =>
+    'refused' in found ? ['', `${what} is unknown: ${found.refused}`] : [];
   const lines = [
     `Messages in ${stack.title}. SQS counts may be a minute old.`,
     ...section(
       'Dead letters, quarantine and unrouted events: they wait until you redrive them.',
       WAITING_COLUMNS,
       queues.map(waitingRow),
-      width,
     ),
     ...section(
       'Left by removed events, without a consumer (docs/pause.md, "Remove an event"):',
       WAITING_COLUMNS,
       left.map(waitingRow),
-      width,
     ),
-    ...('refused' in removed
-      ? ['', `Which queues removed events have left is unknown: ${removed.refused}`]
-      : []),
+    ...unknown('Which queues removed events have left', removed),
     ...(busy.length === 0 ? ['', 'Event queues: empty.'] : []),
     ...section(
       'Event queues: waiting for their consumer, or in flight (received, not yet done).',
       [column('EVENT'), ...COUNTS, column('STATE')],
       busy.map((queue) => [queue.event, ...countsIn(queue), stateOf(queue, isPaused(queue.event))]),
-      width,
     ),
     ...section(
       'Paused: nothing processes these events until you resume them.',
       [column('EVENT'), column('WAITING', 'right'), column('SINCE'), column('BY'), column('REASON')],
       paused.map((pause) => pauseRow(pause, width)),
-      width,
     ),
-    ...('refused' in pauses ? ['', `What is paused is unknown: ${pauses.refused}`] : []),
+    ...unknown('What is paused', pauses),
     '',
     ...whatNext(stack, [...queues, ...left], busy, paused),
   ];
@@ -151,16 +149,6 @@ async function listEventQueue(stack: Stage, event: EventName) {
 }
 
 const column = (heading: string, align: Column['align'] = 'left'): Column => ({ heading, align });
-
-/** A heading and its table. Empty if there are no rows. */
-function section(
-  heading: string,
-  columns: readonly Column[],
-  rows: readonly (readonly string[])[],
-  width: number,
-): string[] {
-  return rows.length === 0 ? [] : ['', heading, '', ...table(columns, rows, width)];
-}
 
 /** Zero is dimmed so that other counts stand out. */
 const count = (number: number) => (number === 0 ? styleText('gray', '0') : String(number));

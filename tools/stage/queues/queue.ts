@@ -1,5 +1,6 @@
 import { GetQueueAttributesCommand, paginateListQueues, type SQSClient } from '@aws-sdk/client-sqs';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
+import { pascalCase } from '../../../lambda/events/event-names.ts';
 import { SMOKE_TEST_QUEUE } from '../../../lambda/receiver/request.ts';
 import { didYouMean } from '../../../lib/did-you-mean.ts';
 import { UsageError } from '../../terminal/command-error.ts';
@@ -91,26 +92,15 @@ export function eventOf(stage: Stage, name: string): EventName {
 
 /** Every queue of a stage that nothing consumes. */
 export function waitingQueues(stage: Stage): WaitingQueue[] {
-  return [
-    ...stage.events.map((name) => ({
-      name,
-      kind: 'dead-letter' as const,
-      title: `the dead-letter queue of ${name}`,
-      url: stage.event(name).deadLetterQueueUrl,
-    })),
-    {
-      name: 'quarantine',
-      kind: 'quarantine',
-      title: 'the quarantine queue',
-      url: stage.output('QuarantineQueueUrl'),
-    },
-    {
-      name: 'unrouted',
-      kind: 'unrouted',
-      title: 'the unrouted queue',
-      url: stage.output('UnroutedQueueUrl'),
-    },
-  ];
+  const deadLetters = stage.events.map((name): WaitingQueue => {
+    const url = stage.event(name).deadLetterQueueUrl;
+    return { name, kind: 'dead-letter', title: `the dead-letter queue of ${name}`, url };
+  });
+  const ofReceiver = (['quarantine', 'unrouted'] as const).map((name): WaitingQueue => {
+    const url = stage.output(`${pascalCase(name)}QueueUrl`);
+    return { name, kind: name, title: `the ${name} queue`, url };
+  });
+  return [...deadLetters, ...ofReceiver];
 }
 
 /** @throws CommandError if there is no such queue */

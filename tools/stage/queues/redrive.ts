@@ -17,19 +17,11 @@ import {
   selectMessages,
 } from './selected-messages.ts';
 
-/** An outcome with the message's id and the key of its copies. */
-type KeyedOutcome = RedriveOutcome & { readonly id: string; readonly key: string };
-
 /** Messages a second: as many as SQS' own redrive has at most. */
 const MAX_RATE = 500;
 
-interface RedriveResult {
-  readonly outcomes: readonly KeyedOutcome[];
-  /** Ids of messages that were redriven and could not be deleted. */
-  readonly undeleted: readonly string[];
-  /** Number of messages that were not found again. */
-  readonly unseen: number;
-}
+/** An outcome with the message's id and the key of its copies. */
+type KeyedOutcome = RedriveOutcome & { readonly id: string; readonly key: string };
 
 /**
  * Redrives messages one by one. Each is sent first, and deleted only when it is safely stored elsewhere. If the process
@@ -45,7 +37,7 @@ export async function redrive(
   rate = MAX_RATE,
 ): Promise<boolean> {
   const { stack, signal, printLine } = operation;
-  const redriver = await redriverOf(stack, queue);
+  const redriveOne = await redriverOf(stack, queue);
   const keyOf = (message: ReceivedMessage) => attributesOf(message).payloadKey;
   const selection = await selectMessages(operation, queue, filter, keyOf);
   const { selected } = selection;
@@ -54,22 +46,45 @@ export async function redrive(
   const enough = new AbortController();
   const end = AbortSignal.any([signal, enough.signal]);
   const bucket = new TokenBucket(rate);
-  // At a low rate, the messages of many pages would wait longer than SQS hides them.
-  const atOnce = Math.max(1, Math.min(redriver.atOnce ?? MAX_PAGES_AT_ONCE, Math.floor(rate / 10)));
+  // At a low rate, the messages of many pages would wait longer than SQS hides them. A post from the quarantine is a
+  // request of the receiver, which partners need, too.
+  const pages = Math.min(queue.kind === 'quarantine' ? 1 : MAX_PAGES_AT_ONCE, Math.floor(rate / 10));
+  const atOnce = Math.max(1, pages);
   const options = { doing: 'Redriving', atOnce, signal: end };
-  const visited = await forEachSelected(operation, queue, selection, options, async (message, key) => {
-    await bucket.take(1, end).catch(() => {});
-    if (end.aborted) return 'stays';
-    const at = Date.now();
-    const outcome = await redriver.redrive(message).catch(failed);
-    outcomes.push({ ...outcome, id: message.id, key });
-    if (outcome.hopeless) enough.abort();
-    if (outcome.moved) operation.onRedriven?.(message, at);
-    return outcome.fate;
-  });
-  const result = { outcomes, ...visited };
-  for (const line of await deleteReplaced(stack, selection, result)) printLine(line);
-  return report(operation, queue, selection, result);
+  const { undeleted, unseen } = await forEachSelected(
+    operation,
+    queue,
+    selection,
+    options,
+    async (message, key) => {
+      await bucket.take(1, end).catch(() => {});
+      if (end.aborted) return 'stays';
+      const at = Date.now();
+      const outcome = await redriveOne(message).catch(failed);
+      outcomes.push({ ...outcome, id: message.id, key });
+      if (outcome.hopeless) enough.abort();
+      if (outcome.moved) operation.onRedriven?.(message, at);
+      return outcome.fate === 'stays' ? 'stays' : 'settled';
+    },
+  );
+  printLine(`Redrive of ${queue.title} in ${stack.title}:`);
+  for (const line of countLines(outcomes, ({ what }) => what)) printLine(line);
+  const isHopeless = outcomes.some(({ hopeless }) => hopeless);
+  const problems = [
+    ...(await deleteReplaced(stack, selection, outcomes, undeleted)),
+    ...(undeleted.length > 0
+      ? [`${messages(undeleted.length)} could not be deleted and stay, too. Redriving again does no harm.`]
+      : []),
+    ...(signal.aborted
+      ? [`Interrupted. Messages that were not redriven are still on ${queue.title}. Nothing is lost.`]
+      : gaps(queue, selection, isHopeless ? 0 : unseen)),
+  ];
+  for (const line of problems) printLine(line);
+  const { missing, unreadable } = selection;
+  const all = outcomes.map(({ id, what, fate }) => ({ id, what, redriven: fate === 'redriven' }));
+  const result = { outcomes: all, undeleted, missing, unreadable, unseen, interrupted: signal.aborted };
+  operation.report?.({ stack: stack.title, queue: queue.name, ...result });
+  return problems.length + unseen === 0 && all.every(({ redriven }) => redriven);
 }
 
 const failed = (error: Error): RedriveOutcome =>
@@ -85,7 +100,8 @@ const failed = (error: Error): RedriveOutcome =>
 async function deleteReplaced(
   stack: Stage,
   { selected }: Selection<string | undefined>,
-  { outcomes, undeleted }: RedriveResult,
+  outcomes: readonly KeyedOutcome[],
+  undeleted: readonly string[],
 ): Promise<string[]> {
   const gone = new Set(
     outcomes.flatMap(({ id, replaces }) => (replaces && !undeleted.includes(id) ? id : [])),
@@ -99,39 +115,4 @@ async function deleteReplaced(
   });
   if (!('refused' in deleted)) return [];
   return [`Replaced payloads are still in the payload bucket until they expire: ${deleted.refused}`];
-}
-
-/** @returns whether everything requested was done */
-function report(
-  { stack, signal, printLine, report }: Operation,
-  queue: AnyQueue,
-  selection: Selection,
-  { outcomes, undeleted, unseen }: RedriveResult,
-): boolean {
-  printLine(`Redrive of ${queue.title} in ${stack.title}:`);
-  for (const line of countLines(outcomes, ({ what }) => what)) printLine(line);
-  if (undeleted.length > 0) {
-    printLine(
-      `${messages(undeleted.length)} could not be deleted and stay on ${queue.title}, too. Redriving again does no harm.`,
-    );
-  }
-  const isHopeless = outcomes.some(({ hopeless }) => hopeless);
-  const { missing, unreadable } = selection;
-  report?.({
-    stack: stack.title,
-    queue: queue.name,
-    outcomes: outcomes.map(({ id, what, redriven }) => ({ id, what, redriven })),
-    undeleted,
-    missing,
-    unreadable,
-    unseen,
-    interrupted: signal.aborted,
-  });
-  if (signal.aborted) {
-    printLine(`Interrupted. Messages that were not redriven are still on ${queue.title}. Nothing is lost.`);
-    return false;
-  }
-  const lines = gaps(queue, selection, isHopeless ? 0 : unseen);
-  for (const line of lines) printLine(line);
-  return lines.length + undeleted.length + unseen === 0 && outcomes.every(({ redriven }) => redriven);
 }

@@ -9,9 +9,11 @@ import { type AnyQueue, eventOf, sourceQueueUrl } from './queue.ts';
 import { attributesOf, knownEvent, type ReceivedMessage, readPayload } from './received-message.ts';
 
 export interface RedriveOutcome {
-  /** `settled` only if the message is safely stored elsewhere. */
-  readonly fate: 'settled' | 'stays';
-  readonly redriven: boolean;
+  /**
+   * `replaced`: still unusable, and stored once more. The message is deleted only if it is safely stored elsewhere, so
+   * not if it `stays`.
+   */
+  readonly fate: 'redriven' | 'replaced' | 'stays';
   /** Printed after a count of messages: `moved to the queue of shop.updated`. */
   readonly what: string;
   /** The message is on another queue. Absent if its bytes were posted. */
@@ -22,28 +24,23 @@ export interface RedriveOutcome {
   readonly replaces?: string | undefined;
 }
 
-interface Redriver {
-  readonly redrive: (message: ReceivedMessage) => Promise<RedriveOutcome>;
-  /** Pages of messages at the same time. @default the maximum */
-  readonly atOnce?: number;
-}
+type Redriver = (message: ReceivedMessage) => Promise<RedriveOutcome>;
 
 /** How messages of a queue are redriven: always sent, before the caller deletes them. */
 export async function redriverOf(stack: Stage, queue: AnyQueue): Promise<Redriver> {
   switch (queue.kind) {
     case 'dead-letter': {
       const { queueUrl } = stack.event(eventOf(stack, queue.name));
-      return { redrive: (message) => sendTo(stack, queueUrl, `the queue of ${queue.name}`, message) };
+      return (message) => sendTo(stack, queueUrl, `the queue of ${queue.name}`, message);
     }
     case 'unrouted':
-      return { redrive: (message) => route(stack, queue, message) };
+      return (message) => route(stack, queue, message);
     case 'removed': {
       const unrouted = stack.output('UnroutedQueueUrl');
-      return { redrive: (message) => sendTo(stack, unrouted, 'the unrouted queue', message) };
+      return (message) => sendTo(stack, unrouted, 'the unrouted queue', message);
     }
     case 'quarantine':
-      // Each post is a request of the receiver, which partners need, too.
-      return { redrive: await redelivery(stack, queue), atOnce: 1 };
+      return await redelivery(stack, queue);
   }
 }
 
@@ -81,7 +78,7 @@ async function sendTo(
       MessageAttributes: withoutFailure(message),
     }),
   );
-  return { fate: 'settled', redriven: true, moved: true, what: `moved to ${target}` };
+  return { fate: 'redriven', moved: true, what: `moved to ${target}` };
 }
 
 /** The attributes that the message had before it became a dead letter. */
@@ -107,7 +104,7 @@ function ownKey({ name }: AnyQueue, message: ReceivedMessage): string | undefine
  * messages are then deleted, so the queue does not grow. That is safe because all of them were on the queue before the
  * first post: the new message is not among them, and neither is a newer one of another redrive.
  */
-async function redelivery(stack: Stage, queue: AnyQueue): Promise<Redriver['redrive']> {
+async function redelivery(stack: Stage, queue: AnyQueue): Promise<Redriver> {
   const url = stack.webhookUrl;
   const secret = await currentSecret(stack);
   /** Outcomes by hash of the payload. Messages that were sent by hand may have any event id. */
@@ -116,11 +113,11 @@ async function redelivery(stack: Stage, queue: AnyQueue): Promise<Redriver['redr
   return async (message) => {
     const body = await readPayload(stack, queue, message);
     const hash = sha256Hex(body);
-    const outcome = outcomes.get(hash) ?? post({ url, body, secret });
-    outcomes.set(hash, outcome);
-    const { redriven } = await outcome;
+    const posted = outcomes.get(hash) ?? post({ url, body, secret });
+    outcomes.set(hash, posted);
+    const outcome = await posted;
     // Bytes that are still unusable are stored again, under the same key.
-    return { ...(await outcome), replaces: redriven ? ownKey(queue, message) : undefined };
+    return { ...outcome, replaces: outcome.fate === 'redriven' ? ownKey(queue, message) : undefined };
   };
 }
 
@@ -133,17 +130,12 @@ async function post(delivery: Parameters<typeof postSigned>[0]): Promise<Redrive
   const { status, type } = Object(answer.body) as { status?: unknown; type?: unknown };
   // Only the receiver's own answer proves that the bytes are stored. A proxy in front of it may answer, too.
   if (answer.status === 200 && (status === 'queued' || status === 'parked')) {
-    return { fate: 'settled', redriven: true, what: `accepted by the receiver: ${status}` };
+    return { fate: 'redriven', what: `accepted by the receiver: ${status}` };
   }
   if (answer.status === 400 && type === 'urn:partner-webhooks:problem:unusable-event') {
-    const what = 'still unusable: a new message in quarantine replaces it';
-    return { fate: 'settled', redriven: false, what };
+    return { fate: 'replaced', what: 'still unusable: a new message in quarantine replaces it' };
   }
   return { ...stays(`the answer was ${answer.status}`), hopeless: answer.status === 401 };
 }
 
-export const stays = (why: string): RedriveOutcome => ({
-  fate: 'stays',
-  redriven: false,
-  what: `stays: ${why}`,
-});
+export const stays = (why: string): RedriveOutcome => ({ fate: 'stays', what: `stays: ${why}` });

@@ -20,8 +20,7 @@ const ATTEMPTS = 6;
 /** Milliseconds before the second attempt. Each wait is twice the previous one. */
 const FIRST_WAIT = 1_000;
 
-/** SQS's error code for a character that it never accepts, and for a message that is too large. */
-const UNFIT = 'InvalidMessageContents';
+/** SQS's text about a message that is too large: the attribute of the replay made it larger. */
 const TOO_LARGE = /must be shorter than/;
 
 /** All replays share one message group, so that SQS fair queues keep them from delaying those of the shops. */
@@ -116,7 +115,7 @@ export async function sendBatch(
 const describe = ({ Code, Message = '' }: BatchResultErrorEntry) => `${Code}: ${Message}`;
 
 /** Whether SQS will never accept this message. */
-const isFinal = ({ Code, Message = '' }: BatchResultErrorEntry) => Code === UNFIT || TOO_LARGE.test(Message);
+const isFinal = ({ Message = '' }: BatchResultErrorEntry) => TOO_LARGE.test(Message);
 
 /** Whether retries cannot help, for example because a permission is missing or a key is disabled. */
 const isOurFault = ({ SenderFault = false, Code = '' }: BatchResultErrorEntry) =>

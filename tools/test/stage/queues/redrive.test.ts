@@ -58,15 +58,10 @@ describe('without consumers', () => {
   const redriveShopUpdated = (options?: RedriveOptions) => redriven(operator, 'shop.updated', options);
 
   test('a redrive of nothing is refused with the reason', async () => {
-    const nothing = 'Nothing to redrive: the';
-    await expect(redriven(operator, 'unrouted')).rejects.toThrow(`${nothing} unrouted queue is empty`);
-    const release = await operator.receiveNew(dead);
-    await expect(redriveShopUpdated()).rejects.toThrow(
-      `${nothing} dead-letter queue of shop.updated has 1 message in flight`,
-    );
-    await release();
+    const empty = 'Nothing to redrive: the unrouted queue is empty';
+    expect(await refusalOf(redriven(operator, 'unrouted'))).toBe(empty);
     await putDead(1);
-    await expect(redriveShopUpdated({ filter: { shop: 'shop-2' } })).rejects.toThrow(
+    expect(await refusalOf(redriveShopUpdated({ filter: { shop: 'shop-2' } }))).toBe(
       'Nothing to redrive: no message on the dead-letter queue of shop.updated matches',
     );
   });
@@ -262,12 +257,9 @@ describe('with consumers', () => {
       });
     });
 
-    test.each([
-      ['small', {}],
-      ['in S3', { filler: 'x'.repeat(1_100_000) }],
-    ])('quarantines unusable messages (%s) once more, byte for byte', async (_name, more) => {
-      const body = JSON.stringify({ event: 'shop.updated', data: { shop_id: '' }, ...more });
-      await partner.post(body);
+    test('quarantines an unusable message in S3 once more, byte for byte', async () => {
+      const filler = 'x'.repeat(1_100_000);
+      await partner.post(JSON.stringify({ event: 'shop.updated', data: { shop_id: '' }, filler }));
       for (let time = 0; time < 2; time += 1) {
         const said = [expect.stringContaining('1 × still unusable')];
         expect(await redriveQuarantine()).toMatchObject({ done: false, said });
@@ -275,62 +267,51 @@ describe('with consumers', () => {
       }
     });
 
-    describe('with 14 copies of one delivery, and another', () => {
-      const [unusable, other] = ['{"event":"shop.updated","data":{"shop_id":""}}', '{"event":'];
+    const [unusable, other] = ['{"event":"shop.updated","data":{"shop_id":""}}', '{"event":'];
 
-      /** @returns the message id of a copy */
-      async function putCopies(bytes: string): Promise<string> {
-        let id = '';
-        for (let count = 0; count < 14; count += 1) {
-          const eventId = sha256Hex(bytes);
-          const facts = { event: 'unusable', eventId, requestId: randomUUID(), reason: `reason ${count}` };
-          id = await operator.put(quarantine(), quarantined(bytes), facts);
-        }
-        await partner.post(other);
-        return id;
+    /** Puts 14 copies of a delivery, and another. @returns the message id of a copy */
+    async function putCopies(bytes: string): Promise<string> {
+      let id = '';
+      for (let count = 0; count < 14; count += 1) {
+        const eventId = sha256Hex(bytes);
+        const facts = { event: 'unusable', eventId, requestId: randomUUID(), reason: `reason ${count}` };
+        id = await operator.put(quarantine(), quarantined(bytes), facts);
       }
+      await partner.post(other);
+      return id;
+    }
 
-      const left = async () => {
-        const messages = await operator.queues.takeAll(quarantine());
-        return messages.map(({ Body = '{}' }) =>
-          Buffer.from(JSON.parse(Body).bodyBase64, 'base64').toString(),
-        );
-      };
+    const left = async () =>
+      (await operator.queues.takeAll(quarantine())).map(({ Body = '{}' }) =>
+        Buffer.from(JSON.parse(Body).bodyBase64, 'base64').toString(),
+      );
 
-      test('delivers the one, and removes its copies', async () => {
-        const shopId = randomUUID();
-        await putCopies(shopUpdated(shopId));
-        const { done, said } = await redriveQuarantine();
-        expect(done).toBe(false);
-        expect(said.toSorted()).toEqual([
-          expect.stringContaining('    1 × accepted by the receiver: queued (14 copies)'),
-          expect.stringContaining('    1 × still unusable'),
-        ]);
-        await invalidated(shopId);
-        expect(await left()).toEqual([other]);
-      });
-
-      test('redrives all copies of a named message, keeps one that is still unusable, and nothing else', async () => {
-        const ids = [await putCopies(unusable)];
-        const said = [expect.stringMatching(/^ {4}1 × still unusable.* \(14 copies\)$/)];
-        expect(await redriveQuarantine({ filter: { ids } })).toMatchObject({ done: false, said });
-        expect((await left()).toSorted()).toEqual([other, unusable].toSorted());
-      });
-
-      test('removes no copy if nothing answers', async () => {
-        await putCopies(shopUpdated(randomUUID()));
-        const outputs = { WebhookUrl: 'http://127.0.0.1:1/' };
-        expect(await redriveQuarantine({ outputs })).toMatchObject({ done: false });
-        expect(await left()).toHaveLength(15);
-      });
+    test('delivers one of several copies, and removes the others', async () => {
+      const shopId = randomUUID();
+      await putCopies(shopUpdated(shopId));
+      const { done, said } = await redriveQuarantine();
+      expect(done).toBe(false);
+      expect(said.toSorted()).toEqual([
+        expect.stringContaining('    1 × accepted by the receiver: queued (14 copies)'),
+        expect.stringContaining('    1 × still unusable'),
+      ]);
+      await invalidated(shopId);
+      expect(await left()).toEqual([other]);
     });
 
-    test('keeps everything if something other than the receiver refuses it', async () => {
-      await operator.put(quarantine(), quarantined(shopUpdated('shop-1')));
-      expect(await redriveQuarantine({ outputs: { WebhookUrl: stack.awsUrl } })).toMatchObject({
-        done: false,
-      });
-      expect(await waiting()).toBe(1);
+    test('redrives all copies of a named message, keeps one that is still unusable, and nothing else', async () => {
+      const ids = [await putCopies(unusable)];
+      const said = [expect.stringMatching(/^ {4}1 × still unusable.* \(14 copies\)$/)];
+      expect(await redriveQuarantine({ filter: { ids } })).toMatchObject({ done: false, said });
+      expect((await left()).toSorted()).toEqual([other, unusable].toSorted());
+    });
+
+    test('keeps everything if nothing answers, or something other than the receiver', async () => {
+      await putCopies(shopUpdated(randomUUID()));
+      for (const WebhookUrl of ['http://127.0.0.1:1/', stack.awsUrl]) {
+        expect(await redriveQuarantine({ outputs: { WebhookUrl } })).toMatchObject({ done: false });
+      }
+      expect(await left()).toHaveLength(15);
     });
   });
 
