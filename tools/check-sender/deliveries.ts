@@ -34,28 +34,20 @@ interface Attempt {
 }
 
 /** One event, which its sender repeats until it is accepted. */
-export class SentDelivery {
+export interface SentDelivery {
   readonly number: number;
-  readonly attempts: Attempt[] = [];
+  /** Hashes of its bytes, and of its JSON. */
   readonly keys: readonly string[];
-
-  constructor(number: number, keys: readonly string[]) {
-    this.number = number;
-    this.keys = keys;
-  }
-
-  /** Whether the last answer demands a repeat: 401 and 500 do, 200 and 400 are final. */
-  get wantsRepeat(): boolean {
-    return this.attempts.every(({ end }) => end !== undefined && mustRepeat(end.how));
-  }
-
-  /** Milliseconds from the end of each request to the beginning of the next. */
-  get waits(): number[] {
-    return this.attempts
-      .slice(1)
-      .map(({ at }, index) => Math.max(0, at - (this.attempts[index]?.end?.at ?? at)));
-  }
+  readonly attempts: Attempt[];
 }
+
+/** Milliseconds from the end of each request to the beginning of the next. */
+export const waitsOf = ({ attempts }: SentDelivery) =>
+  attempts.slice(1).map(({ at }, index) => Math.max(0, at - (attempts[index]?.end?.at ?? at)));
+
+/** Whether the last answer demands a repeat: 401 and 500 do, 200 and 400 are final. */
+export const wantsRepeat = ({ attempts }: SentDelivery) =>
+  attempts.every(({ end }) => end !== undefined && mustRepeat(end.how));
 
 const mustRepeat = (how: RequestEnding) => how !== 200 && how !== 400;
 
@@ -71,7 +63,7 @@ export class SentDeliveries {
     let delivery = this.#all.findLast((known) => known.keys.some((key) => keys.includes(key)));
     if (delivery === undefined) {
       this.#count += 1;
-      delivery = new SentDelivery(this.#count, keys);
+      delivery = { number: this.#count, keys, attempts: [] };
       this.#all = [...this.#all.slice(1 - MAX_DELIVERIES), delivery];
     }
     const signature = sha256Hex(valuesOf(headers, 'x-webhook-signature').join());
@@ -86,10 +78,9 @@ export class SentDeliveries {
 }
 
 /** Judges a repeat: whether it was wanted, and its wait. Nothing for the first request of a delivery. */
-export function* repeatFindings(
-  { attempts, waits, number }: SentDelivery,
-  attempt: Attempt,
-): Generator<Finding> {
+export function* repeatFindings(delivery: SentDelivery, attempt: Attempt): Generator<Finding> {
+  const { attempts, number } = delivery;
+  const waits = waitsOf(delivery);
   const index = attempts.indexOf(attempt);
   const before = attempts[index - 1];
   if (before === undefined) return;

@@ -3,7 +3,7 @@ import { lines } from '../terminal/layout.ts';
 import { SHORT_ID_LENGTH } from '../terminal/terminal.ts';
 import { counted } from '../terminal/text.ts';
 import type { Verdict } from './checker.ts';
-import { type SentDelivery, seconds } from './deliveries.ts';
+import { type SentDelivery, seconds, waitsOf, wantsRepeat } from './deliveries.ts';
 import type { Finding, Grade } from './finding.ts';
 
 /** Maximum number of deliveries listed in the summary. `--json` has all. */
@@ -93,14 +93,14 @@ export class Tally {
       mistakes: [...this.#mistakes.values()].sort(
         (a, b) => Number(a.grade === 'risky') - Number(b.grade === 'risky') || b.count - a.count,
       ),
-      repeats: repeated.map(({ number, attempts, waits }) => ({
-        delivery: number,
-        endings: attempts.map(({ end }) => end?.how),
+      repeats: repeated.map((delivery) => ({
+        delivery: delivery.number,
+        endings: delivery.attempts.map(({ end }) => end?.how),
         /** Milliseconds. */
-        waits: waits.map(Math.round),
+        waits: waitsOf(delivery).map(Math.round),
       })),
       /** Number of deliveries that should have been repeated and were not. */
-      unrepeated: deliveries.filter(({ wantsRepeat }) => wantsRepeat).length,
+      unrepeated: deliveries.filter(wantsRepeat).length,
     };
   }
 }
