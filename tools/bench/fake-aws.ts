@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import type { Certificate } from 'local-aws/gateway';
 
 /** Fake Secrets Manager and SQS, as fast as possible, because their callers are measured. */
-export interface FakeAws extends AsyncDisposable {
+interface FakeAws extends AsyncDisposable {
   /** Variables that make a function's AWS clients use this fake. */
   readonly environment: Readonly<Record<string, string>>;
   readonly queueUrl: string;

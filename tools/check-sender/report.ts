@@ -105,7 +105,7 @@ export class Tally {
   }
 }
 
-export type CheckSummary = ReturnType<Tally['summary']>;
+type CheckSummary = ReturnType<Tally['summary']>;
 
 /** Whether the run had requests, all requests were right, and every failure was repeated. */
 export const isRightInAll = ({ requests, right, unrepeated }: CheckSummary) =>

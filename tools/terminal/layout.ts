@@ -71,7 +71,7 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => to
 /** Minimum characters of the values' column. */
 const MIN_VALUE_WIDTH = 20;
 
-export function definedFields(
+function definedFields(
   all: readonly (readonly [name: string, value: string | false | undefined])[],
 ): (readonly [name: string, value: string])[] {
   return all.flatMap(([name, value]) => (value === undefined || value === false ? [] : [[name, value]]));
