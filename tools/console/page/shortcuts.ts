@@ -21,10 +21,6 @@ export const SHORTCUTS = {
       ArrowDown: NEXT,
       k: PREVIOUS,
       ArrowUp: PREVIOUS,
-      PageDown: 'Several rows down',
-      PageUp: 'Several rows up',
-      Home: 'Newest',
-      End: 'Oldest',
       Enter: 'Go to the detail',
       n: 'Go to the newest and follow',
       Escape: 'Close',
@@ -36,7 +32,6 @@ export const SHORTCUTS = {
       r: 'Send, redrive or resume, as the state requires',
       e: 'Edit and send',
       c: 'Copy as curl',
-      l: 'Copy a link',
     },
   },
 } as const;
@@ -45,9 +40,3 @@ export type PagePart = keyof typeof SHORTCUTS;
 export type KeyOf<P extends PagePart> = keyof (typeof SHORTCUTS)[P]['keys'] & string;
 /** Any key that the help lists. */
 export type ShortcutKey = { [P in PagePart]: KeyOf<P> }[PagePart];
-
-/**
- * Whether a modifier key is held. Shortcuts have no modifiers, because modifiers belong to the browser or the system:
- * Alt with an arrow key goes back.
- */
-export const hasModifier = ({ ctrlKey, metaKey, altKey }: KeyboardEvent) => ctrlKey || metaKey || altKey;

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { hasModifier, type KeyOf, type PagePart, SHORTCUTS } from './shortcuts.ts';
+import { type KeyOf, type PagePart, SHORTCUTS } from './shortcuts.ts';
 import { Dialog, openDialog } from './ui/dialog.tsx';
 import { CheckBox } from './ui/field.tsx';
 
@@ -31,7 +31,7 @@ const isKeyOf = <P extends PagePart>(part: P, key: string): key is KeyOf<P> =>
  * Shortcuts that repeat while the key is held down. The others act once: `r` held down sends only one
  * delivery.
  */
-const REPEATED: ReadonlySet<string> = new Set(['j', 'k', 'ArrowDown', 'ArrowUp', 'PageDown', 'PageUp']);
+const REPEATED: ReadonlySet<string> = new Set(['j', 'k', 'ArrowDown', 'ArrowUp']);
 
 const STORAGE_KEY = 'console-single-keys';
 
@@ -42,8 +42,9 @@ const STORAGE_KEY = 'console-single-keys';
 const singleKeys = signal(localStorage.getItem(STORAGE_KEY) !== 'off');
 
 function isShortcut(event: KeyboardEvent): boolean {
-  const { key, target, repeat } = event;
-  if (event.defaultPrevented || event.isComposing || hasModifier(event)) return false;
+  const { key, target, repeat, ctrlKey, metaKey, altKey } = event;
+  // Keys with a modifier belong to the browser or the system: Alt with an arrow key goes back.
+  if (event.defaultPrevented || event.isComposing || ctrlKey || metaKey || altKey) return false;
   if (key.length === 1 && !singleKeys.value) return false;
   if (repeat && !REPEATED.has(key)) return false;
   return !isTyping(target) && openDialog() === null;
@@ -53,12 +54,7 @@ const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]');
 
 /** Names of keys in the help, where they differ from `KeyboardEvent.key`. */
-const KEY_NAMES: Readonly<Record<string, string>> = {
-  ArrowDown: '↓',
-  ArrowUp: '↑',
-  PageDown: 'Page Down',
-  PageUp: 'Page Up',
-};
+const KEY_NAMES: Readonly<Record<string, string>> = { ArrowDown: '↓', ArrowUp: '↑' };
 
 const isHelpOpen = signal(false);
 

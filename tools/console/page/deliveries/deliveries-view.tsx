@@ -18,7 +18,6 @@ import {
   listKey,
   newer,
   outcome,
-  rowAfterKey,
   search,
   shownRows,
   stop,
@@ -150,10 +149,10 @@ function searchText({ refused, records, since, limited }: PayloadSearch): string
 }
 
 function useListKeys(list: RefObject<HTMLElement | null>, followNewest: () => void): void {
-  const move = ({ key }: KeyboardEvent) => {
+  const move = (step: number) => () => {
     const rows = shownRows.peek();
     const index = rows.findIndex(({ id }) => id === route.peek().path[0]);
-    const row = rows[rowAfterKey(key, index, rows.length)];
+    const row = rows[Math.max(0, Math.min(rows.length - 1, index + step))];
     if (row === undefined) return false;
     open(row.id);
     // The list receives Enter. A narrow page shows the detail instead of the list.
@@ -161,18 +160,13 @@ function useListKeys(list: RefObject<HTMLElement | null>, followNewest: () => vo
     return true;
   };
   /** Other parts of the page handle these keys themselves. */
-  const inList = (action: (event: KeyboardEvent) => unknown) => (event: KeyboardEvent) =>
-    (event.target === document.body || event.target === list.current) && action(event);
-  const moveInList = inList(move);
+  const inList = (action: () => unknown) => (event: KeyboardEvent) =>
+    (event.target === document.body || event.target === list.current) && action();
   useKeys('list', {
-    j: move,
-    k: move,
-    ArrowDown: moveInList,
-    ArrowUp: moveInList,
-    PageDown: moveInList,
-    PageUp: moveInList,
-    Home: moveInList,
-    End: moveInList,
+    j: move(1),
+    k: move(-1),
+    ArrowDown: inList(move(1)),
+    ArrowUp: inList(move(-1)),
     Enter: inList(() => document.querySelector<HTMLElement>('#detail')?.focus()),
     n: followNewest,
     Escape: () => (route.peek().path[0] === undefined ? followNewest() : close()),

@@ -67,25 +67,6 @@ export function countNewer(rows: readonly Delivery[], last: Delivery | undefined
   return first === -1 ? rows.length : first;
 }
 
-/** Number of rows that Page Up and Page Down move by. */
-const PAGE = 15;
-
-/** Index of the row that each key moves to, without the list's limits. `current` is -1 if no row is open. */
-const MOVES: Readonly<Record<string, (current: number) => number>> = {
-  j: (current) => current + 1,
-  ArrowDown: (current) => current + 1,
-  k: (current) => current - 1,
-  ArrowUp: (current) => current - 1,
-  PageDown: (current) => current + PAGE,
-  PageUp: (current) => current - PAGE,
-  Home: () => 0,
-  End: () => Number.POSITIVE_INFINITY,
-};
-
-/** Index of the row that a key moves to. */
-export const rowAfterKey = (key: string, current: number, count: number) =>
-  Math.max(0, Math.min(count - 1, MOVES[key]?.(current) ?? current));
-
 /** `1 delivery`, `1,200 deliveries`. */
 export const deliveriesText = (count: number) =>
   `${count.toLocaleString('en')} ${count === 1 ? 'delivery' : 'deliveries'}`;

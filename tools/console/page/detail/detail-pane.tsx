@@ -9,7 +9,7 @@ import { Button, IconButton } from '../ui/button.tsx';
 import { Copy, shortId } from '../ui/copy.tsx';
 import { isNarrow } from '../ui/is-narrow.ts';
 import { Menu } from '../ui/menu.tsx';
-import { durationText, now, Time } from '../ui/time.tsx';
+import { now, Time } from '../ui/time.tsx';
 import { useKeys } from '../use-keys.tsx';
 import { Body } from './body.tsx';
 import { Effects } from './effects.tsx';
@@ -49,9 +49,9 @@ function Detail({ id, ...more }: DetailPaneProps) {
   // Reading the signal here renders the pane again when the stream brings a change.
   void rows.value;
   const row = deliveryOf(id);
-  const { value: detail, error, reload } = useDetail(id, row);
+  const { value: detail, error } = useDetail(id, row);
   const delivery = row ?? (detail && asShown(detail));
-  if (delivery !== undefined) return <Shown {...{ delivery, detail, error, reload, ...more }} key={id} />;
+  if (delivery !== undefined) return <Shown {...{ delivery, detail, error, ...more }} key={id} />;
   if (error === undefined) return <Loading />;
   return (
     <Empty title="Delivery not found">
@@ -73,15 +73,11 @@ interface ShownProps extends Omit<DetailPaneProps, 'id'> {
   delivery: Delivery;
   detail: DeliveryDetail | undefined;
   error: string | undefined;
-  reload: () => void;
 }
 
-function Shown({ delivery, detail, error, reload, onClose, onSent }: ShownProps) {
+function Shown({ delivery, detail, error, onClose, onSent }: ShownProps) {
   const { event, claimed } = delivery;
-  const { keys, primary, others, busy, copyCurl } = useActions(delivery, detail?.request.headers, {
-    reload,
-    onSent,
-  });
+  const { keys, primary, others, busy, copyCurl } = useActions(delivery, detail?.request.headers, onSent);
   useKeys('delivery', keys);
   const time = (iso: string) => iso;
   const clock = { now: detail?.settled === false ? now.value : Date.now(), time };
@@ -149,12 +145,10 @@ function Refusal({ detail: { mistakes = [] } }: { detail: DeliveryDetail }) {
 }
 
 function DeliveryFields({ delivery }: { delivery: Delivery }) {
-  const { id, eventId, shopId, receivedAt, latencyMs, attempts } = delivery;
+  const { id, eventId, shopId, receivedAt } = delivery;
   const fields = [
     ['Received', <Time key="" at={receivedAt} />],
     ['Shop', shopId === undefined ? '–' : <ShopLink key="" id={shopId} />],
-    ['Attempts', attempts],
-    ['Duration', latencyMs === undefined ? '–' : durationText(latencyMs)],
     ['Request', <Id key="" id={id} label="Copy the request id" />],
     ['Event id', eventId === undefined ? '–' : <Id key="" id={eventId} label="Copy the event id" />],
   ] as const;

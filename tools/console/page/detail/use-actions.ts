@@ -6,7 +6,6 @@ import { curlCommand } from '../editor/curl-command.ts';
 import { editBody } from '../editor/editor.tsx';
 import { redriveCommand } from '../needs-you/redrive.ts';
 import { changeUnderWay } from '../queues/queues-view.tsx';
-import { formatRoute } from '../route.ts';
 import { stack } from '../store.ts';
 import { withTimestamp } from '../text/format-json.ts';
 import { copyAndSay } from '../ui/copy.tsx';
@@ -19,19 +18,14 @@ const MAX_EDITED_LENGTH = 200_000;
 
 type Headers = DeliveryDetail['request']['headers'];
 
-interface ActionOptions {
-  readonly reload: () => void;
-  readonly onSent: (delivery: string) => void;
-}
-
 /** All actions for a delivery. The next thing that a person would do comes first. */
-export function useActions(delivery: Delivery, headers: Headers = [], { reload, onSent }: ActionOptions) {
+export function useActions(delivery: Delivery, headers: Headers = [], onSent: (delivery: string) => void) {
   const { id, event = '', state } = delivery;
   const { start, busy, refusal } = useRun();
   const runs = ({ command, ...item }: CommandItem): MenuItem => ({
     ...item,
     refusal: refusal ?? item.refusal,
-    onChoose: () => start([command]).then(reload),
+    onChoose: () => start([command]),
   });
   const changesBody = (
     label: string,
@@ -53,11 +47,6 @@ export function useActions(delivery: Delivery, headers: Headers = [], { reload, 
     ...changesBody('Edit and send', undefined, (text) => editBody(`Edit and send ${event}`, text)),
     keyHint: 'e',
   };
-  const copyLink: MenuItem = {
-    label: 'Copy link',
-    keyHint: 'l',
-    onChoose: () => copyAndSay(linkTo(id), 'Link copied.'),
-  };
   const copyCurl = () => copyAndSay(curlOf(id, headers), 'Copied as curl, with openssl to sign it.');
   // For a delivery that waits for a person, recovery comes first: sending the event again would add a duplicate.
   const [first = edit, ...more] = [
@@ -69,9 +58,9 @@ export function useActions(delivery: Delivery, headers: Headers = [], { reload, 
   const primary = state === 'invalid' && stack.local ? edit : main;
   return {
     copyCurl,
-    keys: { r: byKey(main), e: byKey(edit), c: copyCurl, l: copyLink.onChoose },
+    keys: { r: byKey(main), e: byKey(edit), c: copyCurl },
     primary,
-    others: [main, ...more, edit, copyLink].filter((action) => action !== primary),
+    others: [main, ...more, edit].filter((action) => action !== primary),
     busy,
   };
 }
@@ -79,9 +68,6 @@ export function useActions(delivery: Delivery, headers: Headers = [], { reload, 
 /** The action of a shortcut. A button shows why its action is refused; a shortcut needs a toast for that. */
 const byKey = ({ refusal, onChoose }: MenuItem) =>
   refusal === undefined ? onChoose : () => toastError(refusal);
-
-const linkTo = (id: string) =>
-  new URL(`/${formatRoute({ view: 'deliveries', path: [id] })}`, location.href).href;
 
 /** @returns undefined if the body cannot be sent or edited as text; a toast then says so */
 async function bodyText(id: string): Promise<string | undefined> {

@@ -5,7 +5,6 @@ import {
   counts,
   follow,
   newer,
-  rowAfterKey,
   shownRows,
   stop,
 } from '../../../console/page/deliveries/delivery-rows.ts';
@@ -127,19 +126,6 @@ describe('the list', () => {
     stop();
     receive([delivery('of-next')], 'next');
     expect([newer.value, shownIds()]).toEqual([0, ['of-next']]);
-  });
-
-  test.each([
-    { key: 'j', from: -1, to: 0 },
-    { key: 'ArrowDown', from: 39, to: 39 },
-    { key: 'k', from: -1, to: 0 },
-    { key: 'ArrowUp', from: 5, to: 4 },
-    { key: 'PageDown', from: 10, to: 25 },
-    { key: 'PageUp', from: 3, to: 0 },
-    { key: 'Home', from: 7, to: 0 },
-    { key: 'End', from: 7, to: 39 },
-  ])('moves from row $from to row $to with the key $key', ({ key, from, to }) => {
-    expect(rowAfterKey(key, from, 40)).toBe(to);
   });
 });
 
