@@ -42,14 +42,18 @@ export async function exportRecords(
   const { stack, signal, progress, printLine, width } = operation;
   const expired = await expiredPart(stack, filter);
   const candidates = new IdCandidates(filter.ids);
-  const counts = new Map<string, { records: number; readonly events: Set<string> }>();
+  /** Event ids by group. */
+  const counts = new Map<string, string[]>();
   let [found, missing] = [0, 0];
   const take = async (record: ArchiveRecord) => {
     if (!matches(filter, record) || !(await containsSearched(stack, filter, record))) return;
     candidates.add(record);
     found += 1;
     if (countBy !== undefined) {
-      count(counts, JSON.stringify(countBy.map((group) => GROUPS[group](record))), record);
+      const key = JSON.stringify(countBy.map((group) => GROUPS[group](record)));
+      const ids = counts.get(key) ?? [];
+      ids.push(record.eventId);
+      counts.set(key, ids);
       return;
     }
     const payload = payloads ? await payloadOf(stack, record.payloadKey) : {};
@@ -72,7 +76,7 @@ export async function exportRecords(
     const headings = [...countBy, 'records', 'events'];
     const rows = [...counts]
       .toSorted(([one], [other]) => one.localeCompare(other))
-      .map(([key, { records, events }]) => [...(JSON.parse(key) as string[]), records, events.size]);
+      .map(([key, ids]) => [...(JSON.parse(key) as string[]), ids.length, new Set(ids).size]);
     await write(csv ? [headings, ...rows].map(csvLine).join('') : countTable(headings, rows, width));
   }
   printLine(`${countBy ? 'Counted' : 'Exported'} ${records} of ${stack.title}.`);
@@ -81,17 +85,6 @@ export async function exportRecords(
   for (const line of await notesOnArchive(stack, filter)) printLine(line);
   for (const line of describeDamage(damaged)) printLine(line);
   return damaged.length === 0 && missing === 0;
-}
-
-function count(
-  counts: Map<string, { records: number; readonly events: Set<string> }>,
-  key: string,
-  { eventId }: ArchiveRecord,
-): void {
-  const known = counts.get(key) ?? { records: 0, events: new Set() };
-  counts.set(key, known);
-  known.records += 1;
-  known.events.add(eventId);
 }
 
 /** What an export may lack. */

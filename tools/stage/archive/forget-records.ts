@@ -73,31 +73,26 @@ export function redactor(
   };
 }
 
-type RedactedCounts = Record<Reason, number>;
+const isNamed = (reason: Reason) => reason === 'field' || reason === 'text';
 
-const noCounts = (): RedactedCounts => ({ field: 0, text: 0, expired: 0, overdue: 0 });
+/** Numbers of lines by what the command says of them. */
+export const countReasons = (reasons: readonly Reason[]) => ({
+  named: reasons.filter(isNamed).length,
+  inText: reasons.filter((reason) => reason === 'text').length,
+  expired: reasons.filter((reason) => !isNamed(reason)).length,
+});
 
-/** Finds the objects to rewrite, with the number of lines by reason. Leaves out damaged objects. */
+/** Finds the objects to rewrite, with the reason for each line. Leaves out damaged objects. */
 export async function searchRecords({ stack, signal, progress }: Operation, redact: Redact) {
-  const found: { readonly key: string; readonly counts: RedactedCounts }[] = [];
+  const found: { readonly key: string; readonly reasons: readonly Reason[] }[] = [];
   const reading = readArchive(stack, { events: 'every', signal, progress, doing: 'Searching' });
   for await (const { key, lines, damage } of reading) {
-    const counts = noCounts();
-    for (const line of lines) {
-      const reason = redact(line)?.reason;
-      if (reason !== undefined) counts[reason] += 1;
-    }
-    const isToRewrite = counts.field + counts.text + counts.overdue > 0;
-    if (isToRewrite && damage === undefined) found.push({ key, counts });
+    const reasons = lines.flatMap((line) => redact(line)?.reason ?? []);
+    const isToRewrite = reasons.some((reason) => reason !== 'expired');
+    if (isToRewrite && damage === undefined) found.push({ key, reasons });
   }
   return { found, damaged: reading.damaged, total: reading.total };
 }
-
-export const totalOf = (found: readonly { readonly counts: RedactedCounts }[]) =>
-  found.reduce((total, { counts }) => {
-    for (const reason of Object.keys(counts) as Reason[]) total[reason] += counts[reason];
-    return total;
-  }, noCounts());
 
 /** Takes payloads out of objects. `expired`: of other people, past their retention. */
 export async function rewriteObjects(
@@ -108,10 +103,10 @@ export async function rewriteObjects(
   const done = { objects: 0, records: 0, expired: 0 };
   for (const { key } of found) {
     if (signal.aborted) break;
-    const { field, text, expired, overdue } = await rewriteObject(stack, key, redact);
+    const { named, expired } = countReasons(await rewriteObject(stack, key, redact));
     done.objects += 1;
-    done.records += field + text;
-    done.expired += expired + overdue;
+    done.records += named;
+    done.expired += expired;
     progress.show({ doing: 'Rewriting', done: done.objects, total: found.length, unit: 'objects' });
   }
   progress.end();
@@ -120,29 +115,29 @@ export async function rewriteObjects(
 
 /**
  * Takes payloads out of an object. All other lines stay identical, and so does the order.
- * @returns the number of changed lines by reason; zeros if the object has expired
+ * @returns the reason for each changed line; none if the object has expired
  * @throws CommandError if the object is damaged. It then stays unchanged
  */
-async function rewriteObject(stack: Stage, key: string, redact: Redact): Promise<RedactedCounts> {
+async function rewriteObject(stack: Stage, key: string, redact: Redact): Promise<Reason[]> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    const counts = noCounts();
+    const reasons: Reason[] = [];
     const stored = await downloadObject(stack, key);
     const { lines, damage } = await linesOf(key, stored?.bytes);
     if (damage !== undefined) throw new CommandError(damage.message);
     const rewritten = lines.map((line) => {
       const redacted = redact(line);
-      if (redacted !== undefined) counts[redacted.reason] += 1;
+      if (redacted !== undefined) reasons.push(redacted.reason);
       return redacted?.line ?? line;
     });
-    if (stored === undefined || rewritten.every((line, index) => line === lines[index])) return counts;
+    if (stored === undefined || reasons.length === 0) return reasons;
     const { ContentType, ContentEncoding, Metadata, ETag: IfMatch } = stored;
     const object = { Bucket: stack.archiveBucket, Key: key, ContentType, ContentEncoding, Metadata };
     const Body = await promisify(gzip)(Buffer.concat(rewritten));
     try {
       await stack.s3.send(new PutObjectCommand({ ...object, Body, IfMatch }));
-      return counts;
+      return reasons;
     } catch (error) {
-      if (error instanceof NoSuchKey) return noCounts();
+      if (error instanceof NoSuchKey) return [];
       if (!(error instanceof S3ServiceException && CHANGED.has(error.name))) throw error;
     }
   }

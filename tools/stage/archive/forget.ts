@@ -9,7 +9,7 @@ import { deleteLogged } from '../queues/dlq-discard.ts';
 import { queueState } from '../queues/queue.ts';
 import type { Stage } from '../stage.ts';
 import { findItem, findMessages, findPayloads, leaveTombstone } from './forget-elsewhere.ts';
-import { redactor, rewriteObjects, searchRecords, totalOf } from './forget-records.ts';
+import { countReasons, redactor, rewriteObjects, searchRecords } from './forget-records.ts';
 import type { Person } from './mention.ts';
 import { countFailedObjects, describeDamage, keysUnder } from './read-archive.ts';
 import { archiveDays, lateness } from './retention.ts';
@@ -93,14 +93,11 @@ type Found = Awaited<ReturnType<typeof search>>;
 const linesOf = (...lines: readonly (string | false)[]) => lines.filter((line) => line !== false);
 
 function describeFound({ found, days, payloads, queryResults, items, messages }: Found): string[] {
-  const total = totalOf(found);
-  const records = total.field + total.text;
-  const objects = found.filter(({ counts }) => counts.field + counts.text > 0).length;
-  const expired = total.expired + total.overdue;
+  const { named, inText, expired } = countReasons(found.flatMap(({ reasons }) => reasons));
+  const objects = found.filter(({ reasons }) => countReasons(reasons).named > 0).length;
   return linesOf(
-    records > 0 &&
-      `To remove: the payloads of ${counted(records, 'record')} in ${counted(objects, 'object')}`,
-    total.text > 0 && `  ${total.text} of them are not events that we know, but have the id in their text`,
+    named > 0 && `To remove: the payloads of ${counted(named, 'record')} in ${counted(objects, 'object')}`,
+    inText > 0 && `  ${inText} of them are not events that we know, but have the id in their text`,
     expired > 0 && `To remove: ${counted(expired, 'payload')} of others, older than ${days} days`,
     payloads.size > 0 && `To delete: ${counted(payloads.size, 'object')} of the payload bucket`,
     queryResults.length > 0 &&

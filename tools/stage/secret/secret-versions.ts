@@ -80,7 +80,7 @@ const GO_BACK =
   'It makes the previous version current again. Then store the right secret: docs/secret-rotation.md.';
 
 /** What a person must know of the current version. Names no value. */
-export function describeCurrent(stage: Stage, { current, previous, until }: SecretVersions): SecretFinding {
+export function describeCurrent(stage: Stage, { current, previous }: SecretVersions): SecretFinding {
   const back = stage.command('back', 'secret');
   if (current === undefined) {
     const fix = `aws secretsmanager restore-secret --secret-id ${stage.output('WebhookSecretArn')}`;
@@ -97,8 +97,7 @@ export function describeCurrent(stage: Stage, { current, previous, until }: Secr
   }
   const seen = `readable, stored ${ago(current.createdAt)}`;
   if (current.doubt === undefined) return { state: 'ok', seen };
-  const advice =
-    hasPrevious && until > new Date() ? { why: `If it is a mistake: ${GO_BACK}`, fix: back } : {};
+  const advice = hasPrevious ? { why: `If it is a mistake: ${GO_BACK}`, fix: back } : {};
   return { state: 'warning', seen: `${seen}. ${current.doubt}`, ...advice };
 }
 

@@ -555,6 +555,16 @@ describe('advice is true when it is followed:', () => {
     expect(await accepted()).toEqual(['right', 'old']);
   });
 
+  test('a secret without a usable version is replaced by what is piped', async () => {
+    for (const unusable of [' ', '\t']) await put(unusable);
+    const [line = ''] = await runCheck('current version', operator.stack);
+    const [, command = ''] =
+      /\nopenssl rand -hex 32 \| (npx hookctl secret set --outputs \S+)$/.exec(line) ?? [];
+    const { code, stderr } = await project.spawn(['bash', '-c', `echo piped | ${command}`]).ended;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(await accepted()).toEqual(['piped']);
+  });
+
   test('a leaked secret is gone after it was replaced twice', async () => {
     await put('leaked');
     for (const next of ['first', '{"WEBHOOK_SECRET":"last"}']) await set(next, true);
