@@ -46,7 +46,7 @@ It is safe while the partner sends. Its events are real:
     const file = given ?? OUTPUTS_FILE;
     const { stackName, outputs } = target(file);
     if (given === undefined) {
-      const { localEnvironment } = await import('../stage/stage.ts');
+      const { localEnvironment } = await import('../stage/find-stage.ts');
       // The SDK would prefer a profile to the keys in the environment.
       delete process.env.AWS_PROFILE;
       Object.assign(process.env, localEnvironment(outputs));

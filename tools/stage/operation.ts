@@ -115,7 +115,7 @@ async function findStack({ stage, outputs, endpoint, url }: Where): Promise<Stag
     throw new UsageError('--endpoint is for --stage and --outputs');
   }
   // Loaded late, because the AWS clients load slowly and most wrong options can be rejected without them.
-  const stages = await import('./stage.ts');
+  const stages = await import('./find-stage.ts');
   if (url !== undefined) return stages.stageAt(new URL(url));
   const ofFile = outputs === undefined ? undefined : stages.findStackOfFile(outputs, endpoint);
   if (ofFile?.local || (stage ?? ofFile) === undefined) return ofFile ?? stages.findLocalStack();

@@ -7,9 +7,10 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { pairs } from 'local-aws/gateway';
+import { findStage } from '../../stage/find-stage.ts';
 import { CONSOLE_FILE, FUNCTIONS_FILE, OUTPUTS_FILE, Workspace } from '../../stage/local-folder.ts';
 import { currentSecret, postRecorded, postSigned } from '../../stage/signed-post.ts';
-import { findStage, type Stage } from '../../stage/stage.ts';
+import type { Stage } from '../../stage/stage.ts';
 
 /** @returns the host of a server that ends with the test */
 async function serve(listener: RequestListener) {

@@ -5,9 +5,10 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { type AwsEndpoint, startAwsEndpoint } from 'local-aws/endpoint';
 import { pascalCase } from '../../../../lambda/events/event-names.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
+import { findStackOfFile } from '../../../stage/find-stage.ts';
 import { type FunctionName, followLines, functionNames } from '../../../stage/history/follow-facts.ts';
 import { jsonOf } from '../../../stage/history/json.ts';
-import { findStackOfFile, type Stage } from '../../../stage/stage.ts';
+import type { Stage } from '../../../stage/stage.ts';
 import { Project } from '../../commands/project.ts';
 import { replied } from '../queues/support.ts';
 

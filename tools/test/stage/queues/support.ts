@@ -10,9 +10,10 @@ import {
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { Queues } from '../../../../test/support/queues.ts';
 import { startTestAws, type TestAws } from '../../../../test/support/test-aws.ts';
+import { findStackOfFile } from '../../../stage/find-stage.ts';
 import type { Operation } from '../../../stage/operation.ts';
 import { type WaitingQueue, waitingQueue } from '../../../stage/queues/queue.ts';
-import { findStackOfFile, type Stage } from '../../../stage/stage.ts';
+import type { Stage } from '../../../stage/stage.ts';
 import { CommandError } from '../../../terminal/command-error.ts';
 
 /** Starts AWS without consumers, and an operator, for the tests of a file or block. */
