@@ -1,21 +1,13 @@
 import { crc32 } from 'node:zlib';
-import {
-  CreateTableCommand,
-  DeleteItemCommand,
-  DescribeTableCommand,
-  DescribeTimeToLiveCommand,
-  PutItemCommand,
-  UpdateItemCommand,
-  UpdateTimeToLiveCommand,
-} from '@aws-sdk/client-dynamodb';
-import { CreateTopicCommand, PublishCommand } from '@aws-sdk/client-sns';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type AwsEndpoint, startAwsEndpoint } from '../../aws/endpoint.ts';
+import { Dynalite } from '../../aws/dynamodb/dynalite.ts';
 import { InjectedFaults } from '../../aws/faults.ts';
 import { arnOf } from '../../aws/services.ts';
-import type { ItemChange, PublishedNotification } from '../../observation.ts';
-import { addRole, clientsOf, ROLE, send, signedFor } from './support.ts';
+import { type AwsCaller, awsCaller } from '../../aws-caller.ts';
+import { guardedObserver, type ItemChange, type PublishedNotification } from '../../observation.ts';
+import { addRole, ROLE, send, signedFor } from './support.ts';
 
 const TableName = 'cast';
 
@@ -23,9 +15,9 @@ const faults = new InjectedFaults();
 const changes: ItemChange[] = [];
 const notifications: PublishedNotification[] = [];
 let endpoint: AwsEndpoint;
-let role: ReturnType<typeof clientsOf>;
-let operator: ReturnType<typeof clientsOf>;
-let TopicArn: string | undefined;
+let role: AwsCaller;
+let operator: AwsCaller;
+const TopicArn = arnOf('sns', 'chat');
 
 beforeAll(async () => {
   endpoint = await startAwsEndpoint({
@@ -37,17 +29,15 @@ beforeAll(async () => {
     },
   });
   addRole(endpoint);
-  role = clientsOf(endpoint, ROLE);
-  operator = clientsOf(endpoint);
-  await operator.dynamodb.send(
-    new CreateTableCommand({
-      TableName,
-      AttributeDefinitions: [{ AttributeName: 'girl_id', AttributeType: 'S' }],
-      KeySchema: [{ AttributeName: 'girl_id', KeyType: 'HASH' }],
-      BillingMode: 'PAY_PER_REQUEST',
-    }),
-  );
-  TopicArn = (await operator.sns.send(new CreateTopicCommand({ Name: 'chat' }))).TopicArn;
+  role = awsCaller(endpoint.url, ROLE);
+  operator = awsCaller(endpoint.url, 'operator');
+  await operator.json('dynamodb', 'CreateTable', {
+    TableName,
+    AttributeDefinitions: [{ AttributeName: 'girl_id', AttributeType: 'S' }],
+    KeySchema: [{ AttributeName: 'girl_id', KeyType: 'HASH' }],
+    BillingMode: 'PAY_PER_REQUEST',
+  });
+  await operator.form('sns', { Action: 'CreateTopic', Name: 'chat' });
 });
 afterAll(() => endpoint.close());
 afterEach(() => {
@@ -57,16 +47,18 @@ afterEach(() => {
 });
 
 const girl = (id: string, name?: string) => ({ girl_id: { S: id }, ...(name && { name: { S: name } }) });
-const put = (id: string, name: string) => new PutItemCommand({ TableName, Item: girl(id, name) });
+/** Writes to the table, as a role by default. */
+const write = (operation: string, input: object, as = role) =>
+  as.json('dynamodb', operation, { TableName, ...input });
+const put = (id: string, name: string, as = role) => write('PutItem', { Item: girl(id, name) }, as);
 const rename = (id: string, name: string) =>
-  new UpdateItemCommand({
-    TableName,
+  write('UpdateItem', {
     Key: girl(id),
     UpdateExpression: 'SET #name = :name',
     ExpressionAttributeNames: { '#name': 'name' },
     ExpressionAttributeValues: { ':name': { S: name } },
   });
-const remove = (id: string) => new DeleteItemCommand({ TableName, Key: girl(id) });
+const remove = (id: string, as = role) => write('DeleteItem', { Key: girl(id) }, as);
 
 test.each([
   { what: 'an answer', of: TableName, status: 200 },
@@ -80,64 +72,50 @@ test.each([
   expect(answer.headers['x-amz-crc32']).toBe(String(crc32(answer.body)));
 });
 
-describe('a table', () => {
-  test('is active at once, in the region of the stack', async () => {
-    const { Table } = await operator.dynamodb.send(new DescribeTableCommand({ TableName }));
-    expect(Table).toMatchObject({
-      TableStatus: 'ACTIVE',
-      TableArn: arnOf('dynamodb', 'table/cast'),
-    });
-  });
-
-  test('keeps its time-to-live setting', async () => {
-    const timeToLive = async (of = TableName) =>
-      (await operator.dynamodb.send(new DescribeTimeToLiveCommand({ TableName: of }))).TimeToLiveDescription;
-    expect(await timeToLive()).toEqual({ TimeToLiveStatus: 'DISABLED' });
-    const TimeToLiveSpecification = { AttributeName: 'expires_at', Enabled: true };
-    await operator.dynamodb.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
-    expect(await timeToLive()).toEqual({ TimeToLiveStatus: 'ENABLED', AttributeName: 'expires_at' });
-    await expect(timeToLive('none')).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
-  });
+test('a table is active at once, in the region of the stack, and keeps its time-to-live setting', async () => {
+  const TableArn = arnOf('dynamodb', 'table/cast');
+  expect(await write('DescribeTable', {})).toMatchObject({ Table: { TableStatus: 'ACTIVE', TableArn } });
+  const timeToLive = async (of = {}) => (await write('DescribeTimeToLive', of)).TimeToLiveDescription;
+  expect(await timeToLive()).toEqual({ TimeToLiveStatus: 'DISABLED' });
+  const TimeToLiveSpecification = { AttributeName: 'expires_at', Enabled: true };
+  await write('UpdateTimeToLive', { TimeToLiveSpecification });
+  expect(await timeToLive()).toEqual({ TimeToLiveStatus: 'ENABLED', AttributeName: 'expires_at' });
+  await expect(timeToLive({ TableName: 'none' })).rejects.toThrow('ResourceNotFoundException');
 });
 
 describe('a failed condition', () => {
-  const none = { TableName, ConditionExpression: 'attribute_not_exists(girl_id)' };
-  const all = { ...none, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const };
-  beforeAll(() => operator.dynamodb.send(put('taken', 'Aoi')));
+  const none = { ConditionExpression: 'attribute_not_exists(girl_id)' };
+  const all = { ...none, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' };
+  beforeAll(() => put('taken', 'Aoi', operator));
 
-  test.each([
-    {
-      what: 'put',
-      write: () => operator.dynamodb.send(new PutItemCommand({ ...all, Item: girl('taken') })),
-    },
-    {
-      what: 'deletion',
-      write: () => operator.dynamodb.send(new DeleteItemCommand({ ...all, Key: girl('taken') })),
-    },
-    {
-      what: 'update',
-      write: () =>
-        operator.dynamodb.send(
-          new UpdateItemCommand({ ...all, Key: girl('taken'), UpdateExpression: 'SET a = girl_id' }),
-        ),
-    },
-  ])('of a $what returns the existing item on request', async ({ write }) => {
-    await expect(write()).rejects.toMatchObject({
-      name: 'ConditionalCheckFailedException',
-      Item: girl('taken', 'Aoi'),
+  /** @returns the item in the error of a refused write */
+  async function itemOf(operation: string, input: object) {
+    const { body } = await send(endpoint, {
+      headers: { authorization: signedFor('dynamodb'), 'x-amz-target': `DynamoDB_20120810.${operation}` },
+      body: JSON.stringify({ TableName, ...input }),
     });
-  });
+    const { __type, Item } = JSON.parse(body.toString());
+    expect(__type).toMatch(/ConditionalCheckFailedException$/);
+    return Item;
+  }
 
+  const existing = girl('taken', 'Aoi');
   test.each([
+    { operation: 'PutItem', input: { ...all, Item: girl('taken') }, item: existing },
+    { operation: 'DeleteItem', input: { ...all, Key: girl('taken') }, item: existing },
     {
-      what: 'none is stored',
-      input: { ...all, ConditionExpression: 'attribute_exists(girl_id)' },
-      id: 'none',
+      operation: 'UpdateItem',
+      input: { ...all, Key: girl('taken'), UpdateExpression: 'SET a = girl_id' },
+      item: existing,
     },
-    { what: 'none was asked for', input: none, id: 'taken' },
-  ])('returns no item if $what', async ({ input, id }) => {
-    const write = operator.dynamodb.send(new PutItemCommand({ ...input, Item: girl(id) }));
-    await expect(write).rejects.toMatchObject({ name: 'ConditionalCheckFailedException', Item: undefined });
+    { operation: 'PutItem', input: { ...none, Item: girl('taken') }, item: undefined },
+    {
+      operation: 'PutItem',
+      input: { ...all, ConditionExpression: 'attribute_exists(girl_id)', Item: girl('none') },
+      item: undefined,
+    },
+  ])('of $operation has the existing item on request: $input', async ({ operation, input, item }) => {
+    expect(await itemOf(operation, input)).toEqual(item);
   });
 });
 
@@ -152,10 +130,10 @@ describe('a change of an item is reported', () => {
   });
 
   test('with the item before and after each write of a role', async () => {
-    await role.dynamodb.send(put('g1', 'Aoi'));
-    await role.dynamodb.send(rename('g1', 'Rin'));
-    await role.dynamodb.send(put('g1', 'Yui'));
-    await role.dynamodb.send(remove('g1'));
+    await put('g1', 'Aoi');
+    await rename('g1', 'Rin');
+    await put('g1', 'Yui');
+    await remove('g1');
     expect(changes).toEqual([
       changeOf('g1', undefined, 'Aoi'),
       changeOf('g1', 'Aoi', 'Rin'),
@@ -165,62 +143,47 @@ describe('a change of an item is reported', () => {
   });
 
   test('not if a write does not change the item, nor for an operator', async () => {
-    await operator.dynamodb.send(put('g2', 'Aoi'));
-    await role.dynamodb.send(put('g2', 'Aoi'));
-    await role.dynamodb.send(remove('none'));
-    await operator.dynamodb.send(remove('g2'));
+    await put('g2', 'Aoi', operator);
+    await put('g2', 'Aoi');
+    await remove('none');
+    await remove('g2', operator);
     expect(changes).toEqual([]);
   });
 
   test('not if the write is refused, and waiting writes are carried out', async () => {
-    await operator.dynamodb.send(put('g3', 'Aoi'));
-    const refused = new PutItemCommand({
-      TableName,
-      Item: girl('g3', 'Rin'),
-      ConditionExpression: 'attribute_not_exists(girl_id)',
-      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-    });
-    const [failed, , written] = await Promise.allSettled([
-      role.dynamodb.send(refused),
-      role.dynamodb.send(refused),
-      role.dynamodb.send(put('g3', 'Yui')),
-    ]);
-    expect(failed).toMatchObject({
-      reason: { name: 'ConditionalCheckFailedException', Item: { girl_id: { S: 'g3' } } },
-    });
-    expect(written).toMatchObject({ status: 'fulfilled' });
+    await put('g3', 'Aoi', operator);
+    const refuse = () =>
+      write('PutItem', {
+        Item: girl('g3', 'Rin'),
+        ConditionExpression: 'attribute_not_exists(girl_id)',
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      });
+    const results = await Promise.allSettled([refuse(), refuse(), put('g3', 'Yui')]);
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
     expect(changes).toEqual([changeOf('g3', 'Aoi', 'Yui')]);
   });
 
   test.each([
-    {
-      what: 'of a table that does not exist',
-      input: { TableName: 'none', Item: girl('g4') },
-      name: 'ResourceNotFoundException',
-    },
-    {
-      what: 'without a key',
-      input: { TableName, Item: { name: { S: 'Aoi' } } },
-      name: 'ValidationException',
-    },
-    { what: 'with an empty key', input: { TableName, Item: girl('') }, name: 'ValidationException' },
+    { what: 'of no table', input: { TableName: 'none', Item: girl('g4') }, name: 'ResourceNotFoundException' },
+    { what: 'without a key', input: { Item: { name: { S: 'Aoi' } } }, name: 'ValidationException' },
+    { what: 'with an empty key', input: { Item: girl('') }, name: 'ValidationException' },
   ])('not for an item $what, which is refused as without an observer', async ({ input, name }) => {
-    await expect(role.dynamodb.send(new PutItemCommand(input))).rejects.toMatchObject({ name });
+    await expect(write('PutItem', input)).rejects.toThrow(name);
     expect(changes).toEqual([]);
   });
 
   test('even if the answer to the write is lost', async () => {
     faults.inject({ service: 'dynamodb', kind: 'response-lost' });
-    await expect(role.dynamodb.send(put('g6', 'Aoi'))).rejects.toThrow();
+    await expect(put('g6', 'Aoi')).rejects.toThrow();
     expect(changes).toEqual([changeOf('g6', undefined, 'Aoi')]);
   });
 
   const keys = ['busy-1', 'busy-2'] as const;
-  const write = fc.tuple(
+  const anyWrite = fc.tuple(
     fc.constantFrom<(id: string, name: string) => Promise<unknown>>(
-      (id, name) => role.dynamodb.send(put(id, name)),
-      (id, name) => role.dynamodb.send(rename(id, name)),
-      (id) => role.dynamodb.send(remove(id)),
+      (id, name) => put(id, name),
+      rename,
+      (id) => remove(id),
     ),
     fc.constantFrom(...keys),
     fc.constantFrom('Aoi', 'Rin', 'Yui'),
@@ -229,7 +192,7 @@ describe('a change of an item is reported', () => {
   test('with the item as the previous change left it, for any number of writes at once', async () => {
     const last = new Map<string, unknown>();
     await fc.assert(
-      fc.asyncProperty(fc.array(write, { minLength: 5, maxLength: 40 }), async (together) => {
+      fc.asyncProperty(fc.array(anyWrite, { minLength: 5, maxLength: 40 }), async (together) => {
         changes.length = 0;
         await Promise.all(together.map(([carryOut, id, name]) => carryOut(id, name)));
         for (const { key, before, after } of changes) {
@@ -246,16 +209,23 @@ describe('a change of an item is reported', () => {
 });
 
 describe('a notification is reported', () => {
-  const publish = (input: object = {}) => new PublishCommand({ TopicArn, Message: 'A review', ...input });
-  const attribute = (StringValue: string) => ({ DataType: 'String', StringValue });
+  const publish = (fields: Record<string, string> = {}, as = role) =>
+    as.form('sns', { Action: 'Publish', TopicArn, Message: 'A review', ...fields });
 
   test('with subject, text and attributes', async () => {
-    const MessageAttributes = {
-      eventId: attribute('evt-1'),
-      binary: { DataType: 'Binary', BinaryValue: Buffer.of(1) },
-      event: attribute('review.posted'),
-    };
-    await role.sns.send(publish({ Subject: 'New review', MessageAttributes }));
+    const attributes = [
+      ['eventId', 'String', 'StringValue', 'evt-1'],
+      ['binary', 'Binary', 'BinaryValue', 'AQ=='],
+      ['event', 'String', 'StringValue', 'review.posted'],
+    ].flatMap(([name = '', type = '', field, value = ''], index) => {
+      const entry = `MessageAttributes.entry.${index + 1}`;
+      return [
+        [`${entry}.Name`, name],
+        [`${entry}.Value.DataType`, type],
+        [`${entry}.Value.${field}`, value],
+      ];
+    });
+    await publish({ Subject: 'New review', ...Object.fromEntries(attributes) });
     expect(notifications).toStrictEqual([
       {
         topicArn: TopicArn,
@@ -269,21 +239,45 @@ describe('a notification is reported', () => {
 
   test('with the text for each protocol', async () => {
     const texts = { default: '{"version":1}', email: 'A review 😀\n' };
-    const Message = JSON.stringify({ ...texts, other: 1 });
-    await role.sns.send(publish({ MessageStructure: 'json', Message }));
-    expect(notifications).toMatchObject([{ subject: '', attributes: {} }]);
-    expect(notifications[0]?.texts).toEqual(texts);
+    await publish({ MessageStructure: 'json', Message: JSON.stringify({ ...texts, other: 1 }) });
+    expect(notifications).toMatchObject([{ subject: '', texts, attributes: {} }]);
   });
 
   test('not for an operator, nor if it is refused', async () => {
-    await operator.sns.send(publish());
-    await expect(role.sns.send(publish({ TopicArn: `${TopicArn}-not` }))).rejects.toThrow();
+    await publish({}, operator);
+    await expect(publish({ TopicArn: `${TopicArn}-not` })).rejects.toThrow();
     expect(notifications).toEqual([]);
   });
 
   test('even if the answer is lost', async () => {
     faults.inject({ service: 'sns', kind: 'response-lost' });
-    await expect(role.sns.send(publish())).rejects.toThrow();
+    await expect(publish()).rejects.toThrow();
     expect(notifications).toMatchObject([{ texts: { default: 'A review' } }]);
   });
+});
+
+test('an observer that fails is reported, and disturbs nothing', () => {
+  const problems: string[] = [];
+  const fail = () => {
+    throw new RangeError('Too much\nof it');
+  };
+  const observer = guardedObserver(
+    { onExchange: fail, onItemChange: fail, onNotification: fail },
+    (problem) => problems.push(problem),
+  );
+  observer.onItemChange({ table: 'table', key: {}, before: undefined, after: undefined, at: new Date() });
+  expect(problems).toEqual(['The observer of items failed: RangeError: Too much']);
+});
+
+test('an internal error of dynalite is an answer, also to later calls, and the process goes on', async () => {
+  const dynalite = new Dynalite();
+  // The endpoint refuses this request before dynalite, because `S` must be a text.
+  const broken = () => dynalite.call('GetItem', { TableName: 'cast', Key: { S: null } });
+  const answer = { code: 'InternalServerError', message: expect.stringContaining('the tables are lost') };
+  await expect(Promise.allSettled([broken(), dynalite.call('ListTables', {})])).resolves.toMatchObject([
+    { reason: answer },
+    {},
+  ]);
+  await expect(dynalite.call('ListTables', {})).rejects.toMatchObject(answer);
+  await dynalite.close();
 });

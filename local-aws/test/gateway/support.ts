@@ -1,4 +1,5 @@
 import { afterEach } from '@jest/globals';
+import type { InvocationResult } from '../../functions/invocation.ts';
 import { type HttpRequest, type HttpResponse, pairs, splitTarget } from '../../gateway/http-message.ts';
 import { type Api, type GatewayOptions, type RunningGateway, startGateway } from '../../gateway/server.ts';
 
@@ -22,15 +23,15 @@ export async function serve(api: Api, options: Partial<GatewayOptions> = {}): Pr
   return gateway;
 }
 
-export const postTo = (
-  url: string,
-  body?: string | Buffer<ArrayBuffer>,
-  headers: Record<string, string> = {},
-) => fetch(url, { method: 'POST', headers, ...(body !== undefined && { body }) });
+export const postTo = (url: string, body: string) => fetch(url, { method: 'POST', body });
 
 /** A request in the form in which the gateway passes it to an API. */
-export const received = (target: string, rawHeaders: readonly string[] = []): HttpRequest => ({
-  method: 'POST',
+export const received = (
+  target: string,
+  rawHeaders: readonly string[] = [],
+  method = 'POST',
+): HttpRequest => ({
+  method,
   ...splitTarget(target),
   httpVersion: '1.1',
   headers: pairs(rawHeaders),
@@ -39,5 +40,37 @@ export const received = (target: string, rawHeaders: readonly string[] = []): Ht
   receivedAt: new Date('2020-03-02T19:03:58.390Z'),
 });
 
+/**
+ * Asks an API without HTTP.
+ * @param target method and path. @param body undefined if it is too large
+ */
+export async function ask(
+  api: Api,
+  target: string,
+  { body = Buffer.alloc(0), headers = [] }: { body?: Buffer | undefined; headers?: readonly string[] } = {},
+  isTooLarge = false,
+) {
+  const [method, path = ''] = target.split(' ');
+  const readBody = async () => (isTooLarge ? undefined : body);
+  const { response, ...rest } = await api.answer(received(path, headers, method), readBody);
+  return { ...rest, status: response.status, headers: response.headers, text: response.body.toString() };
+}
+
 export const withText = (response: HttpResponse | undefined) =>
   response && { ...response, body: response.body.toString() };
+
+export const FUNCTION_ERROR: InvocationResult = { ok: false, errorType: 'Error', errorMessage: 'no table' };
+
+/** Results of a handler that neither payload format accepts. */
+export const MALFORMED: readonly unknown[] = [
+  { statusCode: '200' },
+  { statusCode: 100 },
+  { statusCode: 200.5 },
+  { statusCode: null },
+  { statusCode: 200, body: { queued: true } },
+  { statusCode: 200, isBase64Encoded: 'no' },
+  { statusCode: 200, headers: ['a'] },
+  { statusCode: 200, headers: { a: [{}] } },
+  { statusCode: 200, headers: { a: '1\r\nb: 2' } },
+  { statusCode: 200, headers: { 'a b': '1' } },
+];
