@@ -117,91 +117,69 @@ describe('input and output', () => {
     expect(texts(lines, 'stdout')).toEqual(['loading']);
   });
 
-  test.each([
-    { given: 'one message', records: 1, subject: { event: 'shop.updated', eventId: 'event-1' } },
-    { given: 'two messages', records: 2, subject: { event: 'shop.updated', messages: 2 } },
-  ])(
-    'a function error for $given is logged like in Lambda, which names them',
-    async ({ records, subject }) => {
-      const { local, lines } = start({ handler: 'index.throws' });
-      const Records = Array.from({ length: records }, (_, index) => ({
-        messageId: `message-${index}`,
-        eventSource: 'aws:sqs',
-        attributes: { ApproximateReceiveCount: '2' },
-        messageAttributes: {
-          event: { stringValue: 'shop.updated' },
-          eventId: { stringValue: `event-${index + 1}` },
-          requestId: { stringValue: `request-${index}` },
-        },
-      }));
-      const { requestId, ...result } = await local.invoke({ Records });
-      const stackTrace = expect.arrayContaining([expect.stringContaining('fixtures/index.mjs')]);
-      expect(result).toMatchObject({ trace: stackTrace });
-      const line = lines.find(({ crash }) => crash !== undefined);
-      expect(line).toMatchObject({ functionName: 'shop-updated', requestId, stream: 'stderr' });
-      expect(JSON.parse(line?.text ?? '')).toEqual({
-        timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
-        level: 'ERROR',
-        service: 'shop-updated',
-        requestId,
-        ...subject,
-        message: { errorType: 'RangeError', errorMessage: 'shop 7 is out of range', stackTrace },
-      });
-      expect(line?.crash).toEqual({
-        invocationId: requestId,
-        error: 'RangeError',
-        messages: Array.from({ length: records }, (_, index) => ({
-          messageId: `message-${index}`,
-          attempt: 2,
-          attributes: {
-            event: 'shop.updated',
-            eventId: `event-${index + 1}`,
-            requestId: `request-${index}`,
-          },
-        })),
-      });
-    },
-  );
+  test('a function error is logged like in Lambda, with what its messages have in common', async () => {
+    const { local, lines } = start({ handler: 'index.throws' });
+    const Records = ['event-1', 'event-2'].map((eventId) => ({
+      messageId: `message of ${eventId}`,
+      eventSource: 'aws:sqs',
+      attributes: { ApproximateReceiveCount: '2' },
+      messageAttributes: { event: { stringValue: 'shop.updated' }, eventId: { stringValue: eventId } },
+    }));
+    const { requestId } = await local.invoke({ Records });
+    const line = lines.find(({ crash }) => crash !== undefined);
+    expect(line).toMatchObject({ functionName: 'shop-updated', requestId, stream: 'stderr' });
+    expect(JSON.parse(line?.text ?? '')).toEqual({
+      timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+      level: 'ERROR',
+      service: 'shop-updated',
+      requestId,
+      event: 'shop.updated',
+      messages: 2,
+      message: {
+        errorType: 'RangeError',
+        errorMessage: 'shop 7 is out of range',
+        stackTrace: expect.arrayContaining([expect.stringContaining('fixtures/index.mjs')]),
+      },
+    });
+    expect(line?.crash).toEqual({
+      invocationId: requestId,
+      error: 'RangeError',
+      messages: ['event-1', 'event-2'].map((eventId) => ({
+        messageId: `message of ${eventId}`,
+        attempt: 2,
+        attributes: { event: 'shop.updated', eventId },
+      })),
+    });
+  });
 });
 
-describe('the variables', () => {
-  test('are those of Lambda and the template, not of the surrounding process', async () => {
-    process.env.ONLY_IN_THE_PARENT = 'secret';
-    cleanUps.push(async () => {
-      delete process.env.ONLY_IN_THE_PARENT;
-    });
-    const { local } = start({
-      handler: 'index.variables',
-      environment: {
-        TABLE_NAME: 'cast',
-        TZ: 'Asia/Tokyo',
-        AWS_ACCESS_KEY_ID: 'not-the-role',
-        AWS_ENDPOINT_URL: 'https://x',
-      },
-    });
-    const result = await local.invoke({});
-    expect(result).toMatchObject({
-      ok: true,
-      payload: {
-        TABLE_NAME: 'cast',
-        TZ: 'Asia/Tokyo',
-        AWS_ACCESS_KEY_ID: 'AKIALOCAL',
-        AWS_SECRET_ACCESS_KEY: 'local-key',
-        AWS_REGION: 'us-east-1',
-        AWS_DEFAULT_REGION: 'us-east-1',
-        AWS_ENDPOINT_URL: 'http://localhost:4566',
-        AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
-        AWS_LAMBDA_FUNCTION_NAME: 'shop-updated',
-        AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
-        AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '128',
-        AWS_LAMBDA_LOG_GROUP_NAME: '/aws/lambda/shop-updated',
-        LAMBDA_TASK_ROOT: fixtures,
-        _HANDLER: 'index.variables',
-      },
-    });
-    expect(result).not.toHaveProperty('payload.ONLY_IN_THE_PARENT');
-    expect(result).not.toHaveProperty('payload.AWS_SESSION_TOKEN');
+test('the variables are those of Lambda and the template, not of the surrounding process', async () => {
+  process.env.ONLY_IN_THE_PARENT = 'secret';
+  cleanUps.push(async () => {
+    delete process.env.ONLY_IN_THE_PARENT;
   });
+  const ofTemplate = { TABLE_NAME: 'cast', TZ: 'Asia/Tokyo' };
+  const reserved = { AWS_ACCESS_KEY_ID: 'not-the-role', AWS_ENDPOINT_URL: 'https://x' };
+  const { local } = start({ handler: 'index.variables', environment: { ...ofTemplate, ...reserved } });
+  const result = await local.invoke({});
+  expect(result).toMatchObject({
+    payload: {
+      ...ofTemplate,
+      AWS_ACCESS_KEY_ID: 'AKIALOCAL',
+      AWS_SECRET_ACCESS_KEY: 'local-key',
+      AWS_REGION: 'us-east-1',
+      AWS_ENDPOINT_URL: 'http://localhost:4566',
+      AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
+      AWS_LAMBDA_FUNCTION_NAME: 'shop-updated',
+      AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '128',
+      AWS_LAMBDA_LOG_GROUP_NAME: '/aws/lambda/shop-updated',
+      LAMBDA_TASK_ROOT: fixtures,
+      _HANDLER: 'index.variables',
+    },
+  });
+  for (const name of ['ONLY_IN_THE_PARENT', 'AWS_SESSION_TOKEN']) {
+    expect(result).not.toHaveProperty(`payload.${name}`);
+  }
 });
 
 describe('concurrency', () => {
@@ -350,33 +328,18 @@ describe('an environment that dies', () => {
     await local.warmUp();
     const killed = local.killDuringNext(200);
     const { durationMilliseconds, ...result } = await local.invoke({ sleepMilliseconds: 60_000 });
-    expect(result).toMatchObject({
-      ok: false,
-      errorType: 'Runtime.ExitError',
-      errorMessage: expect.stringContaining('signal: killed'),
-    });
+    expect(result).toMatchObject({ errorMessage: expect.stringContaining('signal: killed') });
     expect(durationMilliseconds).toBeGreaterThanOrEqual(195);
-    expect(durationMilliseconds).toBeLessThan(30_000);
     expect(await killed).toBe(true);
     expect(await local.invoke({ sleepMilliseconds: 400 })).toMatchObject({ ok: true });
   });
 
-  test('by killDuringNext() survives, and reports it, if the invocation ends before', async () => {
+  test('by killDuringNext() survives, and reports it, if the invocation ends or the function is closed', async () => {
     const { local } = start({ handler: 'index.identify' });
-    const killed = local.killDuringNext(300);
+    const survived = [local.killDuringNext(300), local.killDuringNext(0)];
     expect(await local.invoke({})).toMatchObject({ ok: true });
-    expect(await killed).toBe(false);
-    expect(await local.invoke({ sleepMilliseconds: 600 })).toMatchObject({
-      ok: true,
-      payload: { invocations: 2 },
-    });
-  });
-
-  test('by killDuringNext() survives if the function is closed before', async () => {
-    const { local } = start({ handler: 'index.identify' });
-    const killed = local.killDuringNext(0);
     await local.close();
-    expect(await killed).toBe(false);
+    expect(await Promise.all(survived)).toEqual([false, false]);
   });
 
   test('a closed function fails running, waiting and later invocations', async () => {
@@ -393,36 +356,18 @@ describe('an environment that dies', () => {
 
 describe('loading the code', () => {
   test.each([
-    { handler: 'missing.handler', errorType: 'Runtime.ImportModuleError' },
-    { handler: 'index.missing', errorType: 'Runtime.HandlerNotFound' },
-    { handler: 'index.notAFunction', errorType: 'Runtime.HandlerNotFound' },
-    { handler: 'index.takesCallback', errorType: 'Runtime.CallbackHandlerDeprecated' },
-    { handler: 'index', errorType: 'Runtime.MalformedHandlerName' },
-  ])('fails for the handler $handler', async ({ handler, errorType }) => {
-    const { local } = start({ handler });
-    expect(await local.invoke({})).toMatchObject({ ok: false, errorType });
-  });
-
-  test.each([
-    {
-      code: "import 'not-installed-anywhere';",
-      errorType: 'Runtime.ImportModuleError',
-      message: 'not-installed-anywhere',
-    },
-    {
-      code: 'export const handler = async () => {',
-      errorType: 'Runtime.UserCodeSyntaxError',
-      message: 'SyntaxError',
-    },
-    {
-      code: "throw new TypeError('TABLE_NAME is not set');",
-      errorType: 'TypeError',
-      message: 'TABLE_NAME is not set',
-    },
+    { handler: 'missing.handler', errorType: 'Runtime.ImportModuleError', message: "Cannot find module 'missing'" },
+    { handler: 'index.missing', errorType: 'Runtime.HandlerNotFound', message: 'the module exports: ' },
+    { handler: 'index.notAFunction', errorType: 'Runtime.HandlerNotFound', message: 'is not a function' },
+    { handler: 'index.takesCallback', errorType: 'Runtime.CallbackHandlerDeprecated', message: 'make it async' },
+    { handler: 'index', errorType: 'Runtime.MalformedHandlerName', message: "Bad handler: 'index'" },
+    { code: "import 'nowhere';", errorType: 'Runtime.ImportModuleError', message: 'nowhere' },
+    { code: 'export const handler = {', errorType: 'Runtime.UserCodeSyntaxError', message: 'SyntaxError' },
+    { code: "throw new TypeError('No TABLE');", errorType: 'TypeError', message: 'No TABLE' },
     { code: 'process.exit(1);', errorType: 'Runtime.ExitError', message: 'exit status 1' },
-  ])('fails each invocation for $code', async ({ code, errorType, message }) => {
-    const codeDirectory = await folderWith({ 'index.mjs': code });
-    const { local } = start({ handler: 'index.handler', codeDirectory });
+  ])('fails each invocation of $handler $code', async ({ handler = 'index.handler', code, errorType, message }) => {
+    const codeDirectory = code === undefined ? fixtures : await folderWith({ 'index.mjs': code });
+    const { local } = start({ handler, codeDirectory });
     const expected = { ok: false, errorType, errorMessage: expect.stringContaining(message) };
     expect(await local.invoke({})).toMatchObject(expected);
     expect(await Promise.all([local.invoke({}), local.invoke({})])).toMatchObject([expected, expected]);
@@ -446,20 +391,18 @@ describe('loading the code', () => {
   });
 });
 
-describe('the log', () => {
-  test('has every line of an invocation, with its request id, before the result', async () => {
-    const { local, lines } = start({ handler: 'index.logs' });
-    await local.warmUp();
-    lines.length = 0;
-    const { requestId } = await local.invoke({});
-    const functionName = 'shop-updated';
-    expect(lines).toEqual([
-      { functionName, requestId, stream: 'stdout', text: 'first' },
-      { functionName, requestId, stream: 'stdout', text: 'second' },
-      { functionName, requestId, stream: 'stderr', text: 'to stderr 7' },
-      { functionName, requestId, stream: 'stdout', text: 'é without line end' },
-    ]);
-  });
+test('the log has every line of an invocation, with its request id, before the result', async () => {
+  const { local, lines } = start({ handler: 'index.logs' });
+  await local.warmUp();
+  lines.length = 0;
+  const { requestId } = await local.invoke({});
+  const functionName = 'shop-updated';
+  expect(lines).toEqual([
+    { functionName, requestId, stream: 'stdout', text: 'first' },
+    { functionName, requestId, stream: 'stdout', text: 'second' },
+    { functionName, requestId, stream: 'stderr', text: 'to stderr 7' },
+    { functionName, requestId, stream: 'stdout', text: 'é without line end' },
+  ]);
 });
 
 describe('a function in a debugger', () => {
