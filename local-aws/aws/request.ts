@@ -32,19 +32,14 @@ interface Credential {
 }
 
 /**
- * Reads the SigV4 credential scope from the Authorization header, or from the query string of a presigned URL. The
- * signature and the region are not checked: any secret key is accepted, and every region is the same stack.
+ * Reads the SigV4 credential scope. The signature and the region are not checked: any secret key is accepted, and every
+ * region is the same stack.
  */
-export function credentialOf({ url, headers }: AwsHttpRequest): Credential | undefined {
-  const query = url.includes('?') ? queryOf(url) : undefined;
-  const scope =
-    /^AWS4-HMAC-SHA256\s.*?Credential=([^,\s]+)/.exec(headers.authorization ?? '')?.[1] ??
-    query?.get('X-Amz-Credential');
-  const [accessKeyId, , region, service, terminator] = scope?.split('/') ?? [];
+export function credentialOf({ headers }: AwsHttpRequest): Credential | undefined {
+  const [, scope = ''] = /^AWS4-HMAC-SHA256\s.*?Credential=([^,\s]+)/.exec(headers.authorization ?? '') ?? [];
+  const [accessKeyId, , region, service, terminator] = scope.split('/');
   if (accessKeyId && region && service && terminator === 'aws4_request') return { accessKeyId, service };
-  // `aws s3 presign` still uses signature version 2.
-  const presigningKey = query?.get('AWSAccessKeyId');
-  return presigningKey ? { accessKeyId: presigningKey, service: 's3' } : undefined;
+  return undefined;
 }
 
 /**

@@ -34,17 +34,11 @@ function ref(name: string, references: References): unknown {
   return name === 'AWS::NoValue' ? NO_VALUE : known(references.ref(name), `Ref ${name}`);
 }
 
-function getAtt(resource: string, attribute: string, references: References): string {
-  return known(references.attribute(resource, attribute), `Fn::GetAtt ${resource}.${attribute}`);
-}
-
 function call(name: string, argument: unknown, references: References): unknown {
   switch (name) {
     case 'Fn::GetAtt': {
-      const [resource = '', attribute = ''] = Array.isArray(argument)
-        ? argument.map(String)
-        : String(argument).split(/\.(.*)/s);
-      return getAtt(resource, attribute, references);
+      const [resource, attribute] = argument as [string, string];
+      return known(references.attribute(resource, attribute), `Fn::GetAtt ${resource}.${attribute}`);
     }
     case 'Fn::Join': {
       const [separator, items] = evaluate(argument, references) as [string, string[]];
@@ -65,17 +59,12 @@ function call(name: string, argument: unknown, references: References): unknown 
   }
 }
 
+/** CDK writes only the form with names of parameters and resources. */
 function substitute(argument: unknown, references: References): string {
-  const [text, variables] = (Array.isArray(argument) ? argument : [argument, {}]) as [
-    string,
-    Record<string, unknown>,
-  ];
-  return text.replace(/\$\{(!?)([^}]+)\}/g, (_, literal: string, name: string) => {
-    if (literal) return `\${${name}}`;
-    if (Object.hasOwn(variables, name)) return String(evaluate(variables[name], references));
-    const [resource = '', attribute] = name.split(/\.(.*)/s);
-    return attribute ? getAtt(resource, attribute, references) : String(ref(name, references));
-  });
+  if (typeof argument !== 'string' || /\$\{[^}]*[.!]/.test(argument)) {
+    throw new Error(`The local stack does not know this form of Fn::Sub: ${JSON.stringify(argument)}`);
+  }
+  return argument.replace(/\$\{([^}]+)\}/g, (_, name: string) => String(ref(name, references)));
 }
 
 function known(value: string | undefined, what: string): string {
