@@ -7,7 +7,7 @@ import type { DeployedFunction, FunctionOptions } from './deployed-functions.ts'
 import { deployStack } from './deployed-stack.ts';
 import type { FunctionError } from './functions/invocation.ts';
 import { type RequestSummary, startGateway } from './gateway/server.ts';
-import { guardedObserver, type InspectedMessage, type StackObserver } from './observation.ts';
+import type { InspectedMessage, StackObserver } from './observation.ts';
 
 /**
  * Percentage by which each V8 heap may grow beyond its used size before garbage is collected. With the
@@ -89,9 +89,8 @@ export interface LocalStack {
  */
 export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
-  const { browserUrl, publicHosts = [], onStep = () => {}, onProblem = () => {} } = options;
+  const { browserUrl, observer, publicHosts = [], onStep = () => {}, onProblem = () => {} } = options;
   const faults = options.faults ?? new InjectedFaults();
-  const observer = options.observer && guardedObserver(options.observer, onProblem);
   const closers: (() => Promise<unknown>)[] = [];
   const close = async () => {
     for (const end of closers.splice(0).reverse()) await end();

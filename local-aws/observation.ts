@@ -1,6 +1,6 @@
 import type { Header } from './gateway/http-message.ts';
 
-/** Callbacks for what happens in a local stack. An error of a callback is reported as a problem of the stack. */
+/** Callbacks for what happens in a local stack. They must not throw. */
 export interface StackObserver {
   /** Called after an answer, whether from a function or from the API itself. */
   onExchange(exchange: Exchange): void;
@@ -59,31 +59,4 @@ export interface InspectedMessage {
   readonly sentAt: Date;
   readonly receives: number;
   readonly attributes: Readonly<Record<string, string>>;
-}
-
-/**
- * Wraps an observer so that it never throws: an error is reported, and the stack continues.
- * @param onProblem called with the error, in one line
- */
-export function guardedObserver(
-  observer: StackObserver,
-  onProblem: (message: string) => void,
-): StackObserver {
-  function guarded<Observed>(
-    what: string,
-    observe: (observed: Observed) => void,
-  ): (observed: Observed) => void {
-    return (observed) => {
-      try {
-        observe(observed);
-      } catch (error) {
-        onProblem(`The observer of ${what} failed: ${String(error).split('\n')[0]}`);
-      }
-    };
-  }
-  return {
-    onExchange: guarded('requests', (exchange) => observer.onExchange(exchange)),
-    onItemChange: guarded('items', (change) => observer.onItemChange(change)),
-    onNotification: guarded('notifications', (notification) => observer.onNotification(notification)),
-  };
 }

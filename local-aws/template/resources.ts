@@ -22,36 +22,14 @@ export interface StackLocation {
 }
 
 /** Types with no part in the local stack: what they add exists in AWS only. */
-const WITHOUT_LOCAL_PART = new Set([
-  'AWS::ApiGateway::Account',
-  'AWS::ApiGateway::BasePathMapping',
-  'AWS::ApiGateway::Deployment',
-  'AWS::ApiGateway::DomainName',
-  'AWS::ApiGatewayV2::ApiMapping',
-  'AWS::ApiGatewayV2::DomainName',
-  'AWS::Athena::NamedQuery',
-  'AWS::Athena::WorkGroup',
-  'AWS::CDK::Metadata',
-  'AWS::CloudWatch::Dashboard',
-  'AWS::CodeDeploy::Application',
-  'AWS::CodeDeploy::DeploymentGroup',
-  'AWS::Glue::Database',
-  'AWS::Glue::Table',
-  'AWS::KMS::Key',
-  'AWS::Lambda::Permission',
-  'AWS::Logs::LogGroup',
-  'AWS::Logs::LogStream',
-  'AWS::Logs::MetricFilter',
-  'AWS::Logs::QueryDefinition',
-  'AWS::Logs::ResourcePolicy',
-  'AWS::S3::BucketPolicy',
-  'AWS::SNS::TopicPolicy',
-  'AWS::SQS::QueuePolicy',
-  'AWS::WAFv2::LoggingConfiguration',
-  'AWS::WAFv2::WebACL',
-  'AWS::WAFv2::WebACLAssociation',
-  'Custom::SmokeTest',
-]);
+const WITHOUT_LOCAL_PART = [
+  'ApiGateway::Account ApiGateway::BasePathMapping ApiGateway::Deployment ApiGateway::DomainName',
+  'ApiGatewayV2::ApiMapping ApiGatewayV2::DomainName Athena::NamedQuery Athena::WorkGroup CDK::Metadata',
+  'CloudWatch::Dashboard CodeDeploy::Application CodeDeploy::DeploymentGroup Glue::Database Glue::Table KMS::Key',
+  'Lambda::Permission Logs::LogGroup Logs::LogStream Logs::MetricFilter Logs::QueryDefinition Logs::ResourcePolicy',
+  'S3::BucketPolicy SNS::TopicPolicy SQS::QueuePolicy WAFv2::LoggingConfiguration WAFv2::WebACL',
+  'WAFv2::WebACLAssociation',
+].flatMap((types) => types.split(' ').map((type) => `AWS::${type}`));
 
 /** Value of `AWS::URLSuffix`. */
 const URL_SUFFIX = 'amazonaws.com';
@@ -61,6 +39,19 @@ const MAX_NAME_LENGTH = 80;
 
 /** Maximum characters of a stream's name. Source: Firehose API reference, `CreateDeliveryStream`. */
 const MAX_STREAM_NAME_LENGTH = 64;
+
+/** ARNs of resources, by type. */
+const ARNS: Readonly<Record<string, (name: string) => string>> = {
+  'AWS::SQS::Queue': (name) => arnOf('sqs', name),
+  'AWS::SNS::Topic': (name) => arnOf('sns', name),
+  'AWS::DynamoDB::Table': (name) => arnOf('dynamodb', `table/${name}`),
+  'AWS::KinesisFirehose::DeliveryStream': (name) => arnOf('firehose', `deliverystream/${name}`),
+  'AWS::Lambda::Function': (name) => arnOf('lambda', `function:${name}`),
+  'AWS::Logs::LogGroup': (name) => arnOf('logs', `log-group:${name}:*`),
+  'AWS::KMS::Key': (name) => arnOf('kms', `key/${name}`),
+  'AWS::S3::Bucket': (name) => `arn:aws:s3:::${name}`,
+  'AWS::IAM::Role': (name) => `arn:aws:iam::${ACCOUNT_ID}:role/${name}`,
+};
 
 /** Version of every function: only one exists locally. */
 const ONLY_VERSION = '1';
@@ -147,7 +138,9 @@ export class Resources {
   /** Resource types in the template that the local stack can neither run nor ignore. */
   unknownTypes(): string[] {
     const types = Object.values(this.#stack.template.Resources).map(({ Type }) => Type);
-    return [...new Set(types)].filter((type) => !isResourceType(type) && !WITHOUT_LOCAL_PART.has(type));
+    return [...new Set(types)].filter(
+      (type) => !isResourceType(type) && !type.startsWith('Custom::') && !WITHOUT_LOCAL_PART.includes(type),
+    );
   }
 
   #resolve(value: unknown): unknown {
@@ -194,35 +187,16 @@ export class Resources {
   }
 
   #arn(logicalId: string): string {
-    const type = this.#type(logicalId);
     const name = this.#name(logicalId);
-    switch (type) {
-      case 'AWS::SQS::Queue':
-        return arnOf('sqs', name);
-      case 'AWS::SNS::Topic':
-        return arnOf('sns', name);
-      case 'AWS::DynamoDB::Table':
-        return arnOf('dynamodb', `table/${name}`);
-      case 'AWS::KinesisFirehose::DeliveryStream':
-        return arnOf('firehose', `deliverystream/${name}`);
-      case 'AWS::Lambda::Function':
-        return arnOf('lambda', `function:${name}`);
+    switch (this.#type(logicalId)) {
       case 'AWS::Lambda::Version':
         return `${this.#functionArn(logicalId)}:${ONLY_VERSION}`;
       case 'AWS::Lambda::Alias':
         return `${this.#functionArn(logicalId)}:${this.#property(logicalId, 'Name')}`;
-      case 'AWS::Logs::LogGroup':
-        return arnOf('logs', `log-group:${name}:*`);
-      case 'AWS::KMS::Key':
-        return arnOf('kms', `key/${name}`);
-      case 'AWS::S3::Bucket':
-        return `arn:aws:s3:::${name}`;
-      case 'AWS::IAM::Role':
-        return `arn:aws:iam::${ACCOUNT_ID}:role/${name}`;
       case 'AWS::SecretsManager::Secret':
         return this.#secretArns.get(logicalId) ?? '';
       default:
-        return arnOf('local', name);
+        return (ARNS[this.#type(logicalId) ?? ''] ?? ((it: string) => arnOf('local', it)))(name);
     }
   }
 

@@ -1,12 +1,12 @@
 import { crc32 } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type AwsEndpoint, startAwsEndpoint } from '../../aws/endpoint.ts';
 import { Dynalite } from '../../aws/dynamodb/dynalite.ts';
+import { type AwsEndpoint, startAwsEndpoint } from '../../aws/endpoint.ts';
 import { InjectedFaults } from '../../aws/faults.ts';
 import { arnOf } from '../../aws/services.ts';
 import { type AwsCaller, awsCaller } from '../../aws-caller.ts';
-import { guardedObserver, type ItemChange, type PublishedNotification } from '../../observation.ts';
+import type { ItemChange, PublishedNotification } from '../../observation.ts';
 import { addRole, ROLE, send, signedFor } from './support.ts';
 
 const TableName = 'cast';
@@ -164,7 +164,11 @@ describe('a change of an item is reported', () => {
   });
 
   test.each([
-    { what: 'of no table', input: { TableName: 'none', Item: girl('g4') }, name: 'ResourceNotFoundException' },
+    {
+      what: 'of no table',
+      input: { TableName: 'none', Item: girl('g4') },
+      name: 'ResourceNotFoundException',
+    },
     { what: 'without a key', input: { Item: { name: { S: 'Aoi' } } }, name: 'ValidationException' },
     { what: 'with an empty key', input: { Item: girl('') }, name: 'ValidationException' },
   ])('not for an item $what, which is refused as without an observer', async ({ input, name }) => {
@@ -254,19 +258,6 @@ describe('a notification is reported', () => {
     await expect(publish()).rejects.toThrow();
     expect(notifications).toMatchObject([{ texts: { default: 'A review' } }]);
   });
-});
-
-test('an observer that fails is reported, and disturbs nothing', () => {
-  const problems: string[] = [];
-  const fail = () => {
-    throw new RangeError('Too much\nof it');
-  };
-  const observer = guardedObserver(
-    { onExchange: fail, onItemChange: fail, onNotification: fail },
-    (problem) => problems.push(problem),
-  );
-  observer.onItemChange({ table: 'table', key: {}, before: undefined, after: undefined, at: new Date() });
-  expect(problems).toEqual(['The observer of items failed: RangeError: Too much']);
 });
 
 test('an internal error of dynalite is an answer, also to later calls, and the process goes on', async () => {

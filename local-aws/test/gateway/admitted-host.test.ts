@@ -33,12 +33,9 @@ test.each([
   { host: '0.0.0.0:3000', origin: 'foreign' },
   { host: '[::2]:3000', origin: 'foreign' },
   { host: '127.0.0.1@evil.example', origin: 'foreign' },
+  { host: undefined, origin: 'foreign' },
 ])('a request to $host is $origin', ({ host, origin }) => {
-  expect(originOf({ host }, [PUBLIC, '203.0.113.5'])).toBe(origin);
-});
-
-test('a request without a host is foreign', () => {
-  expect(originOf({}, [PUBLIC])).toBe('foreign');
+  expect(originOf(host === undefined ? {} : { host }, [PUBLIC, '203.0.113.5'])).toBe(origin);
 });
 
 test.each([
@@ -68,11 +65,6 @@ test.each(['x-webhook-signature', 'x-amzn-trace-id', 'x-forwarded', 'ngrok-skip-
     expect(originOf({ host: 'localhost', [name]: 'any' }, [])).toBe('here');
   },
 );
-
-test('a request through a proxy to another name is accepted for that name only', () => {
-  const headers = { host: 'other.trycloudflare.com', 'x-forwarded-for': '192.0.2.1' };
-  expect(originOf(headers, [PUBLIC])).toBe('foreign');
-});
 
 describe('a webhook with a tunnel', () => {
   let gateway: RunningGateway;
