@@ -2,12 +2,14 @@ import { AwsError } from './errors.ts';
 import { type FindSecretArn, permissionsOf } from './permissions.ts';
 import { ACCOUNT_ID, type AwsRequest, type NeededPermission, SERVICES, type Service } from './services.ts';
 
+type Condition = Readonly<Record<string, Readonly<Record<string, string | string[]>>>>;
+
 /** One statement of an IAM policy, with its intrinsic functions resolved. */
 export interface PolicyStatement {
   Effect: 'Allow' | 'Deny';
   Action: string | string[];
   Resource: string | string[];
-  Condition?: object;
+  Condition?: Condition;
 }
 
 /** An IAM role with an access key of its own, by which the endpoint recognises the role's calls. */
@@ -26,7 +28,7 @@ export interface Principal {
  * everything.
  */
 export interface Authorization {
-  /** @throws Error for a policy condition */
+  /** @throws Error for an unknown operator of a condition */
   addPrincipals(principals: Principal[]): void;
   isRole(accessKeyId: string): boolean;
   isAllowed(accessKeyId: string, permission: NeededPermission): boolean;
@@ -107,7 +109,7 @@ type Matcher = (value: string) => boolean;
 /**
  * Prepares the identity-based policies of one role. An explicit deny wins, and anything that no statement allows is
  * denied.
- * @throws Error for a condition
+ * @throws Error for an unknown operator of a condition
  */
 export function compilePolicy(statements: readonly PolicyStatement[]): Policy {
   const compiled = statements.map(compileStatement);
@@ -118,17 +120,38 @@ export function compilePolicy(statements: readonly PolicyStatement[]): Policy {
   };
 }
 
-function compileStatement({ Effect, Action, Resource, Condition }: PolicyStatement) {
-  if (Condition !== undefined) {
-    throw new Error(`Conditions in policies of roles are not supported here: ${JSON.stringify(Condition)}`);
-  }
+function compileStatement({ Effect, Action, Resource, Condition = {} }: PolicyStatement) {
+  const condition = holds(Condition);
   const actions = listOf(Action).map((pattern) => wildcard(pattern, 'i'));
   const resources = listOf(Resource).map((pattern) => wildcard(pattern));
   return {
     effect: Effect,
     applies: (action: string, resource: string) =>
-      actions.some((matches) => matches(action)) && resources.some((matches) => matches(resource)),
+      condition &&
+      actions.some((matches) => matches(action)) &&
+      resources.some((matches) => matches(resource)),
   };
+}
+
+/** Condition keys with the same value in every request. A condition on another key does not hold. */
+const CONTEXT: Readonly<Record<string, string>> = {
+  'aws:SecureTransport': 'true',
+  'kms:CallerAccount': ACCOUNT_ID,
+};
+
+/** The operators that compare a text with one or several. */
+const OPERATORS = ['StringEquals', 'Bool'];
+
+function holds(condition: Condition): boolean {
+  return Object.entries(condition).every(([operator, keys]) => {
+    if (!OPERATORS.includes(operator)) {
+      throw new Error(`The condition operator ${operator} is not supported here, only ${OPERATORS}`);
+    }
+    return Object.entries(keys).every(([key, values]) => {
+      const actual = CONTEXT[key];
+      return actual !== undefined && listOf(values).includes(actual);
+    });
+  });
 }
 
 function listOf(value: string | string[]): string[] {

@@ -39,7 +39,7 @@ export interface AwsEndpoint {
   readonly url: string;
   /**
    * Registers roles. A caller whose access key belongs to no role is an operator, who may do everything.
-   * @throws Error for a policy condition
+   * @throws Error for an unknown operator of a condition
    */
   addPrincipals(principals: Principal[]): void;
   /** Makes a stack visible in the API of CloudFormation. */

@@ -217,8 +217,23 @@ describe('a policy', () => {
     expect(policy('sqs:ListQueues', '*')).toBe('not allowed');
   });
 
-  test('with a condition is refused', () => {
-    const Condition = { Bool: { 'aws:SecureTransport': 'true' } };
-    expect(() => compilePolicy([{ ...all, Condition }])).toThrow('{"Bool":{"aws:SecureTransport":"true"}}');
+  const under = (Condition: PolicyStatement['Condition'] & object) =>
+    compilePolicy([{ ...all, Condition }])('sqs:SendMessage', ORDERS);
+
+  test.each([
+    { condition: { Bool: { 'aws:SecureTransport': ['x', 'true'] } }, decision: 'allowed' },
+    { condition: { StringEquals: { 'kms:CallerAccount': '111122223333' } }, decision: 'not allowed' },
+    // A request to this endpoint has no tags.
+    {
+      condition: { StringEquals: { 'aws:SecureTransport': 'true', 'aws:PrincipalTag/a': '' } },
+      decision: 'not allowed',
+    },
+  ])('under the condition $condition', ({ condition, decision }) => {
+    expect(under(condition)).toBe(decision);
+  });
+
+  test('with an unsupported condition operator is an error that names it', () => {
+    const unsupported = { StringLike: { 'dynamodb:LeadingKeys': 'x' } };
+    expect(() => under(unsupported)).toThrow('The condition operator StringLike is not supported here');
   });
 });

@@ -88,16 +88,23 @@ describe('a role', () => {
       resource: 'arn:aws:s3:::payloads/key',
       status: 403,
       code: 'AccessDenied',
-      request: { method: 'GET', path: '/payloads/key', headers: { authorization: signedFor('s3', 'AKIARECEIVER') } },
+      request: {
+        method: 'GET',
+        path: '/payloads/key',
+        headers: { authorization: signedFor('s3', 'AKIARECEIVER') },
+      },
     },
-  ])('is refused $action with the error of its service', async ({ action, resource, status, code, request }) => {
-    const answer = await answerTo(request);
-    expect(answer.status).toBe(status);
-    expect(answer.text).toContain(code);
-    expect(answer.text).toContain(
-      `User: arn:aws:sts::000000000000:assumed-role/ReceiverRole/local is not authorized to perform: ${action} on resource: ${resource} because no identity-based policy allows the ${action} action`,
-    );
-  });
+  ])(
+    'is refused $action with the error of its service',
+    async ({ action, resource, status, code, request }) => {
+      const answer = await answerTo(request);
+      expect(answer.status).toBe(status);
+      expect(answer.text).toContain(code);
+      expect(answer.text).toContain(
+        `User: arn:aws:sts::000000000000:assumed-role/ReceiverRole/local is not authorized to perform: ${action} on resource: ${resource} because no identity-based policy allows the ${action} action`,
+      );
+    },
+  );
 
   test('is refused what one statement denies, even if another allows it', async () => {
     const { text } = await answerTo(json('sqs', 'AmazonSQS.SendMessage', message, 'AKIADENIED'));
@@ -172,8 +179,7 @@ describe('a request', () => {
 describe('a service that the endpoint lacks is refused in the format that its client reads:', () => {
   const SERVICES =
     'sqs, sns, s3, dynamodb, secretsmanager, logs, firehose, monitoring, lambda, cloudformation, sts';
-  const refusal = (service: string) =>
-    `The local AWS endpoint does not offer ${service}, only ${SERVICES}.`;
+  const refusal = (service: string) => `The local AWS endpoint does not offer ${service}, only ${SERVICES}.`;
 
   test.each([
     {

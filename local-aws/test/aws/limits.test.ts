@@ -341,7 +341,13 @@ const logs = (input: object) => aws.json('logs', 'FilterLogEvents', { logGroupNa
 const records = (...Records: object[]) =>
   aws.json('firehose', 'PutRecordBatch', { DeliveryStreamName: 'none', Records });
 const alarmAsForm = async (fields: Record<string, string>) => {
-  const form = { Action: 'SetAlarmState', AlarmName: 'none', StateValue: 'OK', StateReason: 'why', ...fields };
+  const form = {
+    Action: 'SetAlarmState',
+    AlarmName: 'none',
+    StateValue: 'OK',
+    StateReason: 'why',
+    ...fields,
+  };
   const body = new URLSearchParams(form).toString();
   const answer = await send(endpoint, { headers: { authorization: signedFor('monitoring') }, body });
   throw new Error(answer.body.toString());
@@ -349,10 +355,22 @@ const alarmAsForm = async (fields: Record<string, string>) => {
 
 /** One example for each kind of limit in AWS' models. What is accepted fails later, because it names nothing. */
 const MODELS: Limit[] = [
-  ['presence of a member', (QueueUrl) => aws.json('sqs', 'SendMessage', { QueueUrl, MessageBody: 'a' }), [], [undefined], "Value null at 'queueUrl'"],
+  [
+    'presence of a member',
+    (QueueUrl) => aws.json('sqs', 'SendMessage', { QueueUrl, MessageBody: 'a' }),
+    [],
+    [undefined],
+    "Value null at 'queueUrl'",
+  ],
   ['type of a member', (limit) => logs({ limit }), [], ['1', 1.5, {}], 'SerializationException'],
   ['number', (limit) => logs({ limit }), [], [0, 10_001], "at 'limit' failed to satisfy constraint"],
-  ['number of entries', (count) => records(...many(count, () => ({ Data: 'YQ==' }))), [], [0, 501], "at 'records' failed"],
+  [
+    'number of entries',
+    (count) => records(...many(count, () => ({ Data: 'YQ==' }))),
+    [],
+    [0, 501],
+    "at 'records' failed",
+  ],
   [
     'bytes of a blob',
     (size) => records({ Data: Buffer.alloc(size).toString('base64') }),
@@ -360,10 +378,28 @@ const MODELS: Limit[] = [
     [1_024_001],
     "at 'records.1.member.data' failed",
   ],
-  ['length of a text', (SecretId) => secret('GetSecretValue', { SecretId }), [], ['', x(2_049)], "at 'secretId' failed"],
-  ['pattern of a text', (logGroupName) => logs({ logGroupName }), [], ['a b'], 'satisfy regular expression pattern'],
+  [
+    'length of a text',
+    (SecretId) => secret('GetSecretValue', { SecretId }),
+    [],
+    ['', x(2_049)],
+    "at 'secretId' failed",
+  ],
+  [
+    'pattern of a text',
+    (logGroupName) => logs({ logGroupName }),
+    [],
+    ['a b'],
+    'satisfy regular expression pattern',
+  ],
   ['listed values', (ReturnValues) => put({ ReturnValues }), ['NONE'], ['OTHER'], 'satisfy enum value set'],
-  ['values of a form', (StateReason) => alarmAsForm({ StateReason }), [], [x(1_024)], 'less than or equal to 1023'],
+  [
+    'values of a form',
+    (StateReason) => alarmAsForm({ StateReason }),
+    [],
+    [x(1_024)],
+    'less than or equal to 1023',
+  ],
 ];
 
 describe('AWS’ models limit the', () => {

@@ -356,22 +356,33 @@ describe('an environment that dies', () => {
 
 describe('loading the code', () => {
   test.each([
-    { handler: 'missing.handler', errorType: 'Runtime.ImportModuleError', message: "Cannot find module 'missing'" },
+    {
+      handler: 'missing.handler',
+      errorType: 'Runtime.ImportModuleError',
+      message: "Cannot find module 'missing'",
+    },
     { handler: 'index.missing', errorType: 'Runtime.HandlerNotFound', message: 'the module exports: ' },
     { handler: 'index.notAFunction', errorType: 'Runtime.HandlerNotFound', message: 'is not a function' },
-    { handler: 'index.takesCallback', errorType: 'Runtime.CallbackHandlerDeprecated', message: 'make it async' },
+    {
+      handler: 'index.takesCallback',
+      errorType: 'Runtime.CallbackHandlerDeprecated',
+      message: 'make it async',
+    },
     { handler: 'index', errorType: 'Runtime.MalformedHandlerName', message: "Bad handler: 'index'" },
     { code: "import 'nowhere';", errorType: 'Runtime.ImportModuleError', message: 'nowhere' },
     { code: 'export const handler = {', errorType: 'Runtime.UserCodeSyntaxError', message: 'SyntaxError' },
     { code: "throw new TypeError('No TABLE');", errorType: 'TypeError', message: 'No TABLE' },
     { code: 'process.exit(1);', errorType: 'Runtime.ExitError', message: 'exit status 1' },
-  ])('fails each invocation of $handler $code', async ({ handler = 'index.handler', code, errorType, message }) => {
-    const codeDirectory = code === undefined ? fixtures : await folderWith({ 'index.mjs': code });
-    const { local } = start({ handler, codeDirectory });
-    const expected = { ok: false, errorType, errorMessage: expect.stringContaining(message) };
-    expect(await local.invoke({})).toMatchObject(expected);
-    expect(await Promise.all([local.invoke({}), local.invoke({})])).toMatchObject([expected, expected]);
-  });
+  ])(
+    'fails each invocation of $handler $code',
+    async ({ handler = 'index.handler', code, errorType, message }) => {
+      const codeDirectory = code === undefined ? fixtures : await folderWith({ 'index.mjs': code });
+      const { local } = start({ handler, codeDirectory });
+      const expected = { ok: false, errorType, errorMessage: expect.stringContaining(message) };
+      expect(await local.invoke({})).toMatchObject(expected);
+      expect(await Promise.all([local.invoke({}), local.invoke({})])).toMatchObject([expected, expected]);
+    },
+  );
 
   test('is tried again by the next invocation, and warming up only logs the failure', async () => {
     const codeDirectory = await folderWith({ 'index.mjs': "throw new Error('not yet');" });

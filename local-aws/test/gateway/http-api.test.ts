@@ -56,7 +56,11 @@ describe('a route', () => {
       (target) => ({ given: target, target, ...other }),
     ),
     { given: 'a function error', api: apiOf(async () => FUNCTION_ERROR), ...internal },
-    { given: 'a malformed result', api: apiOf(async () => ({ ok: true, payload: MALFORMED[0] })), ...internal },
+    {
+      given: 'a malformed result',
+      api: apiOf(async () => ({ ok: true, payload: MALFORMED[0] })),
+      ...internal,
+    },
     { given: 'a rejected invocation', api: apiOf(() => Promise.reject(new Error('none'))), ...internal },
     {
       given: 'a function without free concurrency',
@@ -127,7 +131,14 @@ const toEvent = (rawHeaders: readonly string[] = [], body = Buffer.alloc(0), tar
 
 describe('the event of payload format 2.0', () => {
   test('has the right shape', () => {
-    const rawHeaders = ['Host', 'localhost:3000', 'User-Agent', 'sender/2', 'Content-Type', 'application/json'];
+    const rawHeaders = [
+      'Host',
+      'localhost:3000',
+      'User-Agent',
+      'sender/2',
+      'Content-Type',
+      'application/json',
+    ];
     expect(toEvent(rawHeaders, Buffer.from('{"event":"shop.updated"}'), '/api/v1/hook?a=1')).toEqual({
       version: '2.0',
       routeKey: 'POST /api/v1/hook',
@@ -182,7 +193,16 @@ describe('the event of payload format 2.0', () => {
   });
 
   test('has its cookies apart, and no headers of the connection', () => {
-    const given = ['Cookie', 'a=1; b=2', 'cookie', 'c=3', 'Connection', 'close', 'Transfer-Encoding', 'chunked'];
+    const given = [
+      'Cookie',
+      'a=1; b=2',
+      'cookie',
+      'c=3',
+      'Connection',
+      'close',
+      'Transfer-Encoding',
+      'chunked',
+    ];
     const { headers, cookies } = toEvent(given);
     expect(cookies).toEqual(['a=1', 'b=2', 'c=3']);
     expect(headers).toEqual(toEvent().headers);
@@ -227,22 +247,26 @@ describe('the response of payload format 2.0', () => {
     });
   });
 
-  test.each<{ payload: Record<string, unknown>; headers?: Record<string, string | string[]>; body?: string }>([
-    { payload: { body: null } },
-    { payload: { body: 'w6k=', isBase64Encoded: true }, body: 'é' },
-    {
-      payload: {
-        headers: { 'Content-Type': 'application/problem+json', 'Retry-After': 30 },
-        cookies: ['a=1; HttpOnly', 'b=2'],
+  test.each<{ payload: Record<string, unknown>; headers?: Record<string, string | string[]>; body?: string }>(
+    [
+      { payload: { body: null } },
+      { payload: { body: 'w6k=', isBase64Encoded: true }, body: 'é' },
+      {
+        payload: {
+          headers: { 'Content-Type': 'application/problem+json', 'Retry-After': 30 },
+          cookies: ['a=1; HttpOnly', 'b=2'],
+        },
+        headers: {
+          'content-type': 'application/problem+json',
+          'retry-after': '30',
+          'set-cookie': ['a=1; HttpOnly', 'b=2'],
+        },
       },
-      headers: {
-        'content-type': 'application/problem+json',
-        'retry-after': '30',
-        'set-cookie': ['a=1; HttpOnly', 'b=2'],
+      {
+        payload: { headers: { Connection: 'close', 'Content-Length': '3', 'Transfer-Encoding': 'chunked' } },
       },
-    },
-    { payload: { headers: { Connection: 'close', 'Content-Length': '3', 'Transfer-Encoding': 'chunked' } } },
-  ])('to $payload', ({ payload, headers, body = '' }) => {
+    ],
+  )('to $payload', ({ payload, headers, body = '' }) => {
     expect(text({ statusCode: 401, ...payload })).toEqual({
       status: 401,
       headers: { 'content-type': 'text/plain;charset=UTF-8', ...headers },

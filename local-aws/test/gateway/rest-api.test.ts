@@ -15,7 +15,11 @@ const echo: Invoke = async (event) => ({
   payload: { statusCode: 200, body: JSON.stringify(event) },
 });
 
-const apiOf = (invoke = echo, options: Partial<RestApiOptions> = {}, integrationLimitMilliseconds = 29_000): Api =>
+const apiOf = (
+  invoke = echo,
+  options: Partial<RestApiOptions> = {},
+  integrationLimitMilliseconds = 29_000,
+): Api =>
   restApi({
     apiId,
     stage: 'api',
@@ -100,7 +104,12 @@ describe('a request to a method', () => {
 
 describe('an error of the API itself', () => {
   const hook = 'POST /api/v1/hook';
-  const noMethod = { api: apiOf(), status: 403, text: 'Missing Authentication Token', type: 'MISSING_AUTHENTICATION_TOKEN' };
+  const noMethod = {
+    api: apiOf(),
+    status: 403,
+    text: 'Missing Authentication Token',
+    type: 'MISSING_AUTHENTICATION_TOKEN',
+  };
   const badGateway = { target: hook, status: 502, text: 'Internal server error', type: 'DEFAULT_5XX' };
   const failed = { target: hook, status: 500, text: 'Internal server error', type: 'INTEGRATION_FAILURE' };
 
@@ -339,27 +348,40 @@ describe('the response of payload format 1.0', () => {
   const text = (payload: unknown) => withText(toResponse({ ok: true, payload }));
   const json = { 'content-type': 'application/json' };
 
-  test.each<{ payload: Record<string, unknown>; headers?: Record<string, string | string[]>; body?: string }>([
-    { payload: { body: null, headers: null } },
-    { payload: { body: 'w6k=', isBase64Encoded: true }, body: 'é' },
-    {
-      payload: { headers: { 'Content-Type': 'application/problem+json', 'Retry-After': 30 } },
-      headers: { 'content-type': ['application/problem+json'], 'retry-after': ['30'] },
-    },
-    // Both kinds of headers are merged, each value once.
-    {
-      payload: { headers: { 'X-A': '2', 'X-B': '1' }, multiValueHeaders: { 'x-a': ['1', '2'] } },
-      headers: { 'x-a': ['1', '2'], 'x-b': ['1'] },
-    },
-    {
-      payload: { headers: { 'WWW-Authenticate': 'x', Date: 'x', Server: 'x', Connection: 'x' } },
-      headers: Object.fromEntries(
-        ['www-authenticate', 'date', 'server', 'connection'].map((name) => [`x-amzn-remapped-${name}`, ['x']]),
-      ),
-    },
-    { payload: { headers: { 'Content-Length': '3', 'Transfer-Encoding': 'chunked', Via: 'x', Upgrade: 'x' } } },
-  ])('to $payload', ({ payload, headers, body = '' }) => {
-    expect(text({ statusCode: 401, ...payload })).toEqual({ status: 401, headers: { ...json, ...headers }, body });
+  test.each<{ payload: Record<string, unknown>; headers?: Record<string, string | string[]>; body?: string }>(
+    [
+      { payload: { body: null, headers: null } },
+      { payload: { body: 'w6k=', isBase64Encoded: true }, body: 'é' },
+      {
+        payload: { headers: { 'Content-Type': 'application/problem+json', 'Retry-After': 30 } },
+        headers: { 'content-type': ['application/problem+json'], 'retry-after': ['30'] },
+      },
+      // Both kinds of headers are merged, each value once.
+      {
+        payload: { headers: { 'X-A': '2', 'X-B': '1' }, multiValueHeaders: { 'x-a': ['1', '2'] } },
+        headers: { 'x-a': ['1', '2'], 'x-b': ['1'] },
+      },
+      {
+        payload: { headers: { 'WWW-Authenticate': 'x', Date: 'x', Server: 'x', Connection: 'x' } },
+        headers: Object.fromEntries(
+          ['www-authenticate', 'date', 'server', 'connection'].map((name) => [
+            `x-amzn-remapped-${name}`,
+            ['x'],
+          ]),
+        ),
+      },
+      {
+        payload: {
+          headers: { 'Content-Length': '3', 'Transfer-Encoding': 'chunked', Via: 'x', Upgrade: 'x' },
+        },
+      },
+    ],
+  )('to $payload', ({ payload, headers, body = '' }) => {
+    expect(text({ statusCode: 401, ...payload })).toEqual({
+      status: 401,
+      headers: { ...json, ...headers },
+      body,
+    });
   });
 
   test.each([
