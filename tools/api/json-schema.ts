@@ -13,6 +13,8 @@ import { CommandError } from '../terminal/command-error.ts';
 /** A JSON Schema of draft 2020-12, or a part of one. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
+export const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
 /** A value as the partner sends it, or as the code has it after parsing. */
 type Side = 'input' | 'output';
 
@@ -110,18 +112,15 @@ const fieldText = (field: string) => TEXTS[field] ?? `The ${field.replaceAll('_'
 export const dataSchema = (event: EventName, side: Side): JsonSchema =>
   jsonSchema(catalogue[event].data, side, `${event}: data`);
 
-/** Types of schemas that contain other schemas. */
-interface Containers {
-  readonly optional: v.OptionalSchema<v.GenericSchema, undefined>;
-  readonly array: v.ArraySchema<v.GenericSchema, undefined>;
-  readonly object: v.ObjectSchema<v.ObjectEntries, undefined>;
+/** Schemas in an optional schema, in that of an array, and in that of an object. */
+interface SchemaParts {
+  readonly wrapped: v.GenericSchema;
+  readonly item: v.GenericSchema;
+  readonly entries: v.ObjectEntries;
 }
 
-/** Whether a schema has only the given type: no further checks, and no fallback. */
-const isOnly = <Type extends keyof Containers>(
-  type: Type,
-  schema: v.GenericSchema,
-): schema is Containers[Type] => schema.type === type && !('pipe' in schema) && !('fallback' in schema);
+/** Whether a schema has only its type: no further checks, and no fallback. */
+const isPlain = (schema: v.GenericSchema) => !('pipe' in schema) && !('fallback' in schema);
 
 /**
  * Like {@link dataSchema}, for any schema.
@@ -130,9 +129,11 @@ const isOnly = <Type extends keyof Containers>(
 export function jsonSchema(schema: v.GenericSchema, side: Side, path: string): JsonSchema {
   const known = fieldSchemas.get(schema);
   if (known !== undefined) return known[side];
-  if (isOnly('optional', schema)) return jsonSchema(schema.wrapped, side, path);
-  if (isOnly('array', schema)) return { type: 'array', items: jsonSchema(schema.item, side, `${path}[]`) };
-  if (isOnly('object', schema)) return objectSchema(schema.entries, side, path);
+  const { type, wrapped, item, entries } = schema as v.GenericSchema & Partial<SchemaParts>;
+  if (isPlain(schema) && type === 'optional' && wrapped) return jsonSchema(wrapped, side, path);
+  if (isPlain(schema) && type === 'array' && item)
+    return { type: 'array', items: jsonSchema(item, side, `${path}[]`) };
+  if (isPlain(schema) && type === 'object' && entries) return objectSchema(entries, side, path);
   return leafSchema(schema, side, path);
 }
 

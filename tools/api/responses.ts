@@ -1,9 +1,8 @@
 import { ENCODED_BODY_MEGABYTES, EVENT_MEGABYTES, MAX_PROBLEMS } from '../../lambda/limits.ts';
 import { invalidSignature, serverError, unusableEvent } from '../../lambda/receiver/answers.ts';
 import { refusals } from '../../lib/api/refusals.ts';
-import { schemaRef } from './document-info.ts';
 import { EVENT_ID, eventId, REQUEST_ID, requestId } from './event-schemas.ts';
-import type { JsonSchema } from './json-schema.ts';
+import { type JsonSchema, schemaRef } from './json-schema.ts';
 
 /* The answers of the endpoint: those of the receiver, and those of API Gateway without calling the receiver. */
 
