@@ -7,6 +7,7 @@
 // Messages of the receiver about deliveries, one per delivery.
 export const ACCEPTED = 'Accepted';
 export const PARKED = 'Parked';
+export const IGNORED = 'Ignored';
 export const UNUSABLE = 'Unusable';
 export const REJECTED = 'Rejected';
 export const SERVER_ERROR = 'ServerError';

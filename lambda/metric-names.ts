@@ -21,6 +21,8 @@ export type DimensionName = 'event' | 'reason' | 'version';
 export const metrics = {
   /** Receiver: the event is of a kind that we do not know, and on the unrouted queue (decision D5). */
   Parked: { dimensions: [] },
+  /** Receiver: the stage ignores the kind of the event, so nothing was stored (decision D5). */
+  Ignored: { dimensions: [] },
   /**
    * Receiver: the delivery is signed, but no usable event. It is on the quarantine queue, and was answered 400
    * (decision D4).

@@ -1,6 +1,6 @@
 import { RegionInfo } from 'aws-cdk-lib/region-info';
 import * as z from 'zod';
-import { type EventName, eventNames } from '../lambda/events/catalogue.ts';
+import { type EventName, eventNames, isEventName } from '../lambda/events/catalogue.ts';
 import {
   GATEWAY_TIMEOUT_SECONDS,
   MAX_FUNCTION_SECONDS,
@@ -163,6 +163,22 @@ const cloudFront = z.strictObject({
     ),
 });
 
+/** Of 4 KB for all environment variables, the others of the receiver take up to 2 KB. Source: as above. */
+const MAX_IGNORED_EVENTS = 16;
+
+const ignoredEvents = z
+  .array(
+    text(/^[!-~]{1,64}$/, 'the name of an event in at most 64 ASCII characters without white space').refine(
+      (name) => !isEventName(name),
+      'must not be an event that this version processes. To stop one, use npx hookctl pause',
+    ),
+  )
+  .max(MAX_IGNORED_EVENTS, `must have at most ${MAX_IGNORED_EVENTS} events`)
+  .default([])
+  .describe(
+    `Unknown kinds, such as menu.updated, that get 200 \`ignored\` and are not stored. They are lost. At most ${MAX_IGNORED_EVENTS}.`,
+  );
+
 const archive = z.strictObject({
   days: wholeNumber(0, 3_650, 'days')
     .default(30)
@@ -324,6 +340,7 @@ export function configSchema(target: DeploymentTarget = {}) {
         .prefault({})
         .describe('The function that receives deliveries.'),
       events: z.strictObject(events).prefault({}).describe('Settings of each event’s consumer.'),
+      ignoredEvents,
       cloudFront: cloudFront
         .optional()
         .describe('CloudFront distribution to invalidate when a shop changes.'),

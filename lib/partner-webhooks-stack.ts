@@ -112,6 +112,7 @@ export class PartnerWebhooksStack extends Stack {
       queues: new Map(pipelines.map(({ event, queue }) => [event, queue])),
       unrouted,
       quarantine,
+      ignoredEvents: config.ignoredEvents,
       smokeTestQueue,
       payloads,
       quietAfter: config.quietAfter,

@@ -1,5 +1,5 @@
 import type { SendMessageCommandInput } from '@aws-sdk/client-sqs';
-import { sha256Hex } from '../hash.ts';
+import { HASHED_ID, hashedId, sha256Hex } from '../hash.ts';
 import { MAX_ATTRIBUTE_LENGTH, MAX_RECORD_BYTES, RECORD_RESERVE_BYTES } from '../limits.ts';
 
 /** Attributes of a message on an event's queue. The body of the message is the partner's JSON text. */
@@ -40,13 +40,16 @@ export function readableText(text: string): string {
   return text.slice(0, MAX_ATTRIBUTE_LENGTH).replace(REJECTED_CHARACTER, '\uFFFD');
 }
 
-/** A string attribute of a message. A value that is not accepted, or is too long, is replaced by its hash. */
+/**
+ * A string attribute of a message. A value that is not accepted, is too long, or looks like a hash is replaced by its
+ * hash.
+ */
 export function stringAttribute(
   value: string,
   accepted = ACCEPTED_BY_SQS,
 ): { DataType: 'String'; StringValue: string } {
-  const fits = accepted.test(value) && value.length <= MAX_ATTRIBUTE_LENGTH;
-  return { DataType: 'String', StringValue: fits ? value : `sha256:${sha256Hex(value)}` };
+  const fits = accepted.test(value) && value.length <= MAX_ATTRIBUTE_LENGTH && !HASHED_ID.test(value);
+  return { DataType: 'String', StringValue: fits ? value : hashedId(value) };
 }
 
 /**

@@ -12,9 +12,9 @@ function answer(statusCode: number, contentType: string, body: object): GatewayA
   };
 }
 
-/** 200: the event is on its queue, or an unknown kind on the unrouted queue (decision D5). */
+/** 200: the event is on its queue. An unknown kind is on the unrouted queue, or ignored (decision D5). */
 export const accepted = (
-  status: 'queued' | 'parked',
+  status: 'queued' | 'parked' | 'ignored',
   { eventId, requestId }: { readonly eventId: string; readonly requestId: string },
 ): GatewayAnswer => answer(200, 'application/json', { status, eventId, requestId });
 

@@ -47,6 +47,9 @@ const secrets = new WebhookSecrets({
   onDoubt: (doubt) => logger.warn(doubt, ids),
 });
 
+/** As JSON. Absent if the stage ignores no kind of event. */
+const ignoredEvents = new Set<string>(JSON.parse(process.env.IGNORED_EVENTS ?? '[]'));
+
 const queueUrls = queueUrlsFromEnvironment();
 const queues = new EventQueues(new SQSClient(clientSettings), queueUrls);
 
@@ -76,7 +79,7 @@ export const handler = middy<GatewayEvent, GatewayAnswer>()
     ids = {};
     isProbe = false;
   })
-  .handler(createReceiver({ secrets, queues, identify, report, reportError }));
+  .handler(createReceiver({ secrets, queues, ignoredEvents, identify, report, reportError }));
 
 await warmUp(
   (signal) => secrets.warmUp(signal),

@@ -1,6 +1,6 @@
 import { type PartnerEvent, parsePayload } from '../events/envelope.ts';
 import { sha256Hex } from '../hash.ts';
-import { ACCEPTED, PARKED, REJECTED, UNUSABLE } from '../log-messages.ts';
+import { ACCEPTED, IGNORED, PARKED, REJECTED, UNUSABLE } from '../log-messages.ts';
 import type { RejectionReason } from '../metric-names.ts';
 import {
   accepted,
@@ -18,13 +18,15 @@ import type { WebhookSecrets } from './webhook-secrets.ts';
 /** The outcome of a request. Each is the message of a log line, and some are also a metric. */
 export type DeliveryOutcome =
   | { readonly outcome: typeof ACCEPTED; readonly event: string; readonly lagMs: number }
-  | { readonly outcome: typeof PARKED }
+  | { readonly outcome: typeof PARKED | typeof IGNORED }
   | { readonly outcome: typeof UNUSABLE; readonly fields: readonly string[] }
   | { readonly outcome: typeof REJECTED; readonly reason: RejectionReason };
 
 export interface ReceiverParts {
   readonly secrets: Pick<WebhookSecrets, 'matchesAny'>;
   readonly queues: Pick<EventQueues, 'enqueue' | 'quarantine'>;
+  /** Unknown kinds that are accepted and not stored. @default none */
+  readonly ignoredEvents?: ReadonlySet<string>;
   /** Called first, so that every log line has the ids of the delivery. */
   readonly identify: (ids: Pick<DeliveryMetadata, 'eventId' | 'requestId'>) => void;
   readonly report: (outcome: DeliveryOutcome, request: WebhookRequest) => Promise<void>;
@@ -33,7 +35,9 @@ export interface ReceiverParts {
 }
 
 /** Receives one delivery: verify, parse, route, store, answer. */
-export function createReceiver({ secrets, queues, identify, report, reportError }: ReceiverParts) {
+export function createReceiver(parts: ReceiverParts) {
+  const { secrets, queues, ignoredEvents, identify, report, reportError } = parts;
+
   async function rejectionReason(request: WebhookRequest): Promise<RejectionReason | undefined> {
     const signature = decodeSignature(request.signature);
     if (signature === undefined) return 'malformed-signature';
@@ -61,6 +65,10 @@ export function createReceiver({ secrets, queues, identify, report, reportError 
       return refused(unusableEvent(parsed.problems), requestId);
     }
 
+    if (parsed.kind === 'unknown' && ignoredEvents?.has(parsed.event.event)) {
+      await report({ outcome: IGNORED }, request);
+      return accepted('ignored', delivery);
+    }
     await queues.enqueue(parsed, body, delivery);
     if (parsed.kind === 'unknown') {
       await report({ outcome: PARKED }, request);

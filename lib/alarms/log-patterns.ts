@@ -1,5 +1,5 @@
 import type { EventName } from '../../lambda/events/catalogue.ts';
-import { ACCEPTED, PARKED, REJECTED, UNUSABLE } from '../../lambda/log-messages.ts';
+import { ACCEPTED, IGNORED, PARKED, REJECTED, UNUSABLE } from '../../lambda/log-messages.ts';
 import type { RejectionReason } from '../../lambda/metric-names.ts';
 
 /*
@@ -28,7 +28,7 @@ export const INVOCATION_FAILED = `{ ${INVOCATION_FAILURE} }`;
 export const CRASHED = `(${INVOCATION_FAILURE}) || $.message.errorType = "*"`;
 
 /** Lines of the receiver about deliveries with a correct signature, whatever their outcome. */
-export const SIGNATURE_RIGHT = messagePattern(ACCEPTED, PARKED, UNUSABLE);
+export const SIGNATURE_RIGHT = messagePattern(ACCEPTED, PARKED, IGNORED, UNUSABLE);
 
 const WRONG: RejectionReason = 'wrong-signature';
 

@@ -139,6 +139,7 @@ export function accepting({ api, receiver, pipelines, alarms }: DashboardSources
           ),
           ofReceiver('Unusable', '400: signed but unusable, kept in quarantine'),
           ofReceiver('Parked', '200: unknown event, on the unrouted queue'),
+          ofReceiver('Ignored', '200: a kind that the stage ignores, not stored'),
           ofReceiver('ServerError', '500: not stored, the partner repeats it'),
           ofReceiver('SecretUnreadable', 'Secret could not be read'),
         ],

@@ -28,6 +28,7 @@ interface ReceiverProps {
   readonly queues: ReadonlyMap<EventName, ProtectedQueue>;
   readonly unrouted: ProtectedQueue;
   readonly quarantine: ProtectedQueue;
+  readonly ignoredEvents: StageConfig['ignoredEvents'];
   /** Queue for the probes of the smoke test, instead of an event's queue. */
   readonly smokeTestQueue: ProtectedQueue;
   readonly payloads: PayloadBucket;
@@ -39,7 +40,7 @@ interface ReceiverProps {
 /** The function behind the webhook: verifies, parses and queues. */
 export class Receiver extends ReleasedFunction {
   constructor(scope: Construct, id: string, props: ReceiverProps) {
-    const { secret, queues, unrouted, quarantine, smokeTestQueue, payloads, alarms } = props;
+    const { secret, queues, unrouted, quarantine, ignoredEvents, smokeTestQueue, payloads, alarms } = props;
     const send = new PolicyStatement({
       actions: ['sqs:SendMessage'],
       resources: [...queues.values(), quarantine, unrouted, smokeTestQueue].map(({ queueArn }) => queueArn),
@@ -58,6 +59,7 @@ export class Receiver extends ReleasedFunction {
         QUARANTINE_QUEUE_URL: quarantine.queueUrl,
         UNROUTED_QUEUE_URL: unrouted.queueUrl,
         SMOKE_TEST_QUEUE_URL: smokeTestQueue.queueUrl,
+        ...(ignoredEvents.length > 0 && { IGNORED_EVENTS: JSON.stringify(ignoredEvents) }),
         ...Object.fromEntries(
           [...queues].map(([event, { queueUrl }]) => [queueUrlVariable(event), queueUrl]),
         ),

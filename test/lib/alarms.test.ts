@@ -197,6 +197,7 @@ describe('a line of a log', () => {
   test.each([
     { line: { message: 'Accepted', lagMs: 7 }, verified: '1', lag: '$.lagMs' },
     { line: { message: 'Parked' }, verified: '1', putAside: '1' },
+    { line: { message: 'Ignored' }, verified: '1' },
     { line: { message: 'Unusable' }, verified: '1', putAside: '1' },
     { line: { message: 'Rejected', reason: 'wrong-signature' }, verified: '0' },
     { line: { message: 'Rejected', reason: 'malformed-signature' } },

@@ -48,6 +48,7 @@ describe('a stage without fields', () => {
       runbook: 'docs/operations.md',
       lagAfter: 60,
       acknowledgedWarnings: {},
+      ignoredEvents: [],
       archive: { days: 30 },
       tracing: false,
       logRetentionDays: 30,
@@ -182,6 +183,9 @@ describe('is refused', () => {
     ['events.shop.updated.reservedConcurrency', { events: { 'shop.updated': { reservedConcurrency: 20 } } }],
     // A timeout as long as API Gateway waits.
     ['receiver.timeout', { receiver: { timeout: 29 } }],
+    // We process this event.
+    ['ignoredEvents.0', { ignoredEvents: ['shop.updated'] }],
+    ['ignoredEvents', { ignoredEvents: Array.from({ length: 17 }, (_, index) => `menu.${index}`) }],
     ['alarmEmails.1', { alarmEmails: ['night@example.com', 'nobody'] }],
     ['reviewEmails', { reviewEmails: ['a@example.com', 'a@example.com'] }],
     ['cloudFront.paths.0', { cloudFront: { distributionId: 'E1ABCDEF2GHIJK', paths: ['/{shop}'] } }],

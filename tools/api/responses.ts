@@ -17,8 +17,8 @@ const AGAIN = 'Send the event again, with growing waits.';
 const GATEWAY = 'With an HTTP API: ';
 
 /**
- * One schema for `queued` and `parked`. With two schemas, a generated PHP client would keep only the last schema, and
- * throw at the other status.
+ * One schema for every status. With several schemas, a generated PHP client would keep only the last schema, and
+ * throw at the others.
  */
 const acceptedSchema: JsonSchema = {
   title: 'accepted',
@@ -27,9 +27,9 @@ const acceptedSchema: JsonSchema = {
   properties: {
     status: {
       type: 'string',
-      enum: ['queued', 'parked'],
+      enum: ['queued', 'parked', 'ignored'],
       description:
-        '`queued`: we have stored the event and will process it. `parked`: we store the event, but it has no effect, because we do not support its kind yet.',
+        '`queued`: we have stored the event and will process it. `parked`: we store the event, but it has no effect, because we do not support its kind yet. `ignored`: we do not use this kind, and have not stored the event.',
     },
     eventId,
     requestId,

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { ArchiveRecord } from '../../lambda/archive/record.ts';
-import { HASHED_KEY, tableKey } from '../../lambda/effects/table-key.ts';
+import { tableKey } from '../../lambda/effects/table-key.ts';
+import { HASHED_ID } from '../../lambda/hash.ts';
 import { isObject, jsonOf, textOf } from './history/json.ts';
 
 /** Selects payloads. An absent property matches all. */
@@ -36,7 +37,7 @@ export function matchesRecord({ shop, search }: PayloadFilter, { shopId, body }:
  * @param shopId in the form that archive and tables use
  */
 export const isOfShop = (shop: string, shopId: string | undefined) =>
-  shopId === (HASHED_KEY.test(shop) ? shop : tableKey(shop));
+  shopId === (HASHED_ID.test(shop) ? shop : tableKey(shop));
 
 const contains = (payload: Uint8Array, search: string) =>
   searchableText(payload).toLowerCase().includes(search.toLowerCase());

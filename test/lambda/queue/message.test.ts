@@ -57,7 +57,10 @@ test('an attribute value that SQS would reject is hashed', () => {
     expect(stringAttribute(value)).toEqual({ DataType: 'String', StringValue: value });
   }
   for (const value of ['', '\u0000a', 'a\uffff', '\ud800', 'x'.repeat(2049)]) {
-    expect(stringAttribute(value).StringValue).toMatch(/^sha256:[0-9a-f]{64}$/);
+    const hashed = stringAttribute(value).StringValue;
+    expect(hashed).toMatch(/^sha256:[0-9a-f]{64}$/);
+    // A value that equals the hash of another one is another one.
+    expect(stringAttribute(hashed).StringValue).not.toBe(hashed);
   }
 });
 

@@ -249,6 +249,19 @@ describe('a delivery is logged with its ids, and problems are counted:', () => {
   });
 });
 
+test('an event of a kind that the stage ignores is counted, and not stored; another one is parked', async () => {
+  process.env.IGNORED_EVENTS = '["menu.updated"]';
+  const answer = await start();
+  delete process.env.IGNORED_EVENTS;
+  await queues.takeAll(aws.outputs.UnroutedQueueUrl);
+  expect(await answer({ payload: { ...event, event: 'menu.updated' } })).toBe(200);
+  expect(lines.logged).toEqual([expect.objectContaining({ message: 'Ignored', requestId: 'request-1' })]);
+  expect(published()).toEqual([{ name: 'Ignored', service }]);
+  expect(await queues.takeAll(aws.outputs.UnroutedQueueUrl)).toEqual([]);
+  await answer({ payload: { ...event, event: 'menu.created' } });
+  expect(await queues.takeAll(aws.outputs.UnroutedQueueUrl)).toHaveLength(1);
+});
+
 test('a probe of the smoke test is logged without an event id and not counted; the next delivery is counted', async () => {
   const answer = await start();
   const smokeTest = { signature: 'f'.repeat(64), requestId: `${SMOKE_TEST_PREFIX}1` };

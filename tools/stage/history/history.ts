@@ -94,7 +94,7 @@ export type MessageOrigin =
  * Why an event needed no effect. `up-to-date`: a replay found that the event was already stored. `answer-lost`: an earlier
  * attempt of the same message had the effect, and did not get its answer, so the event counts as processed.
  */
-export type SkipReason = 'already-processed' | 'newer-data' | 'up-to-date' | 'answer-lost';
+export type SkipReason = 'already-processed' | 'newer-data' | 'up-to-date' | 'answer-lost' | 'ignored-kind';
 
 export const states = [
   'received',

@@ -1,4 +1,4 @@
-import { UNUSABLE } from '../../../lambda/log-messages.ts';
+import { IGNORED, UNUSABLE } from '../../../lambda/log-messages.ts';
 import { type Fact, isoTime, ofKind } from './facts.ts';
 import type { DeliveryState, HistoryLocation, HistoryStep } from './history.ts';
 import { DISCARDED, type LineFact } from './log-line.ts';
@@ -20,6 +20,7 @@ const WORST_FIRST: readonly DeliveryState[] = [
   'rejected',
   'refused',
   'removed',
+  'skipped',
 ];
 
 interface DeliveryParts {
@@ -109,6 +110,7 @@ function locationOfRequest(
   const { requestId, status, queue, at } = request;
   if (status === undefined || messages.some((message) => message.requestId === requestId)) return undefined;
   const base = { requestId, since: isoTime(at) };
+  if (request.end?.message === IGNORED) return { ...base, state: 'skipped', reason: 'ignored-kind' };
   if (queue === 'unrouted') return { ...base, state: 'parked', queue };
   const error = errorOfAnswer(request);
   const isStored = (other: HistoryRequest) => other.queue !== undefined;

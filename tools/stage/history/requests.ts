@@ -1,4 +1,4 @@
-import { ACCEPTED, PARKED, REJECTED, SERVER_ERROR, UNUSABLE } from '../../../lambda/log-messages.ts';
+import { ACCEPTED, IGNORED, PARKED, REJECTED, SERVER_ERROR, UNUSABLE } from '../../../lambda/log-messages.ts';
 import { type ExchangeFact, type Fact, ofKind } from './facts.ts';
 import type { LineFact } from './log-line.ts';
 
@@ -6,6 +6,7 @@ import type { LineFact } from './log-line.ts';
 const ANSWERS: Readonly<Record<string, number>> = {
   [ACCEPTED]: 200,
   [PARKED]: 200,
+  [IGNORED]: 200,
   [UNUSABLE]: 400,
   [REJECTED]: 401,
   [SERVER_ERROR]: 500,

@@ -42,6 +42,7 @@ const SKIPS: Readonly<Record<SkipReason, string>> = {
   'already-processed': 'this event was processed before',
   'newer-data': 'newer data was already stored',
   'up-to-date': 'the stored data is up to date',
+  'ignored-kind': 'the stage ignores this kind of event',
   'answer-lost': 'an earlier attempt did it, and did not get its answer',
 };
 

@@ -132,6 +132,7 @@ async function post(delivery: Parameters<typeof postSigned>[0]): Promise<Redrive
   if (answer.status === 200 && (status === 'queued' || status === 'parked')) {
     return { fate: 'redriven', what: `accepted by the receiver: ${status}` };
   }
+  if (status === 'ignored') return stays('the receiver ignores this kind of event: discard it');
   if (answer.status === 400 && type === 'urn:partner-webhooks:problem:unusable-event') {
     return { fate: 'replaced', what: 'still unusable: a new message in quarantine replaces it' };
   }

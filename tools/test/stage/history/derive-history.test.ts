@@ -241,6 +241,12 @@ const stories: readonly {
     states: ['dead-letter'],
   },
   {
+    name: 'of a kind that the stage ignores',
+    facts: [received(0, 'Ignored')],
+    steps: [RECEIVED, { kind: 'answered', status: 200 }],
+    states: ['skipped'],
+  },
+  {
     name: 'parked, then redriven',
     facts: [received(0, 'Parked'), processed],
     steps: [...PARKED, tried('processed', 1, redriven)],
