@@ -348,6 +348,18 @@ test.each([
   expect([await textOf(stack, KEY), await notes()]).toEqual([before, written]);
 });
 
+test('without an archive, the rest is searched, too', async () => {
+  const { ArchiveBucket: _, ...outputs } = stack.outputs;
+  const operation = { ...operator.operation(), stack: stack.with({ outputs }) };
+  await operator.put(running.outputs.UnroutedQueueUrl, userUpdated({ user_id: 'user-1' }));
+  const agreed = async () => true;
+  expect(await forget(operation, [AIKO], { dryRun: false, agreed })).toBe(true);
+  expect(operation.said).toContain(
+    'Done: removed the payload of 0 records, 0 stored payloads, 0 items and 1 message.',
+  );
+  expect(await operator.queues.count(running.outputs.UnroutedQueueUrl)).toBe(0);
+});
+
 test('an object keeps its type, encoding and metadata', async () => {
   const stored = {
     ContentType: 'application/octet-stream',
