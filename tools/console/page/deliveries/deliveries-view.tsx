@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { PayloadSearch } from '../../api.ts';
 import { DetailPane } from '../detail/detail-pane.tsx';
 import { Editor } from '../editor/editor.tsx';
-import { filterBy, navigate, route } from '../route.ts';
+import { filterBy, route } from '../route.ts';
 import { connection, stack, rows as stored } from '../store.ts';
 import { Empty } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
@@ -11,12 +11,14 @@ import { Icon } from '../ui/icon.tsx';
 import { Time } from '../ui/time.tsx';
 import { useKeys } from '../use-keys.tsx';
 import {
+  closeDelivery,
   deliveriesText,
   follow,
   isStopped,
   isThere,
   listKey,
   newer,
+  openDelivery,
   outcome,
   search,
   shownRows,
@@ -25,13 +27,6 @@ import {
 import { DeliveryTable } from './delivery-table.tsx';
 import { Filters } from './filters.tsx';
 import { SendFirst, SendMenu } from './send.tsx';
-
-const open = (id: string) => {
-  const current = route.peek();
-  navigate({ ...current, path: [id] }, { replace: current.path[0] !== undefined });
-};
-
-const close = () => navigate({ ...route.peek(), path: [] });
 
 /** The view of deliveries, with the detail of the open one: `#/deliveries/<id>?<filters>`. */
 export function DeliveriesView() {
@@ -51,11 +46,6 @@ export function DeliveriesView() {
     list.current?.focus({ preventScroll: true });
   };
   useListKeys(list, followNewest);
-  const showSent = (id: string) => {
-    if (route.peek().view !== 'deliveries') return;
-    follow();
-    navigate({ ...route.peek(), path: [id] });
-  };
   const isFiltered = search.value !== '' || outcome.value !== undefined;
   return (
     <>
@@ -63,7 +53,7 @@ export function DeliveriesView() {
         <section class="list-pane" aria-label="List of deliveries">
           <div class="list-tools row">
             <Filters onLeave={() => list.current?.focus()} />
-            <SendMenu onSent={showSent} />
+            <SendMenu />
           </div>
           <div class={isThere.value ? 'list-frame' : 'list-frame is-stale'} aria-busy={!isThere.value}>
             {newer.value > 0 && (
@@ -72,13 +62,13 @@ export function DeliveriesView() {
               </Button>
             )}
             {shownRows.value.length === 0 && isThere.value ? (
-              <Nothing isFiltered={isFiltered} onSent={showSent} />
+              <Nothing isFiltered={isFiltered} />
             ) : (
               <DeliveryTable
                 element={list}
                 rows={shownRows.value}
                 current={current}
-                onOpen={open}
+                onOpen={openDelivery}
                 onScroll={(scrollTop) => {
                   if (scrollTop > 0) stop();
                   else if (current === undefined) follow();
@@ -88,9 +78,9 @@ export function DeliveriesView() {
           </div>
           <Summary isFiltered={isFiltered} onFollow={followNewest} />
         </section>
-        {current !== undefined && <DetailPane id={current} onClose={close} onSent={showSent} />}
+        {current !== undefined && <DetailPane id={current} />}
       </div>
-      <Editor onSent={showSent} />
+      <Editor />
     </>
   );
 }
@@ -99,7 +89,7 @@ const ClearButton = () => (
   <Button onClick={() => filterBy({ search: '', outcome: '' })}>Clear filters</Button>
 );
 
-function Nothing({ isFiltered, onSent }: { isFiltered: boolean; onSent: (delivery: string) => void }) {
+function Nothing({ isFiltered }: { isFiltered: boolean }) {
   const title = isFiltered ? 'No delivery matches' : stack.local ? 'No deliveries yet' : 'No deliveries';
   return (
     <Empty title={title}>
@@ -109,7 +99,7 @@ function Nothing({ isFiltered, onSent }: { isFiltered: boolean; onSent: (deliver
           <p>
             The receiver verifies and queues an event, a consumer processes it, and you see each step here.
           </p>
-          <SendFirst onSent={onSent} />
+          <SendFirst />
         </>
       )}
       {!isFiltered && stack.since !== undefined && (
@@ -154,7 +144,7 @@ function useListKeys(list: RefObject<HTMLElement | null>, followNewest: () => vo
     const index = rows.findIndex(({ id }) => id === route.peek().path[0]);
     const row = rows[Math.max(0, Math.min(rows.length - 1, index + step))];
     if (row === undefined) return false;
-    open(row.id);
+    openDelivery(row.id);
     // The list receives Enter. A narrow page shows the detail instead of the list.
     list.current?.focus({ preventScroll: true });
     return true;
@@ -169,6 +159,6 @@ function useListKeys(list: RefObject<HTMLElement | null>, followNewest: () => vo
     ArrowUp: inList(move(-1)),
     Enter: inList(() => document.querySelector<HTMLElement>('#detail')?.focus()),
     n: followNewest,
-    Escape: () => (route.peek().path[0] === undefined ? followNewest() : close()),
+    Escape: () => (route.peek().path[0] === undefined ? followNewest() : closeDelivery()),
   });
 }

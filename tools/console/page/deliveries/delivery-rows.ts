@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import type { Delivery } from '../../../stage/history/history.ts';
-import { route } from '../route.ts';
+import { navigate, route } from '../route.ts';
 import { resets, rows as stored } from '../store.ts';
 import { matches, OUTCOMES, outcomeOf, readSearch } from './list-filter.ts';
 
@@ -66,6 +66,20 @@ export function countNewer(rows: readonly Delivery[], last: Delivery | undefined
   const first = rows.findIndex(({ receivedAt, id }) => id === last.id || receivedAt < last.receivedAt);
   return first === -1 ? rows.length : first;
 }
+
+export function openDelivery(id: string): void {
+  const current = route.peek();
+  navigate({ ...current, path: [id] }, { replace: current.path[0] !== undefined });
+}
+
+/** Opens a delivery that this page has sent, unless the user has left the list. */
+export function openSent(id: string): void {
+  if (route.peek().view !== 'deliveries') return;
+  follow();
+  navigate({ ...route.peek(), path: [id] });
+}
+
+export const closeDelivery = () => navigate({ ...route.peek(), path: [] });
 
 /** `1 delivery`, `1,200 deliveries`. */
 export const deliveriesText = (count: number) =>

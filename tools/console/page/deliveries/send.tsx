@@ -5,10 +5,7 @@ import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { useRun } from '../use-run.tsx';
-
-interface SendProps {
-  onSent: (delivery: string) => void;
-}
+import { openSent } from './delivery-rows.ts';
 
 const sends = (event = '') => ({
   argv: ['send', event],
@@ -17,13 +14,13 @@ const sends = (event = '') => ({
 });
 
 /** Menu to send a sample of any event, or a body that the user writes. */
-export function SendMenu({ onSent }: SendProps) {
+export function SendMenu() {
   const { start, refusal } = useRun();
   const samples = stack.events.map(({ name, meaning }) => ({
     label: <code>{name}</code>,
     note: meaning,
     refusal,
-    onChoose: () => start([sends(name)], { onSent }),
+    onChoose: () => start([sends(name)], { onSent: openSent }),
   }));
   const sample = stack.events[0]?.sample ?? '{}';
   const write = {
@@ -40,10 +37,14 @@ export function SendMenu({ onSent }: SendProps) {
 }
 
 /** For an empty list. */
-export function SendFirst({ onSent }: SendProps) {
+export function SendFirst() {
   const { start, ...state } = useRun();
   return (
-    <Button {...state} kind="primary" onClick={() => start([sends(stack.events[0]?.name)], { onSent })}>
+    <Button
+      {...state}
+      kind="primary"
+      onClick={() => start([sends(stack.events[0]?.name)], { onSent: openSent })}
+    >
       Send the first event
     </Button>
   );

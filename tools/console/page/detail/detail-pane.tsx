@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Delivery } from '../../../stage/history/history.ts';
 import type { DeliveryDetail } from '../../api.ts';
+import { closeDelivery } from '../deliveries/delivery-rows.ts';
 import { formatRoute } from '../route.ts';
 import { asShown, deliveryOf, rows, stack } from '../store.ts';
 import { Visible } from '../text/visible.tsx';
@@ -19,14 +20,7 @@ import { Timeline } from './timeline.tsx';
 import { useActions } from './use-actions.ts';
 import { useDetail } from './use-detail.ts';
 
-interface DetailPaneProps {
-  id: string;
-  onClose: () => void;
-  /** @param delivery id of the new delivery that the user sent from this pane */
-  onSent: (delivery: string) => void;
-}
-
-export function DetailPane(props: DetailPaneProps) {
+export function DetailPane({ id }: { id: string }) {
   const own = useRef<HTMLElement>(null);
   // A layout effect: other effects clean up after the removal, when the focus is lost.
   useLayoutEffect(() => {
@@ -40,18 +34,18 @@ export function DetailPane(props: DetailPaneProps) {
   }, []);
   return (
     <section ref={own} id="detail" class="detail-pane" aria-label="Delivery" tabIndex={-1}>
-      <Detail {...props} />
+      <Detail id={id} />
     </section>
   );
 }
 
-function Detail({ id, ...more }: DetailPaneProps) {
+function Detail({ id }: { id: string }) {
   // Reading the signal here renders the pane again when the stream brings a change.
   void rows.value;
   const row = deliveryOf(id);
   const { value: detail, error } = useDetail(id, row);
   const delivery = row ?? (detail && asShown(detail));
-  if (delivery !== undefined) return <Shown {...{ delivery, detail, error, ...more }} key={id} />;
+  if (delivery !== undefined) return <Shown {...{ delivery, detail, error }} key={id} />;
   if (error === undefined) return <Loading />;
   return (
     <Empty title="Delivery not found">
@@ -69,15 +63,15 @@ function Detail({ id, ...more }: DetailPaneProps) {
   );
 }
 
-interface ShownProps extends Omit<DetailPaneProps, 'id'> {
+interface ShownProps {
   delivery: Delivery;
   detail: DeliveryDetail | undefined;
   error: string | undefined;
 }
 
-function Shown({ delivery, detail, error, onClose, onSent }: ShownProps) {
+function Shown({ delivery, detail, error }: ShownProps) {
   const { event, claimed } = delivery;
-  const { keys, primary, others, busy, copyCurl } = useActions(delivery, detail?.request.headers, onSent);
+  const { keys, primary, others, busy, copyCurl } = useActions(delivery, detail?.request.headers);
   useKeys('delivery', keys);
   const time = (iso: string) => iso;
   const clock = { now: detail?.settled === false ? now.value : Date.now(), time };
@@ -86,7 +80,7 @@ function Shown({ delivery, detail, error, onClose, onSent }: ShownProps) {
     <article class="detail">
       <header class="stack">
         <div class="row">
-          <IconButton icon="back" label="Back to the list" class="detail-back" onClick={onClose} />
+          <IconButton icon="back" label="Back to the list" class="detail-back" onClick={closeDelivery} />
           <h2 class="wrap grow">
             {event === undefined ? 'Unknown event' : <Visible text={event} />}{' '}
             {claimed && <Badge>Not verified</Badge>}
@@ -100,7 +94,7 @@ function Shown({ delivery, detail, error, onClose, onSent }: ShownProps) {
             label="Close"
             title="Close (Escape)"
             class="detail-close"
-            onClick={onClose}
+            onClick={closeDelivery}
           />
         </div>
         <Outcome delivery={delivery} detail={detail} clock={clock}>

@@ -1,4 +1,5 @@
-import type { Effect, ItemEffect, NotificationEffect, PlainItem } from '../../../stage/history/facts.ts';
+import type { ComponentChildren } from 'preact';
+import type { Effect, ItemEffect, PlainItem } from '../../../stage/history/facts.ts';
 import { Visible } from '../text/visible.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Time } from '../ui/time.tsx';
@@ -12,35 +13,64 @@ export function Effects({ effects }: { effects: readonly Effect[] }) {
         effect.kind === 'item' ? (
           <ItemCard key={index} effect={effect} />
         ) : (
-          <NotificationCard key={index} effect={effect} />
+          <Card
+            key={index}
+            title={`${outputTitle(effect.topic)} notification`}
+            about={effect.subject}
+            badge="Sent"
+            at={effect.at}
+          >
+            {[...new Set(Object.values(effect.texts))].map((text) => (
+              <p key={text} class="command">
+                <Visible text={text} />
+              </p>
+            ))}
+          </Card>
         ),
       )}
     </section>
   );
 }
 
+interface CardProps {
+  title: string;
+  about: string;
+  badge: string | undefined;
+  at: string | undefined;
+  children: ComponentChildren;
+}
+
+const Card = ({ title, about, badge, at, children }: CardProps) => (
+  <article class="card">
+    <header class="row">
+      <h4>{title}</h4>
+      <span class="mono grow">
+        <Visible text={about} />
+      </span>
+      {badge !== undefined && <Badge>{badge}</Badge>}
+      {at !== undefined && <Time at={at} milliseconds />}
+    </header>
+    {children}
+  </article>
+);
+
 function ItemCard({ effect: { table, key, at, before, after, now, written } }: { effect: ItemEffect }) {
-  const isKnown = before !== undefined || after !== undefined;
-  const versions = isKnown ? { Before: before, After: after } : { Now: now };
+  const title = outputTitle(table);
+  if (before === undefined && after === undefined) {
+    const text =
+      now == null ? 'The item does not exist now.' : `The item as it is now, written ${written ?? ''}.`;
+    return (
+      <Card title={title} about={key} badge={undefined} at={at}>
+        <p class="soft">{text}</p>
+        <Versions of={{ Now: now }} />
+      </Card>
+    );
+  }
+  const badge = before == null ? 'Item added' : after == null ? 'Item deleted' : 'Item changed';
   return (
-    <article class="card">
-      <header class="row">
-        <h4>{outputTitle(table)}</h4>
-        <span class="mono grow">
-          <Visible text={key} />
-        </span>
-        {isKnown && (
-          <Badge>{before == null ? 'Item added' : after == null ? 'Item deleted' : 'Item changed'}</Badge>
-        )}
-        {at !== undefined && <Time at={at} milliseconds />}
-      </header>
-      {!isKnown && (
-        <p class="soft">
-          {now == null ? 'The item does not exist now.' : `The item as it is now, written ${written ?? ''}.`}
-        </p>
-      )}
-      <Versions of={versions} />
-    </article>
+    <Card title={title} about={key} badge={badge} at={at}>
+      <Versions of={{ Before: before, After: after }} />
+    </Card>
   );
 }
 
@@ -110,23 +140,3 @@ const sorted = (_key: string, value: unknown) =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value;
-
-const NotificationCard = ({ effect: { topic, at, subject, texts } }: { effect: NotificationEffect }) => (
-  <article class="card">
-    <header class="row">
-      <h4 class="grow">{outputTitle(topic)} notification</h4>
-      <Badge>Sent</Badge>
-      <Time at={at} milliseconds />
-    </header>
-    <div class="stack">
-      <p>
-        <span class="soft">Subject</span> <Visible text={subject} />
-      </p>
-      {[...new Set(Object.values(texts))].map((text) => (
-        <p key={text} class="command">
-          <Visible text={text} />
-        </p>
-      ))}
-    </div>
-  </article>
-);

@@ -2,6 +2,7 @@ import { type Delivery, queueOf } from '../../../stage/history/history.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { api, errorText } from '../api.ts';
 import { type Command, resendCommand, resumeCommand, sendCommand } from '../command.ts';
+import { openSent } from '../deliveries/delivery-rows.ts';
 import { curlCommand } from '../editor/curl-command.ts';
 import { editBody } from '../editor/editor.tsx';
 import { redriveCommand } from '../needs-you/redrive.ts';
@@ -19,7 +20,7 @@ const MAX_EDITED_LENGTH = 200_000;
 type Headers = DeliveryDetail['request']['headers'];
 
 /** All actions for a delivery. The next thing that a person would do comes first. */
-export function useActions(delivery: Delivery, headers: Headers = [], onSent: (delivery: string) => void) {
+export function useActions(delivery: Delivery, headers: Headers = []) {
   const { id, event = '', state } = delivery;
   const { start, busy, refusal } = useRun();
   const runs = ({ command, ...item }: CommandItem): MenuItem => ({
@@ -41,7 +42,7 @@ export function useActions(delivery: Delivery, headers: Headers = [], onSent: (d
     },
   });
   const sendNew = changesBody('Send as new event', 'The timestamp is now, the signature is new.', (text) =>
-    start([sendCommand(withTimestamp(text) ?? text)], { onSent }),
+    start([sendCommand(withTimestamp(text) ?? text)], { onSent: openSent }),
   );
   const edit: MenuItem = {
     ...changesBody('Edit and send', undefined, (text) => editBody(`Edit and send ${event}`, text)),

@@ -1,6 +1,7 @@
 import { effect, signal, useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { sendCommand } from '../command.ts';
+import { openSent } from '../deliveries/delivery-rows.ts';
 import { Code } from '../text/code.tsx';
 import { formatted, jsonFault, withTimestamp } from '../text/format-json.ts';
 import { ErrorNote } from '../ui/badge.tsx';
@@ -32,16 +33,11 @@ export function editBody(title: string, body: string): void {
   edited.value = { title, original, text: original };
 }
 
-interface EditorProps {
-  onSent: (delivery: string) => void;
-}
-
 /** The editor, if {@link editBody} has opened it. */
-export const Editor = ({ onSent }: EditorProps) =>
-  edited.value === undefined ? null : <EditorDialog body={edited.value} onSent={onSent} />;
+export const Editor = () => edited.value && <EditorDialog body={edited.value} />;
 
 /** Dialog to edit a body, sign it with the local secret and send it. Invalid JSON is allowed, to test the receiver. */
-function EditorDialog({ body, onSent }: EditorProps & { body: EditedBody }) {
+function EditorDialog({ body }: { body: EditedBody }) {
   const { title, original, text } = body;
   const error = useSignal<string | undefined>(undefined);
   const { start, busy } = useRun();
@@ -55,7 +51,7 @@ function EditorDialog({ body, onSent }: EditorProps & { body: EditedBody }) {
     const onError = (problem: string) => {
       error.value = problem;
     };
-    const [run] = await start([sendCommand(edited.peek()?.text ?? text)], { onError, onSent });
+    const [run] = await start([sendCommand(edited.peek()?.text ?? text)], { onError, onSent: openSent });
     if (run !== undefined && run.answers.length > 0) edited.value = undefined;
   };
   const close = () => {
