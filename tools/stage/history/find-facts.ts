@@ -31,22 +31,30 @@ export interface FindOptions {
  * @throws CommandError if the id matches no event, or more than one
  */
 export async function findFacts(stage: Stage, text: string, { signal, progress, ...times }: FindOptions) {
-  const id = new TraceId(text);
+  const id = traceId(text);
   const window = windowOf(times);
   const logs = new LogSearch(stage, window, signal);
   const reading = { ...window, signal, progress };
 
   let lines = id.pattern === undefined ? [] : await logs.find(id.pattern);
-  let known = id.onlyOne(lines);
+  let known = onlyOne(id, lines);
   const byId =
-    known === undefined ? await findRecords(stage, reading, (record) => id.matches(record)) : undefined;
-  known ??= id.onlyOne(
+    known === undefined
+      ? await findRecords(stage, reading, (record) => id.kindOf(record) !== undefined)
+      : undefined;
+  known ??= onlyOne(
+    id,
     (byId?.found ?? []).map(({ record }) => ({ ...record, at: Date.parse(record.settledAt) })),
   );
   const onQueues =
-    known === undefined ? await findMessages(stage, (one) => id.matches(one), signal) : undefined;
+    known === undefined
+      ? await findMessages(stage, (one) => id.kindOf(one) !== undefined, signal)
+      : undefined;
   const messages = onQueues?.messages ?? [];
-  known ??= id.onlyOne(messages.map((one) => ({ ...one, at: one.message.sentAt.getTime() })));
+  known ??= onlyOne(
+    id,
+    messages.map((one) => ({ ...one, at: one.message.sentAt.getTime() })),
+  );
   if (signal.aborted) return undefined;
   if (known === undefined) {
     const logSources = id.pattern === undefined ? [] : [logs.source];
@@ -92,70 +100,59 @@ interface Candidate extends Ids {
   readonly at: number;
 }
 
-/** An id as typed by a user, who does not need to know its kind. */
-class TraceId {
-  readonly text: string;
-  /** The text, if it can be the beginning of a request id or message id. */
-  readonly #prefix: string | undefined;
-  /** The text in lower case, if an event id can begin with it. */
-  readonly #eventIdPrefix: string | undefined;
+type TraceId = ReturnType<typeof traceId>;
 
-  constructor(text: string) {
-    if (text === '') {
-      throw new UsageError('The id is empty: give an event id, a request id, a message id or a webhookId');
-    }
-    this.text = text;
-    this.#prefix = POSSIBLE.test(text) ? text : undefined;
-    this.#eventIdPrefix = OF_EVENT_ID.test(text) ? text.toLowerCase() : undefined;
+/**
+ * An id as typed by a user, who does not need to know its kind.
+ * @throws CommandError if the text is empty
+ */
+function traceId(text: string) {
+  if (text === '') {
+    throw new UsageError('The id is empty: give an event id, a request id, a message id or a webhookId');
   }
-
+  const eventId = OF_EVENT_ID.test(text) ? text.toLowerCase() : undefined;
+  const escaped = inPattern(text);
+  const ofEvent = eventId === undefined ? [] : [`"eventId":"${eventId}`];
   /** Search pattern for the logs. Undefined if no log line can contain the id. */
-  get pattern(): string | undefined {
-    if (this.#prefix === undefined) return undefined;
-    const text = inPattern(this.#prefix);
-    const eventId = this.#eventIdPrefix === undefined ? [] : [`"eventId":"${this.#eventIdPrefix}`];
-    return [...eventId, `"requestId":"${text}`, `"messageId":"${text}`].join('|');
-  }
+  const pattern = POSSIBLE.test(text)
+    ? [...ofEvent, `"requestId":"${escaped}`, `"messageId":"${escaped}`].join('|')
+    : undefined;
+  return { text, pattern, kindOf };
 
-  matches(ids: Ids): boolean {
-    return this.#kindOf(ids) !== undefined;
+  function kindOf(ids: Ids): IdKind | undefined {
+    if (eventId !== undefined && ids.eventId?.startsWith(eventId)) return 'eventId';
+    if (pattern !== undefined && ids.requestId?.startsWith(text)) return 'requestId';
+    if (pattern !== undefined && ids.messageId?.startsWith(text)) return 'messageId';
+    return ids.body !== undefined && isWebhookIdIn(text, ids.body) ? 'webhookId' : undefined;
   }
+}
 
-  /**
-   * @returns the event that the id belongs to, and the kind of id; undefined if there is no match
-   * @throws CommandError with a list if there are several
-   */
-  onlyOne(candidates: readonly Candidate[]): (Candidate & { readonly kind: IdKind }) | undefined {
-    const matching = candidates.flatMap((one) => {
-      const kind = this.#kindOf(one);
-      return kind === undefined ? [] : [{ ...one, kind }];
-    });
-    // Only some lines of an event name its kind.
-    const sorted = matching.toSorted((a, b) => Number(b.event !== undefined) - Number(a.event !== undefined));
-    const events = [...new Map(sorted.toReversed().map((one) => [one.eventId, one])).values()];
-    if (events.length < 2) return events[0];
-    const listed = events.slice(0, MAX_CANDIDATES).map(({ eventId, event, at }) => {
-      return `${eventId} (${[event, new Date(at).toISOString()].filter(Boolean).join(', ')})`;
-    });
-    const more = events.length > MAX_CANDIDATES ? ' and more' : '';
-    throw new CommandError(`'${this.text}' matches several events. One of: ${listed.join(', ')}${more}`);
-  }
+function isWebhookIdIn(text: string, body: string): boolean {
+  // A fast check: most bodies do not contain the id, escaped or not.
+  if (!body.includes(text) && !body.includes('\\')) return false;
+  // The body of a dead letter may not be JSON.
+  const payload = jsonOf(body);
+  return isObject(payload) && payload.webhookId === text;
+}
 
-  #kindOf({ eventId, requestId, messageId, body }: Ids): IdKind | undefined {
-    const [prefix, eventIdPrefix] = [this.#prefix, this.#eventIdPrefix];
-    if (eventIdPrefix !== undefined && eventId?.startsWith(eventIdPrefix)) return 'eventId';
-    if (prefix !== undefined && requestId?.startsWith(prefix)) return 'requestId';
-    if (prefix !== undefined && messageId?.startsWith(prefix)) return 'messageId';
-    return body !== undefined && this.#isWebhookIdIn(body) ? 'webhookId' : undefined;
-  }
-
-  #isWebhookIdIn(body: string): boolean {
-    // A fast check: most bodies do not contain the id, escaped or not.
-    if (!body.includes(this.text) && !body.includes('\\')) return false;
-    // The body of a dead letter may not be JSON.
-    const payload = jsonOf(body);
-    return isObject(payload) && payload.webhookId === this.text;
-  }
+/**
+ * @returns the event that the id belongs to, and the kind of id; undefined if there is no match
+ * @throws CommandError with a list if there are several
+ */
+function onlyOne(id: TraceId, candidates: readonly Candidate[]) {
+  const matching = candidates.flatMap((one) => {
+    const kind = id.kindOf(one);
+    return kind === undefined ? [] : [{ ...one, kind }];
+  });
+  // Only some lines of an event name its kind, and of equal keys, a map keeps the last value.
+  const sorted = matching.toSorted((a, b) => Number(a.event !== undefined) - Number(b.event !== undefined));
+  const events = [...new Map(sorted.map((one) => [one.eventId, one])).values()];
+  if (events.length < 2) return events[0];
+  const listed = events.slice(0, MAX_CANDIDATES).map(({ eventId, event, at }) => {
+    return `${eventId} (${[event, new Date(at).toISOString()].filter(Boolean).join(', ')})`;
+  });
+  const more = events.length > MAX_CANDIDATES ? ' and more' : '';
+  throw new CommandError(`'${id.text}' matches several events. One of: ${listed.join(', ')}${more}`);
 }
 
 function nothingFound(
