@@ -7,7 +7,7 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
-import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
+import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { LocalStack } from 'local-aws';
 import { type ArchiveRecord, archiveLine } from '../../../../lambda/archive/record.ts';
@@ -20,7 +20,7 @@ import { forget } from '../../../stage/archive/forget.ts';
 import { mentionIn, type Person } from '../../../stage/archive/mention.ts';
 import { keysUnder } from '../../../stage/archive/read-archive.ts';
 import type { Stage } from '../../../stage/stage.ts';
-import { DEAD, Operator } from '../queues/support.ts';
+import { DEAD, Operator, replied } from '../queues/support.ts';
 import {
   archived as archivedOnce,
   emptyArchive,
@@ -348,16 +348,26 @@ test.each([
   expect([await textOf(stack, KEY), await notes()]).toEqual([before, written]);
 });
 
-test('without an archive, the rest is searched, too', async () => {
+test('without an archive, the rest is searched, and events that wait are named', async () => {
   const { ArchiveBucket: _, ...outputs } = stack.outputs;
-  const operation = { ...operator.operation(), stack: stack.with({ outputs }) };
+  const Attributes = { ApproximateNumberOfMessages: '2', ApproximateNumberOfMessagesNotVisible: '1' };
+  const sqs = replied(new SQSClient(running.operator), (command, { QueueUrl }) =>
+    command === 'GetQueueAttributesCommand' && QueueUrl === outputs.UserUpdatedQueueUrl
+      ? { Attributes }
+      : undefined,
+  );
+  const operation = { ...operator.operation(), stack: stack.with({ outputs, sqs }) };
   await operator.put(running.outputs.UnroutedQueueUrl, userUpdated({ user_id: 'user-1' }));
   const agreed = async () => true;
   expect(await forget(operation, [AIKO], { dryRun: false, agreed })).toBe(true);
   expect(operation.said).toContain(
     'Done: removed the payload of 0 records, 0 stored payloads, 0 items and 1 message.',
   );
+  expect(operation.said.join('\n')).toMatch(
+    /^Not searched, because .*: 3 messages of user.updated. Repeat .* SQS deletes them by \d{4}-\d\d-\d\d\.$/m,
+  );
   expect(await operator.queues.count(running.outputs.UnroutedQueueUrl)).toBe(0);
+  sqs.destroy();
 });
 
 test('an object keeps its type, encoding and metadata', async () => {
