@@ -98,7 +98,7 @@ function Versions({ of }: { of: Readonly<Record<string, PlainItem | null | undef
       </thead>
       <tbody>
         {compareItems(known.map(({ item }) => item)).map(({ name, values, isSame }) => (
-          <tr key={name} class={isSame ? 'soft' : undefined}>
+          <tr key={name} class={isSame && values.length > 1 ? 'soft' : undefined}>
             <th scope="row">
               <Visible text={name} />
             </th>
