@@ -100,11 +100,6 @@ export class DeployedFunctions {
     return await item.function.replaceCode(codeDirectory);
   }
 
-  /** Folders of code that is running or may still be read. */
-  get codeDirectories(): Set<string> {
-    return new Set([...this.byService.values()].flatMap((item) => [...item.function.codeDirectories]));
-  }
-
   async close(): Promise<void> {
     await Promise.all([...this.byService.values()].map((item) => item.function.close()));
   }

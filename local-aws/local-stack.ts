@@ -64,8 +64,6 @@ export interface LocalStack {
   readonly functions: ReadonlyMap<string, DeployedFunction>;
   /** Faults of the AWS endpoint. A test injects and ends them. */
   readonly faults: InjectedFaults;
-  /** Folders of code that may still be read. */
-  readonly codeDirectories: ReadonlySet<string>;
   /**
    * Replaces the code of a function for later invocations. Must not be called before an earlier call has
    * ended.
@@ -138,9 +136,6 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
       operator: clientSettings(aws.url, 'operator'),
       faults,
       functions: stack.functions.byService,
-      get codeDirectories() {
-        return stack.functions.codeDirectories;
-      },
       replaceCode: (service, codeDirectory) => stack.functions.replaceCode(service, codeDirectory),
       inspectQueue: aws.inspectQueue,
       usage: () => ({ requests, peakMegabytes: Math.round(process.resourceUsage().maxRSS / 1024) }),

@@ -24,25 +24,9 @@ export interface Principal {
 }
 
 /**
- * Decides which calls are allowed. A caller whose access key belongs to no role is an operator, who may do
- * everything.
+ * Decides which calls are allowed. A caller whose access key belongs to no role is an operator, who may do everything.
  */
-export interface Authorization {
-  /** @throws Error for an unknown operator of a condition */
-  addPrincipals(principals: Principal[]): void;
-  isRole(accessKeyId: string): boolean;
-  isAllowed(accessKeyId: string, permission: NeededPermission): boolean;
-  callerArn(accessKeyId: string): string;
-  /** @throws AwsError of the service, if the caller's policies do not allow the request */
-  authorize(request: AwsRequest): void;
-  /**
-   * Checks a permission of a role for a service that acts for the role.
-   * @throws Error if the role is unknown or lacks the permission
-   */
-  authorizeRole(roleArn: string, service: Service, permission: NeededPermission): void;
-}
-
-export function createAuthorization(secretArn: FindSecretArn): Authorization {
+export function createAuthorization(secretArn: FindSecretArn) {
   const roles = new Map<string, { name: string; policy: Policy }>();
   /** Access keys of roles, by role ARN. */
   const accessKeys = new Map<string, string>();
@@ -74,7 +58,8 @@ export function createAuthorization(secretArn: FindSecretArn): Authorization {
   }
 
   return {
-    addPrincipals(principals) {
+    /** @throws Error for an unknown operator of a condition */
+    addPrincipals(principals: Principal[]): void {
       const compiled = principals.map(
         ({ name, accessKeyId, statements }) =>
           [accessKeyId, { name, policy: compilePolicy(statements) }] as const,
@@ -82,16 +67,22 @@ export function createAuthorization(secretArn: FindSecretArn): Authorization {
       for (const [accessKeyId, role] of compiled) roles.set(accessKeyId, role);
       for (const { arn, accessKeyId } of principals) if (arn !== undefined) accessKeys.set(arn, accessKeyId);
     },
-    isRole: (accessKeyId) => roles.has(accessKeyId),
-    isAllowed: (accessKeyId, permission) => decide(accessKeyId, permission) === 'allowed',
+    isRole: (accessKeyId: string) => roles.has(accessKeyId),
+    isAllowed: (accessKeyId: string, permission: NeededPermission) =>
+      decide(accessKeyId, permission) === 'allowed',
     callerArn,
-    authorize(request) {
+    /** @throws AwsError of the service, if the caller's policies do not allow the request */
+    authorize(request: AwsRequest): void {
       const { accessKeyId, service } = request;
       if (!roles.has(accessKeyId)) return;
       for (const permission of permissionsOf(request, secretArn))
         assertAllowed(accessKeyId, service, permission);
     },
-    authorizeRole(roleArn, service, permission) {
+    /**
+     * Checks a permission of a role for a service that acts for the role.
+     * @throws Error if the role is unknown or lacks the permission
+     */
+    authorizeRole(roleArn: string, service: Service, permission: NeededPermission): void {
       const accessKeyId = accessKeys.get(roleArn);
       if (accessKeyId === undefined) throw new Error(`Firehose is unable to assume role ${roleArn}`);
       assertAllowed(accessKeyId, service, permission);

@@ -1,20 +1,20 @@
 import type { StackObserver } from '../observation.ts';
-import { type Authorization, createAuthorization } from './authorization.ts';
-import { createStacks, type Stacks } from './cloudformation/stacks.ts';
-import { type CloudWatchAlarms, createAlarms } from './cloudwatch/alarms.ts';
+import { createAuthorization } from './authorization.ts';
+import { createStacks } from './cloudformation/stacks.ts';
+import { createAlarms } from './cloudwatch/alarms.ts';
 import { createDynamodb } from './dynamodb/dynamodb.ts';
 import { AwsError } from './errors.ts';
 import { createFauxqs } from './fauxqs.ts';
 import { createFirehose } from './firehose/firehose.ts';
-import { createEventSourceMappings, type EventSourceMappings } from './lambda/event-source-mappings.ts';
-import { createLogs, type Logs } from './logs/logs.ts';
+import { createEventSourceMappings } from './lambda/event-source-mappings.ts';
+import { createLogs } from './logs/logs.ts';
 import { formOf } from './request.ts';
 import { type AwsResponse, documentResponse } from './response.ts';
 import { createS3 } from './s3/s3.ts';
 import { createSecretsManager } from './secrets-manager.ts';
 import { ACCOUNT_ID, type AwsRequest, type Operations, SERVICES, type Service } from './services.ts';
 import { publishedNotification, sns } from './sns/sns.ts';
-import { createSqs, type Sqs } from './sqs/sqs.ts';
+import { createSqs } from './sqs/sqs.ts';
 
 interface AwsServicesOptions {
   /**
@@ -26,23 +26,7 @@ interface AwsServicesOptions {
 }
 
 /** The services of the AWS endpoint, without HTTP. */
-export interface AwsServices {
-  readonly authorization: Authorization;
-  readonly logs: Logs;
-  readonly alarms: CloudWatchAlarms;
-  readonly mappings: EventSourceMappings;
-  readonly stacks: Stacks;
-  readonly sqs: Sqs;
-  /**
-   * Carries out a request that was authorised before.
-   * @throws AwsError
-   */
-  carryOut(request: AwsRequest): Promise<AwsResponse>;
-  /** Writes the remaining records of Firehose, and ends long polls. */
-  close(): Promise<void>;
-}
-
-export function createAwsServices(options: AwsServicesOptions): AwsServices {
+export function createAwsServices(options: AwsServicesOptions) {
   const { publicHost, onProblem, observer } = options;
   const secrets = createSecretsManager();
   const authorization = createAuthorization(secrets.arnOf);
@@ -54,7 +38,7 @@ export function createAwsServices(options: AwsServicesOptions): AwsServices {
       }),
   );
   const fauxqs = createFauxqs(publicHost);
-  const sqs = createSqs({ fauxqs, publicHost });
+  const sqs = createSqs(fauxqs, publicHost);
   const s3 = createS3(fauxqs);
   const alarms = createAlarms(({ topicArn, subject, text }) =>
     sns(
@@ -107,11 +91,16 @@ export function createAwsServices(options: AwsServicesOptions): AwsServices {
     mappings,
     stacks,
     sqs,
-    async carryOut(request) {
+    /**
+     * Carries out a request that was authorised before.
+     * @throws AwsError
+     */
+    async carryOut(request: AwsRequest): Promise<AwsResponse> {
       if (request.service === 's3') return s3.answer(request.http);
       if (request.service === 'sns') return publish(request);
       return carryOutOne(operations[request.service], request);
     },
+    /** Writes the remaining records of Firehose, and ends long polls. */
     async close() {
       await firehose.close();
       await fauxqs.close();

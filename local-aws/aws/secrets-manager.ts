@@ -20,13 +20,6 @@ interface SecretVersion {
   readonly createdDate: number;
 }
 
-/** Secrets Manager, in memory: secrets of text. */
-export interface SecretsManager {
-  readonly operations: Operations;
-  /** The full ARN of the secret with this name, ARN, or ARN without its suffix. */
-  arnOf(secretId: string): string | undefined;
-}
-
 const CURRENT = 'AWSCURRENT';
 const PREVIOUS = 'AWSPREVIOUS';
 
@@ -36,9 +29,11 @@ const MAX_STAGES = 20;
 const SUFFIX_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const SUFFIX_LENGTH = '-xxxxxx'.length;
 
-export function createSecretsManager(): SecretsManager {
+/** Secrets Manager, in memory: secrets of text. */
+export function createSecretsManager() {
   const secrets: Secret[] = [];
 
+  /** @param secretId name, ARN, or ARN without its suffix */
   const find = (secretId: string) =>
     secrets.find(({ name, arn }) => [name, arn, arn.slice(0, -SUFFIX_LENGTH)].includes(secretId));
 
@@ -121,7 +116,7 @@ export function createSecretsManager(): SecretsManager {
       return { ARN: secret.arn, Name: secret.name, DeletionDate: Date.now() / 1000 };
     },
   };
-  return { operations, arnOf: (secretId) => find(secretId)?.arn };
+  return { operations, arnOf: (secretId: string) => find(secretId)?.arn };
 }
 
 /** Adds a version. A repeated call with the same token and value finds the version of the first call. */

@@ -81,7 +81,6 @@ export class LocalFunction {
   readonly #idle = new Map<Sandbox, NodeJS.Timeout>();
   readonly #running = new Set<Sandbox>();
   readonly #line: WaitingInvocation[] = [];
-  readonly #kills: { milliseconds: number; done(killed: boolean): void }[] = [];
   #starting = 0;
   #closed = false;
 
@@ -104,16 +103,6 @@ export class LocalFunction {
 
   get environments(): number {
     return this.#sandboxes.size;
-  }
-
-  /**
-   * Folders of code that may still be read, including those of environments that finish their last
-   * invocation.
-   */
-  get codeDirectories(): Set<string> {
-    return new Set(
-      [this.#definition, ...this.#sandboxes, ...this.#outdated].map((item) => item.codeDirectory),
-    );
   }
 
   /**
@@ -177,19 +166,9 @@ export class LocalFunction {
     await Promise.all([...this.#sandboxes, ...this.#outdated].map((sandbox) => sandbox.end()));
   }
 
-  /**
-   * Kills the environment of the next invocation some milliseconds after it starts to run. A second call
-   * applies to the invocation after the next, and so on.
-   * @returns when the invocation has ended or the function is closed: whether the kill came before the end
-   */
-  killDuringNext(milliseconds: number): Promise<boolean> {
-    return new Promise((done) => this.#kills.push({ milliseconds, done }));
-  }
-
   /** Terminates every execution environment. Running, waiting and later invocations end as function errors. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const { done } of this.#kills.splice(0)) done(false);
     const ended = this.kill();
     this.#serve();
     await ended;
@@ -266,22 +245,10 @@ export class LocalFunction {
   }
 
   async #run(sandbox: Sandbox, waiting: WaitingInvocation): Promise<void> {
-    const kill = this.#kills.shift();
-    let killed = false;
-    const end = () => {
-      killed = true;
-      void sandbox.end();
-    };
     this.#running.add(sandbox);
     const start = performance.now();
-    const invoked = sandbox.invoke(waiting.requestId, waiting.payload);
-    // Without a timer for 0 ms: on a busy machine, a fast invocation could end before the timer fires.
-    if (kill?.milliseconds === 0) end();
-    const timer = kill && kill.milliseconds > 0 ? setTimeout(end, kill.milliseconds) : undefined;
-    const result = await invoked;
+    const result = await sandbox.invoke(waiting.requestId, waiting.payload);
     this.#running.delete(sandbox);
-    clearTimeout(timer);
-    kill?.done(killed && !result.ok);
     waiting.complete(result, performance.now() - start);
     this.#release(sandbox);
   }

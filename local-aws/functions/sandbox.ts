@@ -34,7 +34,6 @@ export class Sandbox {
   readonly started: Promise<Failure | undefined>;
   /** Resolves when the worker has ended. The sandbox can then not be used again. */
   readonly exited: Promise<void>;
-  readonly codeDirectory: string;
 
   readonly #worker: Worker;
   readonly #service: string;
@@ -61,7 +60,6 @@ export class Sandbox {
     inspector?: InspectorPort,
   ) {
     this.#inspector = inspector;
-    this.codeDirectory = definition.codeDirectory;
     this.#service = serviceOf(definition);
     this.#timeoutSeconds = definition.timeoutSeconds;
     this.#memoryMegabytes = definition.memoryMegabytes;

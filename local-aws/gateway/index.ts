@@ -1,7 +1,6 @@
-export { readBody } from '../aws/http-server.ts';
 export { isOfProxy } from './admitted-host.ts';
 export { type Certificate, makeCertificate } from './certificate.ts';
-export { httpApiEvent, restApiEvent } from './gateway-events.ts';
+export { httpApiEvent } from './gateway-events.ts';
 export { httpApi } from './http-api.ts';
 export {
   type Header,
@@ -9,7 +8,6 @@ export {
   type HttpResponse,
   pairs,
   requestOf,
-  shortId,
   valuesOf,
 } from './http-message.ts';
 export { listen } from './listen.ts';

@@ -1,5 +1,5 @@
 export { deploy } from '../deploy.ts';
-export { readCloudAssembly, type StackTemplate } from './cloud-assembly.ts';
+export { readCloudAssembly } from './cloud-assembly.ts';
 export { resolveIntrinsics } from './intrinsics.ts';
 export { Resources } from './resources.ts';
 export { listOf, SynthesisedTemplate, type TemplateResource } from './synthesised-template.ts';

@@ -17,12 +17,7 @@ export interface RunningStack {
 }
 
 /** The part of CloudFormation that reads a stack. */
-export interface Stacks {
-  add(stack: RunningStack): void;
-  readonly operations: Operations;
-}
-
-export function createStacks(): Stacks {
+export function createStacks() {
   const stacks = new Map<string, RunningStack>();
   const startedAt = Date.now() / 1000;
 
@@ -34,7 +29,7 @@ export function createStacks(): Stacks {
   }
 
   return {
-    add: (stack) => stacks.set(stack.name, stack),
+    add: (stack: RunningStack) => void stacks.set(stack.name, stack),
     operations: {
       DescribeStacks(parameters) {
         const { name, id, outputs } = named(parameters);
@@ -58,6 +53,6 @@ export function createStacks(): Stacks {
       }),
 
       GetTemplate: (parameters) => ({ TemplateBody: JSON.stringify(named(parameters).template) }),
-    },
+    } satisfies Operations,
   };
 }

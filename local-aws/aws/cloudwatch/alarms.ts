@@ -37,15 +37,10 @@ interface Alarm {
   transitionedAt: number;
 }
 
-/** The alarms of CloudWatch, in memory. There are no metrics: an alarm keeps the state that was last set. */
-export interface CloudWatchAlarms {
-  put(definition: MetricAlarm): void;
-  readonly operations: Operations;
-}
-
 type Publish = (message: { topicArn: string; subject: string; text: string }) => Promise<unknown>;
 
-export function createAlarms(publish: Publish): CloudWatchAlarms {
+/** The alarms of CloudWatch, in memory. There are no metrics: an alarm keeps the state that was last set. */
+export function createAlarms(publish: Publish) {
   const alarms = new Map<string, Alarm>();
 
   const operations: Operations = {
@@ -95,7 +90,7 @@ export function createAlarms(publish: Publish): CloudWatchAlarms {
   }
 
   return {
-    put(definition) {
+    put(definition: MetricAlarm): void {
       const now = Date.now() / 1000;
       alarms.set(definition.AlarmName, {
         arn: arnOf('cloudwatch', `alarm:${definition.AlarmName}`),

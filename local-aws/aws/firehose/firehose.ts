@@ -7,13 +7,6 @@ import { DeliveryStream, evaluatedPrefix, type WriteObject } from './delivery-st
 /** Bytes of a call before base64. Source: Firehose API reference, `PutRecordBatch`. */
 const MAX_CALL_BYTES = 4 * 1024 * 1024;
 
-/** Firehose: streams that accept records by PutRecordBatch, and deliver them to S3. */
-export interface Firehose {
-  readonly operations: Operations;
-  /** Writes the remaining records of all streams. */
-  close(): Promise<void>;
-}
-
 interface FirehoseOptions {
   isAllowed(accessKeyId: string, permission: NeededPermission): boolean;
   /** Writes an object with the permissions of a role. @throws Error if the role may not, or S3 rejects the object */
@@ -35,7 +28,8 @@ interface Stream {
  */
 const KEY_ACTIONS = ['kms:GenerateDataKey', 'kms:Decrypt'];
 
-export function createFirehose({ isAllowed, writeObject, onProblem }: FirehoseOptions): Firehose {
+/** Firehose: streams that accept records by PutRecordBatch, and deliver them to S3. */
+export function createFirehose({ isAllowed, writeObject, onProblem }: FirehoseOptions) {
   const streams = new Map<string, Stream>();
 
   /**
@@ -97,6 +91,7 @@ export function createFirehose({ isAllowed, writeObject, onProblem }: FirehoseOp
 
   return {
     operations,
+    /** Writes the remaining records of all streams. */
     async close() {
       await Promise.all([...streams.values()].map(({ delivery }) => delivery.close()));
     },

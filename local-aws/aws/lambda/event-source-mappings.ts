@@ -27,12 +27,7 @@ interface Mapping {
 }
 
 /** Lambda's event source mappings, the only part of Lambda's API that exists here. */
-export interface EventSourceMappings {
-  add(source: EventSourceMapping): void;
-  readonly operations: Operations;
-}
-
-export function createEventSourceMappings(): EventSourceMappings {
+export function createEventSourceMappings() {
   const mappings = new Map<string, Mapping>();
 
   function described({ uuid, source, state, modifiedAt }: Mapping): JsonObject {
@@ -104,7 +99,7 @@ export function createEventSourceMappings(): EventSourceMappings {
   };
 
   return {
-    add(source) {
+    add(source: EventSourceMapping): void {
       const uuid = randomUUID();
       mappings.set(uuid, { uuid, source, state: 'Enabled', modifiedAt: Date.now() / 1000 });
     },

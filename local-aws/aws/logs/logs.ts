@@ -39,14 +39,7 @@ interface StoredLine {
 }
 
 /** CloudWatch Logs, in memory. The functions' log lines are written to it. */
-export interface Logs {
-  create(group: string): void;
-  /** Adds a line to a group. @param at time of writing; CloudWatch may show a line later. @default now */
-  write(group: string, message: string, at?: number): void;
-  readonly operations: Operations;
-}
-
-export function createLogs(): Logs {
+export function createLogs() {
   const groups = new Map<string, StoredLine[]>();
   /** Streams that were created by a call: the group's name and its own. */
   const streams = new Set<string>();
@@ -115,6 +108,7 @@ export function createLogs(): Logs {
     return lines;
   }
 
+  /** Adds a line to a group. @param at time of writing; CloudWatch may show a line later. @default now */
   function write(group: string, message: string, at?: number): void {
     const lines = create(group);
     const now = Date.now();

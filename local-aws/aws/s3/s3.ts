@@ -4,13 +4,7 @@ import type { AwsResponse } from '../response.ts';
 import type { AwsHttpRequest } from '../services.ts';
 
 /** S3: fauxqs, plus conditional writes, which fauxqs lacks. */
-export interface S3 {
-  answer(http: AwsHttpRequest): Promise<AwsResponse>;
-  /** @throws Error if S3 rejects the object */
-  putGzip(bucket: string, key: string, body: Buffer): Promise<void>;
-}
-
-export function createS3(fauxqs: Fauxqs): S3 {
+export function createS3(fauxqs: Fauxqs) {
   let lastConditionalWrite: Promise<unknown> = Promise.resolve();
 
   function answer(http: AwsHttpRequest): Promise<AwsResponse> {
@@ -45,7 +39,8 @@ export function createS3(fauxqs: Fauxqs): S3 {
 
   return {
     answer,
-    async putGzip(bucket, key, body) {
+    /** @throws Error if S3 rejects the object */
+    async putGzip(bucket: string, key: string, body: Buffer): Promise<void> {
       const { status, body: document } = await fauxqs.send({
         method: 'PUT',
         url: `/${bucket}/${key.split('/').map(encodeURIComponent).join('/')}`,

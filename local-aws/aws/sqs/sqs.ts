@@ -6,20 +6,6 @@ import { type JsonObject, objectsOf, parseJsonObject, textOf, textsOf } from '..
 import { type Operations, SERVICES } from '../services.ts';
 import { errorOfMessage } from './message-rules.ts';
 
-interface SqsOptions {
-  readonly fauxqs: Fauxqs;
-  /**
-   * Host and port of the endpoint for clients. A function, because the port is known only when the endpoint listens.
-   */
-  readonly publicHost: () => string;
-}
-
-export interface Sqs {
-  readonly operations: Operations;
-  /** Returns the messages of a queue without receiving them, oldest first. @throws Error if the queue does not exist */
-  inspectQueue(queueUrl: string): Promise<InspectedMessage[]>;
-}
-
 /** Operations that fauxqs implements correctly and that are forwarded to it. */
 const FORWARDED = [
   'ChangeMessageVisibility ChangeMessageVisibilityBatch CreateQueue DeleteMessage DeleteMessageBatch DeleteQueue',
@@ -32,7 +18,8 @@ const ANSWERS_WITH_QUEUE_URLS = new Set(['CreateQueue', 'GetQueueUrl', 'ListQueu
 /** An attribute name that no message has. A request for only this name makes fauxqs return no attributes. */
 const NO_ATTRIBUTES = ['\0'];
 
-export function createSqs({ fauxqs, publicHost }: SqsOptions): Sqs {
+/** @param publicHost host and port of the endpoint for clients */
+export function createSqs(fauxqs: Fauxqs, publicHost: () => string) {
   const queueHost = new RegExp(`//sqs\\.${REGION}\\.localhost(:\\d+)?`, 'g');
 
   /** @throws AwsError with the error of fauxqs */
@@ -93,7 +80,8 @@ export function createSqs({ fauxqs, publicHost }: SqsOptions): Sqs {
 
   return {
     operations,
-    async inspectQueue(queueUrl) {
+    /** Returns the messages of a queue without receiving them, oldest first. @throws Error if it does not exist */
+    async inspectQueue(queueUrl: string): Promise<InspectedMessage[]> {
       const queue = await fauxqs.inspectQueue(queueUrl.split('/').at(-1) ?? '');
       if (queue === undefined) throw new Error(`There is no queue ${queueUrl}`);
       return inspectedMessages(queue, Date.now());
