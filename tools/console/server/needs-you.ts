@@ -9,7 +9,6 @@ import {
   describeMessage,
   type ReadMessage,
   readPayload,
-  UnreadablePayloadError,
 } from '../../stage/queues/received-message.ts';
 import type { NeedsYouMessage, WaitingMessages } from '../api.ts';
 import { ApiProblem, PartialFailures } from './api-problem.ts';
@@ -63,9 +62,9 @@ export class NeedsYou {
     const known = this.#known.get(id);
     if (known === undefined)
       throw new ApiProblem(404, 'The last list does not have this message. Load it again');
-    return readPayload(stage, known.queue, known.message).catch((error: unknown) => {
-      throw error instanceof UnreadablePayloadError ? new ApiProblem(404, error.message) : error;
-    });
+    const { bytes, unreadable } = await readPayload(stage, known.queue, known.message);
+    if (bytes === undefined) throw new ApiProblem(404, unreadable);
+    return bytes;
   }
 
   async #read(): Promise<WaitingMessages> {

@@ -5,7 +5,7 @@ import { MEMORY_SECONDS } from '../../../lambda/limits.ts';
 import { shellWord } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { queueState, removedQueues, waitingQueues } from '../queues/queue.ts';
-import { attributesOf, describeMessage, payloadOrReason, storedPayload } from '../queues/received-message.ts';
+import { attributesOf, describeMessage, readPayload, storedPayload } from '../queues/received-message.ts';
 import { selectMessages } from '../queues/selected-messages.ts';
 import type { Stage } from '../stage.ts';
 import { mentionIn, type Person } from './mention.ts';
@@ -81,7 +81,7 @@ export async function findMessages(
       const { visible, inFlight } = await queueState(stack.sqs, queue.url);
       const { selected, seen } = await selectMessages(operation, queue, {}, async (message) => {
         const { payloadKey: key } = attributesOf(message);
-        const { bytes } = key === undefined ? await payloadOrReason(stack, queue, message) : {};
+        const { bytes } = key === undefined ? await readPayload(stack, queue, message) : {};
         const text = (bytes ?? Buffer.from(message.body)).toString();
         const isNamed = key === undefined ? mentionIn(text, persons) !== undefined : payloads.has(key);
         return isNamed ? describeMessage(queue, message) : undefined;

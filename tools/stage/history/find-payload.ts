@@ -25,10 +25,11 @@ export async function findPayload(stage: Stage, id: string, signal: AbortSignal)
   }
   const { messages } = await waitingMessages(stage, (one) => one.eventId === eventId, signal);
   for (const { queue, message, body } of messages) {
-    const bytes =
+    const { bytes, unreadable } =
       queue.kind === 'quarantine' || body === undefined
         ? await readPayload(stage, queue, message)
-        : bytesAsSent(body, eventId);
+        : { bytes: bytesAsSent(body, eventId) };
+    if (bytes === undefined) throw new CommandError(`The bytes of event ${eventId} are gone: ${unreadable}`);
     return { eventId, event, bytes, from: queue.title };
   }
   if (signal.aborted) return undefined;

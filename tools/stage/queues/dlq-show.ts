@@ -6,7 +6,7 @@ import type { Stage } from '../stage.ts';
 import { copyKey, countLines, eventsAndCopies, groupCopies } from './copies.ts';
 import { MAX_SEARCHED } from './for-each-message.ts';
 import { type AnyQueue, queueState, sourceQueueUrl } from './queue.ts';
-import { bytesAsFields, describeMessage, payloadOrReason, type ReceivedMessage } from './received-message.ts';
+import { bytesAsFields, describeMessage, type ReceivedMessage, readPayload } from './received-message.ts';
 import { filterWords, gaps, type MessageFilter, nothingTo, selectMessages } from './selected-messages.ts';
 
 /** Words before the next command, by kind of queue. */
@@ -40,7 +40,7 @@ export async function dlqShow(
     const key = copyKey(queue, message);
     if (!payloads.has(key) && payloads.size < limit) {
       payloads.set(key, {});
-      const { bytes, unreadable } = await payloadOrReason(stack, queue, message);
+      const { bytes, unreadable } = await readPayload(stack, queue, message);
       const shopId = bytes && eventAndShop(bytes).shopId;
       payloads.set(key, { shopId, ...(payload && (bytes ? bytesAsFields(bytes) : { unreadable })) });
     }

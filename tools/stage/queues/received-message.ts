@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { GetObjectCommand, NoSuchKey } from '@aws-sdk/client-s3';
 import type { Message, MessageAttributeValue } from '@aws-sdk/client-sqs';
 import { isObject, jsonOf } from '../history/json.ts';
-import { MissingOutputError, type Stage } from '../stage.ts';
+import type { Stage } from '../stage.ts';
 import type { AnyQueue } from './queue.ts';
 
 /** A message that this process has received, so that nobody else can receive it now. */
@@ -81,11 +81,6 @@ function reasonOf({ kind }: QueueKind, { event, reason, failureReason }: Message
   return 'SQS moved it after too many receives: the consumer crashed, timed out, could not start or could not store its reason';
 }
 
-/** A message's payload cannot be read. The error message gives the reason, without the payload. */
-export class UnreadablePayloadError extends Error {
-  override readonly name = 'UnreadablePayloadError';
-}
-
 /** A payload that was too large for a message. Undefined if it has expired or was forgotten. */
 export async function storedPayload(stage: Stage, key: string): Promise<Buffer | undefined> {
   try {
@@ -112,37 +107,19 @@ export function bytesInMessage(
   return Buffer.from(wrapper.bodyBase64, 'base64');
 }
 
-/**
- * The partner's bytes: from the message, or from S3 if they were too large.
- * @throws UnreadablePayloadError
- */
+/** The partner's bytes: from the message, or from S3 if they were too large. `unreadable`: why there are none. */
 export async function readPayload(
   stage: Stage,
   queue: Pick<AnyQueue, 'kind'>,
   message: MessageContent,
-): Promise<Buffer> {
+): Promise<{ bytes: Buffer; unreadable?: never } | { bytes?: never; unreadable: string }> {
   const { payloadKey } = attributesOf(message);
   const bytes =
     payloadKey === undefined ? bytesInMessage(queue, message) : await storedPayload(stage, payloadKey);
-  if (bytes !== undefined) return bytes;
-  throw new UnreadablePayloadError(
-    payloadKey === undefined
-      ? 'the message has no bodyBase64: it was not sent by the receiver'
-      : `S3 no longer has it under ${payloadKey}`,
-  );
-}
-
-/** The partner's bytes, or why they cannot be read. */
-export async function payloadOrReason(
-  ...read: Parameters<typeof readPayload>
-): Promise<{ readonly bytes?: Buffer; readonly unreadable?: string }> {
-  try {
-    return { bytes: await readPayload(...read) };
-  } catch (error) {
-    const isExpected = error instanceof UnreadablePayloadError || error instanceof MissingOutputError;
-    if (isExpected) return { unreadable: error.message };
-    throw error;
-  }
+  if (bytes !== undefined) return { bytes };
+  return payloadKey === undefined
+    ? { unreadable: 'the message has no bodyBase64: it was not sent by the receiver' }
+    : { unreadable: `S3 no longer has it under ${payloadKey}` };
 }
 
 /** The partner's bytes for programs: as `body` if they are text, otherwise as `bodyBase64`. */

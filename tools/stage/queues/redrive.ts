@@ -6,7 +6,7 @@ import type { Stage } from '../stage.ts';
 import { countLines } from './copies.ts';
 import { MAX_PAGES_AT_ONCE } from './for-each-message.ts';
 import type { AnyQueue } from './queue.ts';
-import { attributesOf, type ReceivedMessage, UnreadablePayloadError } from './received-message.ts';
+import { attributesOf, type ReceivedMessage } from './received-message.ts';
 import { type RedriveOutcome, redriverOf, stays } from './redriver.ts';
 import {
   forEachSelected,
@@ -87,10 +87,7 @@ export async function redrive(
   return problems.length + unseen === 0 && all.every(({ redriven }) => redriven);
 }
 
-const failed = (error: Error): RedriveOutcome =>
-  stays(
-    `${error instanceof UnreadablePayloadError ? 'its payload cannot be read' : error.name}: ${error.message}`,
-  );
+const failed = ({ name, message }: Error): RedriveOutcome => stays(`${name}: ${message}`);
 
 /**
  * Deletes large payloads that the receiver or this redrive has copied to another key. A payload stays if a message that

@@ -111,7 +111,8 @@ async function redelivery(stack: Stage, queue: AnyQueue): Promise<Redriver> {
   const outcomes = new Map<string, Promise<RedriveOutcome>>();
 
   return async (message) => {
-    const body = await readPayload(stack, queue, message);
+    const { bytes: body, unreadable } = await readPayload(stack, queue, message);
+    if (body === undefined) return stays(`its payload cannot be read: ${unreadable}`);
     const hash = sha256Hex(body);
     const posted = outcomes.get(hash) ?? post({ url, body, secret });
     outcomes.set(hash, posted);

@@ -7,7 +7,7 @@ import type { Stage } from '../stage.ts';
 import { copyKey, type ListedMessage } from './copies.ts';
 import { forEachMessage, MAX_PAGES_AT_ONCE } from './for-each-message.ts';
 import { type AnyQueue, queueState } from './queue.ts';
-import { attributesOf, knownEvent, payloadOrReason, type ReceivedMessage } from './received-message.ts';
+import { attributesOf, knownEvent, type ReceivedMessage, readPayload } from './received-message.ts';
 
 /** Selects messages of a queue. An absent property matches all. */
 export interface MessageFilter extends PayloadFilter {
@@ -73,7 +73,7 @@ async function isMatch(
   const known = knownEvent(queue, message);
   if (event !== undefined && known !== undefined && known !== event) return false;
   if (shop === undefined && search === undefined && (event === undefined || known !== undefined)) return true;
-  const { bytes } = await payloadOrReason(stack, queue, message);
+  const { bytes } = await readPayload(stack, queue, message);
   if (bytes === undefined) return undefined;
   const isOfEvent = event === undefined || event === (known ?? eventAndShop(bytes).event);
   return isOfEvent && matchesPayload({ shop, search }, bytes);
