@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readSamples } from '../../../events/samples.ts';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
@@ -326,6 +326,20 @@ describe("on a major version of Node.js that is not Lambda's", () => {
       `${found} An install script of the package node installs it. Run: npm ci --ignore-scripts=false`,
     );
   });
+});
+
+test('check names the command that fixes format and import order', async () => {
+  const other = await Project.create();
+  await rm(other.path('node_modules'));
+  for (const [program, code] of Object.entries({ 'typescript/bin/tsc': 0, '@biomejs/biome/bin/biome': 1 })) {
+    const file = other.path(`node_modules/${program}`);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, `process.exit(${code});`);
+  }
+  const line = 'To fix format and import order: npx hookctl check --fix';
+  expect(await other.type(['check'])).toEqual(refusal(line));
+  expect(await other.type(['check', '--fix'])).toEqual({ code: 1, stdout: '', stderr: '' });
+  await other.remove();
 });
 
 describe('start says what this machine must allow:', () => {
