@@ -137,7 +137,10 @@ export class Checker {
       return;
     }
     const { secret, steps = [] } = this.#options;
-    const own = await serviceAnswer(request, body, secret);
+    // If the address is wrong, the rest is checked all the same, so that one verdict names all mistakes.
+    const addressed = await serviceAnswer({ ...request, method: 'POST', path: WEBHOOK_PATH }, body, secret);
+    const isAddressed = request.method === 'POST' && request.path === WEBHOOK_PATH;
+    const own = isAddressed ? addressed : await serviceAnswer(request, body, secret);
     const recorded = own.outcome && body && this.deliveries.record({ ...request, body }, start);
     const repeats = recorded ? [...repeatFindings(recorded.delivery, recorded.attempt)] : [];
     const attempt = recorded?.delivery.attempts.length;
@@ -157,7 +160,7 @@ export class Checker {
       ending,
       ...(recorded && attempt && { delivery: recorded.delivery.number, attempt }),
       findings: [
-        ...(await findingsOf(request, body, secret)),
+        ...findingsOf(request, body, secret, addressed),
         ...repeats,
         ...(hasGivenUp ? [patienceFinding(at - start)] : []),
       ],
@@ -242,18 +245,13 @@ async function serviceAnswer(request: HttpRequest, body: Buffer | undefined, sec
   return { response, outcome };
 }
 
-/**
- * All findings about a request. If the address is wrong, the rest is checked all the same, so that one verdict names
- * all mistakes.
- */
-async function findingsOf(
+function findingsOf(
   request: HttpRequest,
   body: Buffer | undefined,
   secret: string,
-): Promise<Finding[]> {
+  { response, outcome }: Awaited<ReturnType<typeof serviceAnswer>>,
+): Finding[] {
   const ofHttp = [...httpFindings(request, body ?? Buffer.alloc(0), secret)];
-  const addressed = { ...request, method: 'POST', path: WEBHOOK_PATH };
-  const { response, outcome } = await serviceAnswer(addressed, body, secret);
   if (body === undefined || response.status === 413) {
     const what = 'The body is too large. The service accepts 6 MB, or 4.5 MB behind a REST API.';
     return [...ofHttp, wrong('body-too-large', what, 'Send less data per event.')];

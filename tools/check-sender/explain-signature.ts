@@ -26,6 +26,8 @@ type MistakeRow<Input extends unknown[], Made> = readonly [
 ];
 
 const HEADER = 'X-Webhook-Signature';
+/** The setting with the secret, in our guide and samples. */
+const SETTING = 'WEBHOOK_SECRET';
 const SIGNATURE_BYTES = 32;
 /** Minimum bytes of a truncated signature to recognise. */
 const MIN_CUT_BYTES = 8;
@@ -133,7 +135,7 @@ const KEYS: readonly MistakeRow<[secret: string, earlier: readonly string[]], By
   [
     'key-name',
     'the name of a setting, such as $WEBHOOK_SECRET, instead of its value',
-    () => ['WEBHOOK_SECRET'].flatMap((name) => [name, `$${name}`, `\${${name}}`, `{{${name}}}`, `%${name}%`]),
+    () => [SETTING, `$${SETTING}`, `\${${SETTING}}`, `{{${SETTING}}}`, `%${SETTING}%`],
   ],
   ['key-local', 'the secret of the local stack', () => [LOCAL_SECRET]],
 ];
@@ -155,7 +157,10 @@ const MESSAGES: readonly MistakeRow<[body: Buffer, text: string, signature: stri
   [
     'signed-with-timestamp',
     'a timestamp and the body together, as other services require',
-    (_, text, signature) => [`${after(signature, /(?:^|[,;\s])t=(\d{1,20})/)}.${text}`],
+    (_, text, signature) => {
+      const time = after(signature, /(?:^|[,;\s])t=(\d{1,20})/);
+      return [time && `${time}.${text}`];
+    },
   ],
   [
     'signed-with-address',
