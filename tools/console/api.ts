@@ -7,11 +7,9 @@
 import type { EventName } from '../../lambda/events/catalogue.ts';
 import type { InjectedFault } from '../stage/faults.ts';
 import type { Effect, ExchangeFact } from '../stage/history/facts.ts';
-import type { Delivery, History, PausedQueue, PayloadSearch } from '../stage/history/history.ts';
+import type { Delivery, History, PausedQueue } from '../stage/history/history.ts';
 import type { LineFact } from '../stage/history/log-line.ts';
 import type { ProgressStep } from '../terminal/block.ts';
-
-export type { PayloadSearch };
 
 /** `GET /api/stack`: the stack that the page shows. */
 export interface StackInfo {
@@ -51,7 +49,7 @@ export interface DeliveryList {
   /** Number of matching deliveries. The list has the newest, up to `limit`. */
   readonly total: number;
   /** How far the payloads were searched. Only for a stage, if `search` was given. */
-  readonly searched?: PayloadSearch;
+  readonly searched?: string;
 }
 
 /**
@@ -107,7 +105,7 @@ export interface StreamEvents {
   /** Up to 500 new or changed rows, in the order of their changes, and ids of rows to remove. */
   readonly deliveries: { readonly put: readonly Delivery[]; readonly removed: readonly string[] };
   /** Tells the client that the stream has sent all rows that existed when it was opened. */
-  readonly ready: { readonly searched?: PayloadSearch };
+  readonly ready: { readonly searched?: string };
   readonly notice: Notice;
   /**
    * State of all queues. A local stack's queues are read after a change, at most every two seconds; a stage's

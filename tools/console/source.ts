@@ -9,22 +9,15 @@ import { followArchive, followLines } from '../stage/history/follow-facts.ts';
 import type { Delivery, History } from '../stage/history/history.ts';
 import { DISCARDED } from '../stage/history/log-line.ts';
 import { LogSearch, windowOf } from '../stage/history/log-search.ts';
-import { inReadingTime, readRecords, storedRecord } from '../stage/history/records.ts';
+import { searchPayloads, storedRecord } from '../stage/history/records.ts';
 import { type HistoryStore, MAX_PAYLOAD_BYTES } from '../stage/history/store.ts';
 import { locate } from '../stage/history/trace.ts';
 import { refusalOf } from '../stage/operation.ts';
-import { matchesRecord } from '../stage/payload-filter.ts';
 import type { Stage } from '../stage/stage.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import type { DeliveryDetail, Notice, PayloadSearch, RequestDetail } from './api.ts';
+import type { DeliveryDetail, Notice, RequestDetail } from './api.ts';
 
 const HOUR = 60 * 60 * 1000;
-
-interface TextSearch {
-  readonly text: string;
-  readonly read: Map<string, string | undefined>;
-  records: number;
-}
 
 /** The deliveries that a console shows: a store, and the stage that fills it. */
 export class Source {
@@ -36,7 +29,8 @@ export class Source {
    */
   readonly since: Date | undefined;
   readonly #closing = new AbortController();
-  #search: TextSearch | undefined;
+  /** The objects of the archive that were searched for a text. */
+  #searched: { readonly text: string; readonly read: Map<string, string | undefined> } | undefined;
   #following: Promise<unknown> = Promise.resolve();
 
   /**
@@ -127,32 +121,19 @@ export class Source {
   }
 
   /**
-   * Adds archive records that match a search to the store, from the newest hour backwards. Payloads that are
-   * too large for a record are in a bucket of their own and are not searched.
-   * @returns how far the search went. Undefined if the store has all payloads
+   * Adds archive records that match a search to the store, from the newest hour backwards.
+   * @returns says how far the search went. Undefined if the store has all payloads
    */
-  async search(text: string | undefined, signal: AbortSignal): Promise<PayloadSearch | undefined> {
-    const { since } = this;
+  async search(text: string | undefined, signal: AbortSignal): Promise<string | undefined> {
+    const { since, stage, store } = this;
     if (text === undefined) return undefined;
-    if (since === undefined) return this.store.searched;
+    if (since === undefined) return store.searched;
     // The same search again continues where it ended.
-    if (this.#search?.text !== text) this.#search = { text, read: new Map(), records: 0 };
-    const search = this.#search;
-    try {
-      const reading = { since, signal: inReadingTime(signal), read: search.read };
-      const { unread, records } = await readRecords(this.stage, reading, (record, object) => {
-        if (matchesRecord({ search: text }, record)) this.store.addRecord(record, object);
-      });
-      search.records += records;
-      return {
-        records: search.records,
-        since: (unread === undefined ? since : endOfHour(unread, since)).toISOString(),
-        limited: unread !== undefined,
-      };
-    } catch (error) {
-      const refused = refusalOf(error, this.stage.local);
-      return { records: 0, since: since.toISOString(), limited: false, refused };
-    }
+    if (this.#searched?.text !== text) this.#searched = { text, read: new Map() };
+    const { read } = this.#searched;
+    const { found, source } = await searchPayloads(stage, { search: text }, { since, signal, read });
+    for (const { record, fact } of found) store.addRecord(record, fact.object);
+    return source.text;
   }
 
   async close(): Promise<void> {
@@ -303,13 +284,4 @@ function logsNotice(problems: ReadonlyMap<string, string>): Notice {
   const byReason = Map.groupBy(unread, ([, why]) => why);
   const texts = [...byReason].map(([why, names]) => `${names.map(([name]) => name).join(', ')}: ${why}`);
   return { about: 'logs', level: 'error', text: `Logs that cannot be read: ${texts.join('; ')}` };
-}
-
-/** Time from which all records were searched, if this object is the newest that was not. */
-function endOfHour(key: string, since: Date): Date {
-  const [, date, hour] = /\/date=(\d{4}-\d{2}-\d{2})\/hour=(\d{2})/.exec(key) ?? [];
-  const start = Date.parse(`${date}T${hour}:00:00Z`);
-  return Number.isNaN(start)
-    ? since
-    : new Date(Math.max(since.getTime(), Math.min(start + HOUR, Date.now())));
 }

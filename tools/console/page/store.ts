@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import { type Delivery, isWaiting, type PausedQueue } from '../../stage/history/history.ts';
-import type { FaultsInfo, PayloadSearch, QueueDepth, QueuesInfo, StackInfo, StreamEvents } from '../api.ts';
+import type { FaultsInfo, QueueDepth, QueuesInfo, StackInfo, StreamEvents } from '../api.ts';
 import { api, errorText } from './api.ts';
 
 /**
@@ -23,7 +23,7 @@ export interface Rows {
    */
   readonly search: string | undefined;
   /** How far the payloads of a stage were searched. Undefined for the local stack. */
-  readonly searched?: PayloadSearch | undefined;
+  readonly searched?: string | undefined;
 }
 
 export interface LoadState<T> {

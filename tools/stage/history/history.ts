@@ -183,15 +183,6 @@ export interface Delivery
   readonly match?: readonly [before: string, found: string, after: string] | undefined;
 }
 
-/** How far payloads were searched. */
-export interface PayloadSearch {
-  readonly records: number;
-  /** Time from which payloads were searched, ISO 8601. Older ones were not. */
-  readonly since: string;
-  readonly limited: boolean;
-  readonly refused?: string;
-}
-
 /**
  * Name, as in `npx hookctl dlq`, of the queue that has a message in this state, which needs a person. Undefined for other
  * states.

@@ -15,6 +15,7 @@ import {
 } from '../archive/read-archive.ts';
 import { matches } from '../archive/record-filter.ts';
 import { orRefusal } from '../operation.ts';
+import { matchesRecord, type PayloadFilter } from '../payload-filter.ts';
 import { storedPayload } from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
 import { type RecordFact, recordFact } from './facts.ts';
@@ -90,7 +91,26 @@ async function listed(stage: Stage, window: ArchiveWindow, signal: AbortSignal |
  */
 const timeOf = ({ key }: StoredObject) => key.slice(key.indexOf('/date='));
 
-/** Ends a search of payloads. To continue it, call the function again with the same `read`. */
+/**
+ * Searches payloads in the archive, for {@link LONGEST}. To continue, call this again with the same `read`. Payloads that
+ * are too large for a record are in a bucket of their own and are not searched.
+ */
+export async function searchPayloads(
+  stage: Stage,
+  filter: PayloadFilter,
+  { signal, ...reading }: ReadingOptions & { readonly signal: AbortSignal },
+): Promise<FoundRecords> {
+  const options = { ...reading, signal: inReadingTime(signal) };
+  const result = await findRecords(stage, options, (record) => matchesRecord(filter, record));
+  if (result.unread === undefined) return result;
+  const hour = result.unread.split('/').slice(1, 3).join('/');
+  return {
+    ...result,
+    source: { ...result.source, text: `${result.source.text} It was read back to ${hour} only.` },
+  };
+}
+
+/** Ends a reading of the archive. To continue it, call the function again with the same `read`. */
 export const inReadingTime = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(LONGEST)]);
 
 interface FoundRecords {

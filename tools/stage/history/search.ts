@@ -4,10 +4,10 @@ import { lateProgress } from '../../terminal/progress.ts';
 import { shownId } from '../../terminal/terminal.ts';
 import { printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
-import { matchesRecord, type PayloadFilter } from '../payload-filter.ts';
+import type { PayloadFilter } from '../payload-filter.ts';
 import type { Delivery } from './history.ts';
 import { LogSearch, windowOf } from './log-search.ts';
-import { findRecords, inReadingTime } from './records.ts';
+import { searchPayloads } from './records.ts';
 import { skipText, stateTitle } from './state-text.ts';
 import { HistoryStore } from './store.ts';
 
@@ -28,8 +28,7 @@ export async function printSearch(
   if (!stack.hasArchive)
     throw new CommandError('The stage has no archive, so there are no payloads to search');
   const store = new HistoryStore();
-  const reading = { ...window, signal: inReadingTime(signal), progress: lateProgress() };
-  const archive = await findRecords(stack, reading, (record) => matchesRecord(filter, record));
+  const archive = await searchPayloads(stack, filter, { ...window, signal, progress: lateProgress() });
   for (const { record, fact } of archive.found) store.addRecord(record, fact.object);
   const logs = new LogSearch(stack, window, signal);
   const events = new Set(store.list({}, MAX_LISTED).deliveries.flatMap(({ eventId }) => eventId ?? []));
@@ -38,9 +37,8 @@ export async function printSearch(
     if (!json) printLine('Interrupted. Nothing was changed.');
     return false;
   }
-  const hour = archive.unread?.split('/').slice(1, 3).join('/');
   const sources = [
-    `${archive.source.text}${hour === undefined ? '' : ` It was read back to ${hour} only.`}`,
+    archive.source.text,
     ...(events.size > 0 ? [logs.source.text] : []),
     'Payloads that wait on a queue or are too large for the archive’s records were not searched.',
   ];

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import { counted } from '../../terminal/text.ts';
 import { searchableText } from '../payload-filter.ts';
 import { deliveryOf, deriveHistory } from './derive-history.ts';
 import { type DeadLetterFact, type Effect, type Fact, identityOf, isoTime, recordFact } from './facts.ts';
-import { type Delivery, type History, type PayloadSearch, queueOf } from './history.ts';
+import { type Delivery, type History, queueOf } from './history.ts';
 import { payloadPreview } from './payload-preview.ts';
 import { bytesAsSent } from './records.ts';
 
@@ -159,13 +160,12 @@ export class HistoryStore {
     return this.#entries.get(id)?.payload;
   }
 
-  /** How far a search of payloads goes. Undefined if all that came are stored. */
-  get searched(): PayloadSearch | undefined {
+  /** Says how far a search of payloads goes. Undefined if all that came are stored. */
+  get searched(): string | undefined {
     if (!this.#hasDroppedPayloads) return undefined;
-    const times = [...this.#entries.values()].flatMap((one) =>
-      one.payload === undefined ? [] : firstTime(one),
-    );
-    return { records: times.length, since: isoTime(Math.min(Date.now(), ...times)), limited: true };
+    const kept = [...this.#entries.values()].filter(({ payload }) => payload !== undefined);
+    const since = isoTime(Math.min(Date.now(), ...kept.map(firstTime)));
+    return `${counted(kept.length, 'payload')} searched, since ${since}, older ones not.`;
   }
 
   /** @returns undefined if the delivery is unknown or was removed */

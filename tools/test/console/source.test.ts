@@ -122,9 +122,8 @@ describe('a delivery to a stage', () => {
     const { body: found } = await later.api.get(`/api/deliveries?search=${search}`);
     expect(found).toMatchObject({
       deliveries: [{ id, shopId: 'shop-1', state: 'processed' }],
-      searched: { limited: false },
+      searched: expect.stringMatching(/^Archive: [1-9]\d* records? read in \d+ objects?\.$/),
     });
-    expect(found.searched.records).toBeGreaterThan(0);
     const { body: detail } = await later.api.get(pathOf(id));
     const kinds = detail.history.steps.map(({ kind }: { kind: string }) => kind);
     expect(kinds).toEqual(['received', 'queued', 'answered', 'processed', 'archived']);
@@ -160,7 +159,10 @@ test('each view names a missing permission, and the others work', async () => {
   const { body: waiting } = await poor.api.get('/api/needs-you');
   expect(waiting).toMatchObject({ messages: [], problems: [expect.stringContaining('permission')] });
   const { body: list } = await poor.api.get('/api/deliveries?search=Aiko');
-  expect(list).toMatchObject({ deliveries: [], searched: { records: 0, refused: expect.any(String) } });
+  expect(list).toMatchObject({
+    deliveries: [],
+    searched: expect.stringContaining('The archive could not be read'),
+  });
   await eventually(async () => (poor.notices.length >= 2 ? true : undefined));
   expect(poor.notices).toEqual(expect.arrayContaining(['logs', 'archive']));
   expect(await poor.api.get('/api/stack')).toMatchObject({ status: 200 });

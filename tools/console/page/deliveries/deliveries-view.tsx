@@ -1,6 +1,5 @@
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import type { PayloadSearch } from '../../api.ts';
 import { DetailPane } from '../detail/detail-pane.tsx';
 import { Editor } from '../editor/editor.tsx';
 import { filterBy, route } from '../route.ts';
@@ -120,7 +119,7 @@ function Summary({ isFiltered, onFollow }: { isFiltered: boolean; onFollow: () =
   return (
     <footer class="list-summary row">
       <span>{isThere.value ? count : missing}</span>
-      {searched !== undefined && <span class="cut">{searchText(searched)}</span>}
+      {searched !== undefined && <span class="cut">{searched}</span>}
       {isFiltered && length > 0 && <ClearButton />}
       {isStopped.value ? (
         <Button kind="quiet" class="follow" keyHint="n" onClick={onFollow}>
@@ -131,11 +130,6 @@ function Summary({ isFiltered, onFollow }: { isFiltered: boolean; onFollow: () =
       )}
     </footer>
   );
-}
-
-function searchText({ refused, records, since, limited }: PayloadSearch): string {
-  if (refused !== undefined) return `Payloads not searched: ${refused}`;
-  return `${records.toLocaleString('en')} payloads searched, since ${since}${limited ? ', older ones not' : ''}`;
 }
 
 function useListKeys(list: RefObject<HTMLElement | null>, followNewest: () => void): void {
