@@ -104,32 +104,32 @@ describe('the lint', () => {
   test('rejects imports in the wrong direction, cycles, and promises that a scope with `using` does not await', async () => {
     const scope = (rest: string) =>
       `export async function run() {\n  await using file = open();\n  ${rest}\n}\n`;
-    const files = {
-      'lambda/one.ts': "export const load = () => import('local-aws/functions');\n",
-      'lib/two.ts': "export { three } from '../tools/stage/three.ts';\n",
-      'local-aws/five.ts': "export { three } from '../lambda/three.ts';\n",
-      'local-aws/six.ts': 'export const six = 6;\n',
-      'test/six.test.ts': "export { six } from '../local-aws/six.ts';\n",
-      'tools/stage/three.ts': 'export const three = 3;\n',
-      'lambda/a.ts': "import type { B } from './b.ts';\nexport interface A {\n  b: B;\n}\n",
-      'lambda/b.ts': "import type { A } from './a.ts';\nexport interface B {\n  a: A;\n}\n",
-      'rejected/call.ts': scope('return write(file);'),
-      'rejected/choice.ts': scope('return file.empty ? undefined : write(file);'),
-      'rejected/nested.ts': scope('if (file.empty) {\n    return write(file);\n  }'),
-      'accepted/await.ts': scope('return await write(file);'),
-      'accepted/function.ts': scope('await all(() => {\n    return write(file);\n  });'),
-      'accepted/value.ts': scope('return { size: size(file) };'),
+    const imports = 'lint/style/noRestrictedImports';
+    /** Each file's text, and the rule that it breaks. */
+    const files: Record<string, [text: string, rule?: string]> = {
+      'accepted/await.ts': [scope('return await write(file);')],
+      'accepted/function.ts': [scope('await all(() => {\n    return write(file);\n  });')],
+      'accepted/value.ts': [scope('return { size: size(file) };')],
+      'lambda/a.ts': [
+        "import type { B } from './b.ts';\nexport interface A {\n  b: B;\n}\n",
+        'lint/suspicious/noImportCycles',
+      ],
+      'lambda/b.ts': [
+        "import type { A } from './a.ts';\nexport interface B {\n  a: A;\n}\n",
+        'lint/suspicious/noImportCycles',
+      ],
+      'lambda/one.ts': ["export const load = () => import('local-aws/functions');\n", imports],
+      'lib/two.ts': ["export { three } from '../tools/stage/three.ts';\n", imports],
+      'local-aws/five.ts': ["export { three } from '../lambda/three.ts';\n", imports],
+      'local-aws/six.ts': ['export const six = 6;\n'],
+      'rejected/call.ts': [scope('return write(file);'), 'plugin'],
+      'rejected/choice.ts': [scope('return file.empty ? undefined : write(file);'), 'plugin'],
+      'rejected/nested.ts': [scope('if (file.empty) {\n    return write(file);\n  }'), 'plugin'],
+      'test/six.test.ts': ["export { six } from '../local-aws/six.ts';\n", imports],
+      'tools/stage/three.ts': ['export const three = 3;\n'],
     };
-    expect(await findings(files)).toEqual([
-      'lambda/a.ts lint/suspicious/noImportCycles',
-      'lambda/b.ts lint/suspicious/noImportCycles',
-      'lambda/one.ts lint/style/noRestrictedImports',
-      'lib/two.ts lint/style/noRestrictedImports',
-      'local-aws/five.ts lint/style/noRestrictedImports',
-      'rejected/call.ts plugin',
-      'rejected/choice.ts plugin',
-      'rejected/nested.ts plugin',
-      'test/six.test.ts lint/style/noRestrictedImports',
-    ]);
+    const expected = Object.entries(files).flatMap(([path, [, rule]]) => (rule ? [`${path} ${rule}`] : []));
+    const texts = Object.entries(files).map(([path, [text]]) => [path, text]);
+    expect(await findings(Object.fromEntries(texts))).toEqual(expected);
   });
 });
