@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventIdOf, signBody } from '../support/partner.ts';
 import { Deployment } from './deployment.ts';
-import { eventIdOf, signWith } from './partner.ts';
+import { expectDescribedAnswer } from './descriptions.ts';
 import { minutesAgo, ofThisRun } from './target.ts';
 
 let deployment: Deployment;
@@ -29,7 +30,7 @@ const quarantine = () => deployment.outputs.QuarantineQueueUrl;
 describe('200', () => {
   test('with the event’s id, and a signed event is queued', async () => {
     const body = shopUpdated('queued');
-    expect(await deployment.post(body)).toEqual({
+    expect(await deployment.post(body)).toMatchObject({
       status: 200,
       contentType: 'application/json',
       body: { status: 'queued', eventId: eventIdOf(body), requestId: expect.any(String) },
@@ -79,10 +80,11 @@ describe('401', () => {
     { given: 'no signature', signature: () => undefined },
     { given: 'an empty one', signature: () => '' },
     { given: 'two values', signature: () => `${right()}, ${right()}` },
-    { given: 'one made with another secret', signature: () => signWith('another', refused) },
+    { given: 'one made with another secret', signature: () => signBody(refused, 'another') },
     { given: 'one of another body', signature: () => right({ ...refused, event: 'user.updated' }) },
   ])('for $given, without saying why', async ({ signature }) => {
     expect(await deployment.post(refused, { signature: signature() })).toEqual({
+      headers: expect.anything(),
       status: 401,
       contentType: 'application/problem+json',
       body: {
@@ -99,7 +101,7 @@ describe('401', () => {
     const { ShopCacheTable } = deployment.outputs;
     const never = { ShopUpdated: shopUpdated('never'), Unknown: unknownKind('never'), Unusable: 'never' };
     const refusals = await Promise.all(
-      Object.values(never).map((body) => deployment.post(body, { signature: signWith('another', body) })),
+      Object.values(never).map((body) => deployment.post(body, { signature: signBody(body, 'another') })),
     );
     // When this later delivery is processed, the earlier ones have been processed, too.
     await deployment.post(shopUpdated('then'));
@@ -158,7 +160,9 @@ test.each([
   // A REST API answers 403 outside its stage.
   ['POST', '/', [404, 403]],
 ])('%s %s is answered in API Gateway’s form: %j', async (method, path, statuses) => {
-  const { status, body } = await deployment.partner.request(method, path);
+  const answer = await deployment.partner.request(method, path);
+  expectDescribedAnswer(answer);
+  const { status, body } = answer;
   expect(statuses).toContain(status);
   expect(body).toEqual({ message: status === 404 ? 'Not Found' : 'Forbidden' });
 });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ArchiveBucket, type ArchivedRecord } from '../support/archive.ts';
 import { eventually } from '../support/eventually.ts';
+import { type Answer, eventIdOf } from '../support/partner.ts';
 import type { Row } from '../support/tables.ts';
 import { Deployment } from './deployment.ts';
-import { eventIdOf, type StageAnswer } from './partner.ts';
 import { minutesAgo, ofThisRun, readTarget, variable } from './target.ts';
 
 const { outputs } = readTarget(process.env[variable.outputs] ?? '');
@@ -27,7 +27,7 @@ const large = JSON.stringify({
 
 let deployment: Deployment;
 let postedAt: number;
-let answers: StageAnswer[];
+let answers: Answer[];
 beforeAll(async () => {
   deployment = await Deployment.connect();
   postedAt = Date.now();
@@ -53,7 +53,7 @@ function partitions(): string[] {
 }
 
 /** Waits for the record of a delivery, and reads it with read access to the bucket only. */
-async function recordOf({ body: { requestId } }: StageAnswer): Promise<ArchivedRecord> {
+async function recordOf({ body: { requestId } }: Answer): Promise<ArchivedRecord> {
   const isElsewhere = process.env.AWS_ENDPOINT_URL !== undefined;
   const archive = new ArchiveBucket(outputs.ArchiveBucket, { forcePathStyle: isElsewhere });
   return eventually(
@@ -82,10 +82,10 @@ const LIMIT = 2 * (BUFFER_MS + DELIVERY_MS + HOUR_MS / 60);
   test(
     'has the outcome of a delivery, with the partner’s text, or refers to a payload that is too large',
     async () => {
-      const record = await recordOf(answers[0] as StageAnswer);
+      const record = await recordOf(answers[0] as Answer);
       expect(record).toMatchObject({ ...commonFields(small), shopId: shop_id, body: small });
       expect(record.receivedAt <= record.settledAt).toBe(true);
-      const ofLarge = await recordOf(answers[1] as StageAnswer);
+      const ofLarge = await recordOf(answers[1] as Answer);
       expect(ofLarge).toMatchObject(commonFields(large));
       expect(ofLarge).not.toHaveProperty('body');
       expect((await deployment.payload(ofLarge.payloadKey)) === large).toBe(true);
@@ -97,7 +97,7 @@ const LIMIT = 2 * (BUFFER_MS + DELIVERY_MS + HOUR_MS / 60);
     'can repair a wrong row: a replay writes it again',
     async () => {
       const key = { shop_id };
-      const { settledAt } = await recordOf(answers[0] as StageAnswer);
+      const { settledAt } = await recordOf(answers[0] as Answer);
       const right = await deployment.row(outputs.ShopCacheTable, key);
       await deployment.damage(outputs.ShopCacheTable, key, 'invalidated_at');
       await deployment.repair(eventIdOf(small), settledAt, ofThisRun('replay').toLowerCase());

@@ -5,9 +5,10 @@ import { DeleteObjectCommand, GetObjectCommand, S3Client } from '@aws-sdk/client
 import type { Message } from '@aws-sdk/client-sqs';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { eventually } from '../support/eventually.ts';
+import { type Answer, type Delivery, eventIdOf, Partner, toBytes } from '../support/partner.ts';
 import { type Row, Tables } from '../support/tables.ts';
+import { expectDescribedAnswer } from './descriptions.ts';
 import { type AttributeFilter, eventIdIn, MessageFinder, Subscriber } from './messages.ts';
-import { eventIdOf, Partner, type StageAnswer, type StageDelivery, toBytes } from './partner.ts';
 import { type Outputs, ofThisRun, readTarget, readWebhookSecret, variable } from './target.ts';
 
 const execFile = promisify(execFileWithCallback);
@@ -41,8 +42,10 @@ export class Deployment {
     this.partner = new Partner(outputs.WebhookUrl, secret);
   }
 
-  async post(body: unknown, delivery?: StageDelivery): Promise<StageAnswer> {
+  /** Posts a delivery. The answer must be as described. */
+  async post(body: unknown, delivery?: Delivery): Promise<Answer> {
     const answer = await this.partner.post(body, delivery);
+    expectDescribedAnswer(answer);
     for (const leftover of leftoversOf(this.outputs, body, answer)) this.#leave(leftover);
     return answer;
   }
@@ -52,7 +55,7 @@ export class Deployment {
   }
 
   /** Posts a sample event, whose effect may write to any table. */
-  async postSample(body: string, ids: readonly string[]): Promise<StageAnswer> {
+  async postSample(body: string, ids: readonly string[]): Promise<Answer> {
     for (const place of rowLocations(this.outputs, ids)) {
       this.#leave({ kind: 'possible row', ...place });
     }
@@ -88,7 +91,7 @@ export class Deployment {
   }
 
   /** Waits for the message that a delivery left on a queue, and deletes it from the queue. */
-  async waitingMessage(queueUrl: string, { body: { requestId } }: StageAnswer): Promise<Message> {
+  async waitingMessage(queueUrl: string, { body: { requestId } }: Answer): Promise<Message> {
     const leftover = { kind: 'message', queueUrl, requestId: String(requestId) } as const;
     const message = await eventually(() => this.messages.take(queueUrl, leftover.requestId), PATIENCE);
     this.#leftovers.delete(JSON.stringify(leftover));
@@ -145,7 +148,7 @@ export class Deployment {
   }
 
   /** The notifications that a subscriber receives, up to the one of this event. */
-  async notifications(subscriber: Subscriber, { body: { eventId } }: StageAnswer): Promise<Message[]> {
+  async notifications(subscriber: Subscriber, { body: { eventId } }: Answer): Promise<Message[]> {
     const all: Message[] = [];
     return eventually(async () => {
       all.push(...(await subscriber.receive()));
@@ -237,7 +240,7 @@ const ROWS = new Map<string, typeof SHOPS | typeof CAST | typeof CONTACTS>([
 const MAYBE_STORED = 484 * 1024;
 
 /** Everything that a delivery leaves behind, derived from the request and the answer. */
-function leftoversOf(outputs: Outputs, posted: unknown, answer: StageAnswer): Leftover[] {
+function leftoversOf(outputs: Outputs, posted: unknown, answer: Answer): Leftover[] {
   const body = toBytes(posted);
   const requestId = String(answer.body.requestId);
   const payload = (folder: string): Leftover[] =>

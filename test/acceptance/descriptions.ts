@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Message } from '@aws-sdk/client-sqs';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { Answer } from '../support/partner.ts';
 
 const OPENAPI = 'docs/api/openapi.json';
 const NOTIFICATION = 'docs/api/schemas/notification.json';
@@ -11,13 +11,6 @@ const ATTRIBUTES = ['event', 'eventId', 'shop_id', 'replay'];
 
 /** The header of a REST API. An HTTP API may send another value in it. */
 const REQUEST_ID_HEADER = 'x-amz-apigw-id';
-
-/** The described parts of an answer. */
-interface SeenAnswer {
-  readonly status: number;
-  readonly contentType: string | undefined;
-  readonly body: unknown;
-}
 
 /** The description lacks something, or contradicts it. */
 class Undescribed extends Error {
@@ -55,10 +48,7 @@ function findingText({ instancePath, message = 'does not fit', params }: ErrorOb
  * API adds. Another method or path must be answered like the endpoint's 404.
  * @throws Undescribed with all differences
  */
-export function expectDescribedAnswer(
-  { status, contentType, body }: SeenAnswer,
-  { [REQUEST_ID_HEADER]: id }: IncomingHttpHeaders,
-): void {
+export function expectDescribedAnswer({ status, contentType, headers, body }: Answer): void {
   const [operations] = Object.values<{ post: { responses: object } }>(documents[OPENAPI].paths);
   const responses = new Map(Object.entries(operations?.post.responses ?? {}));
   const mediaType = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
@@ -68,7 +58,8 @@ export function expectDescribedAnswer(
   const differences = findings(`${OPENAPI}${schema.$ref}`, body);
   if (differences.length > 0)
     throw new Undescribed(`${answer} is not as ${OPENAPI} says: ${differences.join('; ')}`);
-  const { requestId = id } = body as { readonly requestId?: unknown };
+  const { [REQUEST_ID_HEADER]: id } = headers;
+  const { requestId = id } = body;
   if (id !== undefined && requestId !== id)
     throw new Undescribed(`${answer}: its requestId is not that of ${REQUEST_ID_HEADER}`);
 }

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventIdOf } from '../support/partner.ts';
 import { Deployment } from './deployment.ts';
 import { eventIdIn, type Subscriber } from './messages.ts';
-import { eventIdOf } from './partner.ts';
 import { minutesAgo, ofThisRun } from './target.ts';
 
 let deployment: Deployment;

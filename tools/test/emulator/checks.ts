@@ -9,8 +9,8 @@ import { ListBucketsCommand, S3Client } from '@aws-sdk/client-s3';
 import { ListSecretsCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { ListSubscriptionsCommand, ListTopicsCommand, SNSClient } from '@aws-sdk/client-sns';
 import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { Partner } from '../../../test/acceptance/partner.ts';
 import { readTarget, readWebhookSecret } from '../../../test/acceptance/target.ts';
+import { Partner } from '../../../test/support/partner.ts';
 import { type ClientSettings, type Emulator, type Ended, optionsOf, run } from './emulator.ts';
 
 /** Milliseconds between the deliveries during a deployment: a few for each second, in which the version may change. */
