@@ -6,7 +6,7 @@ import { skipText, stateTitle } from '../../../stage/history/state-text.ts';
 import { Visible } from '../text/visible.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { isNarrow } from '../ui/is-narrow.ts';
-import { dayText, durationText, Time } from '../ui/time.tsx';
+import { durationText, Time, timeText } from '../ui/time.tsx';
 
 /** Row heights in pixels. Beside a detail, and on a narrow page, a row has two lines. */
 const ONE_LINE = 32;
@@ -47,13 +47,12 @@ export function DeliveryTable({ element, rows, current, onOpen, onScroll }: Deli
   if (openRow !== undefined && !drawn.some(([, at]) => at === open)) drawn.push([openRow, open]);
   useOpenRowInPlace(element, open, height);
   const oldest = rows.at(-1);
-  const day = oldest === undefined ? '' : dayText(new Date(oldest.receivedAt), new Date());
   return (
     <div
       ref={element}
       role="grid"
       class={`deliveries-table ${hasTwoLines ? 'has-two-lines' : ''}`}
-      style={{ '--time': `${day.length + 8}ch` }}
+      style={{ '--time': `${oldest === undefined ? 8 : timeText(oldest.receivedAt).length}ch` }}
       aria-label="Deliveries, newest first"
       aria-rowcount={rows.length + 1}
       aria-activedescendant={openRow === undefined ? undefined : rowId(openRow)}

@@ -10,7 +10,7 @@ import { Button, IconButton } from '../ui/button.tsx';
 import { Copy, shortId } from '../ui/copy.tsx';
 import { isNarrow } from '../ui/is-narrow.ts';
 import { Menu } from '../ui/menu.tsx';
-import { now, Time } from '../ui/time.tsx';
+import { now, Time, timeText } from '../ui/time.tsx';
 import { useKeys } from '../use-keys.tsx';
 import { Body } from './body.tsx';
 import { Effects } from './effects.tsx';
@@ -73,8 +73,7 @@ function Shown({ delivery, detail, error }: ShownProps) {
   const { event, claimed } = delivery;
   const { keys, primary, others, busy, copyCurl } = useActions(delivery, detail?.request.headers);
   useKeys('delivery', keys);
-  const time = (iso: string) => iso;
-  const clock = { now: detail?.settled === false ? now.value : Date.now(), time };
+  const clock = { now: detail?.settled === false ? now.value : Date.now(), time: timeText };
   const { keyHint, label, refusal, onChoose } = primary;
   return (
     <article class="detail">

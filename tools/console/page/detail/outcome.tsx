@@ -4,7 +4,7 @@ import { type Clock, stateWords } from '../../../stage/history/state-text.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { formatRoute, route } from '../route.ts';
 import { pauseOf } from '../store.ts';
-import { Sentence } from '../text/visible.tsx';
+import { Visible } from '../text/visible.tsx';
 
 interface OutcomeProps {
   delivery: Delivery;
@@ -63,7 +63,7 @@ function Place({ location, clock, request, children }: PlaceProps) {
       <div class="grow">
         <h3>{request === undefined ? title : `Another request of this event: ${title}`}</h3>
         <p>
-          <Sentence text={detail} /> {address && <a href={address}>Show the queue</a>}{' '}
+          <Visible text={detail} /> {address && <a href={address}>Show the queue</a>}{' '}
           {request !== undefined && (
             <a href={formatRoute({ ...route.value, view: 'deliveries', path: [request] })}>
               Show the request

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { History, HistoryStep } from '../../../stage/history/history.ts';
 import { type Clock, stepWords } from '../../../stage/history/state-text.ts';
 import { counted, duration } from '../../../terminal/text.ts';
-import { Sentence } from '../text/visible.tsx';
+import { Visible } from '../text/visible.tsx';
 import { Time } from '../ui/time.tsx';
 
 interface TimelineProps {
@@ -62,7 +62,7 @@ const Steps = ({ steps, history, clock }: StepsProps) => (
           </span>
           <span class="step-title">{title}</span>
           <span class="soft wrap">
-            <Sentence text={detail} />
+            <Visible text={detail} />
           </span>
         </li>
       );

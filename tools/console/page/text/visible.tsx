@@ -1,5 +1,3 @@
-import { Time } from '../ui/time.tsx';
-
 /**
  * Shows untrusted text, never as markup. Invisible characters are shown by name, and the text's direction is
  * isolated.
@@ -49,11 +47,3 @@ const NAMES: Readonly<Record<number, string>> = { 0: 'NUL', 13: 'CR', 27: 'ESC' 
 
 export const characterName = (code: number) =>
   NAMES[code] ?? `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
-
-/** A sentence whose times in ISO 8601 are shown in the page's format. */
-export function Sentence({ text }: { text: string }) {
-  const parts = text.split(/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/);
-  return parts.map((part, index) =>
-    index % 2 === 1 ? <Time key={index} at={part} /> : <Visible key={index} text={part} />,
-  );
-}

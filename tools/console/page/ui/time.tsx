@@ -1,30 +1,23 @@
 import { signal } from '@preact/signals';
 
-interface TimeProps {
-  /** The moment, ISO 8601. */
-  at: string;
-  milliseconds?: boolean;
-  /** Whether to show the day if it is not today. @default true */
-  day?: boolean;
-}
-
-/** A moment in local time: `13:04:59`, with its day if that is not today. */
-export function Time({ at, milliseconds = false, day = true }: TimeProps) {
-  const date = new Date(at);
-  return (
-    <time dateTime={at} title={utcText(at)} class="time">
-      {day && dayText(date, new Date())}
-      {clockText(date, milliseconds)}
-    </time>
-  );
-}
+/** A moment in local time: {@link timeText}. @param at ISO 8601 */
+export const Time = ({ at, milliseconds }: { at: string; milliseconds?: boolean }) => (
+  <time dateTime={at} title={utcText(at)} class="time">
+    {timeText(at, milliseconds)}
+  </time>
+);
 
 const two = (number: number) => String(number).padStart(2, '0');
 
-/** Local time such as `13:04:59` or `13:04:59.123`. `Intl` is too slow for each row of a list. */
-export function clockText(date: Date, milliseconds = false): string {
+/**
+ * Local time such as `13:04:59` or `13:04:59.123`, with its day if that is not today. `Intl` is too slow for each row of
+ * a list.
+ */
+export function timeText(at: string, milliseconds = false): string {
+  const date = new Date(at);
   const clock = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
-  return milliseconds ? `${clock}.${String(date.getMilliseconds()).padStart(3, '0')}` : clock;
+  const fraction = milliseconds ? `.${String(date.getMilliseconds()).padStart(3, '0')}` : '';
+  return dayText(date, new Date()) + clock + fraction;
 }
 
 /** The day before a time: `11-21 ` in this year, `2025-11-21 ` in another year, empty for today. */
