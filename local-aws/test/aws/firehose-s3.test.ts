@@ -270,18 +270,6 @@ describe('an object of S3', () => {
     expect(await get('chunked')).toBe('hello');
   });
 
-  test('is the same by path and by virtual host', async () => {
-    const headers = { authorization: signedFor('s3'), host: `${bucket}.localhost` };
-    await send(endpoint, { method: 'PUT', path: '/virtual', headers, body: 'x' });
-    expect(await get('virtual')).toBe('x');
-  });
-
-  test('that does not exist is a 404 of S3', async () => {
-    const { status, body } = await call({ method: 'GET', path: 'none' });
-    expect(status).toBe(404);
-    expect(body.toString()).toContain('<Code>NoSuchKey</Code>');
-  });
-
   test('is created once, by one of several at the same time, if the condition is that it does not exist', async () => {
     const bodies = ['one', 'two', 'three'];
     const answers = await Promise.all(bodies.map((body) => put('first', body, { 'if-none-match': '*' })));

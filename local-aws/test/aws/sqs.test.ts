@@ -88,17 +88,12 @@ describe('a message', () => {
 });
 
 describe('a refused request', () => {
-  test.each([
-    { as: 'a form', request: { body: 'Action=TagQueue&Version=2012-11-05' } },
-    { as: 'a query string', request: { method: 'GET', path: '/?Action=TagQueue&Version=2012-11-05' } },
-  ])('in the old query protocol, as $as, is answered in its format with advice', async ({ request }) => {
-    const { status, body } = await send(endpoint, {
-      headers: { authorization: signedFor('sqs') },
-      ...request,
-    });
-    expect(status).toBe(400);
-    expect(body.toString()).toMatch(
-      /^<\?xml version="1.0"\?><ErrorResponse xmlns="http:\/\/queue.amazonaws.com\/doc\/2012-11-05\/"><Error><Type>Sender<\/Type><Code>UnsupportedProtocol<\/Code><Message>The local AWS endpoint does not support SQS&apos; old query protocol: update the AWS SDK or CLI .*X-Amz-Target: AmazonSQS.TagQueue\.<\/Message><\/Error>/,
+  test('in the old query protocol is answered in its format with advice', async () => {
+    const body = 'Action=TagQueue&Version=2012-11-05';
+    const answer = await send(endpoint, { headers: { authorization: signedFor('sqs') }, body });
+    expect(answer.status).toBe(400);
+    expect(answer.body.toString()).toMatch(
+      /^<\?xml version="1.0"\?><ErrorResponse xmlns="http:\/\/queue.amazonaws.com\/doc\/2012-11-05\/"><Error><Type>Sender<\/Type><Code>UnsupportedProtocol<\/Code><Message>.*X-Amz-Target: AmazonSQS.TagQueue\.</,
     );
   });
 
