@@ -1,6 +1,7 @@
 import { idOption } from '../stage/archive/record-filter.ts';
 import {
   endpointOption,
+  type Operation,
   outputsOption,
   type RunOperation,
   reporting,
@@ -8,6 +9,7 @@ import {
   stageOption,
 } from '../stage/operation.ts';
 import { searchOption, shopOption } from '../stage/payload-filter.ts';
+import type { AnyQueue } from '../stage/queues/queue.ts';
 import { hookctlGroup } from '../terminal/command.ts';
 import { ExportDestination } from '../terminal/files.ts';
 import { jsonOption, requireReason, wholeNumber } from '../terminal/options.ts';
@@ -35,6 +37,14 @@ export function dlqCommand(runOperation: RunOperation) {
       .addOption(outputsOption())
       .addOption(endpointOption());
 
+  type Task = (operation: Operation, queue: AnyQueue) => Promise<unknown>;
+
+  const onQueue = (where: Parameters<RunOperation>[0], name: string, task: Task) =>
+    runOperation(where, async (operation) => {
+      const { findQueue } = await import('../stage/queues/queue.ts');
+      return task(operation, await findQueue(operation.stack, name));
+    });
+
   /** A command on the messages of a queue, which its options can select. */
   const onMessages = (name: string, description: string) =>
     on(name, description)
@@ -60,10 +70,8 @@ export function dlqCommand(runOperation: RunOperation) {
     .option('--payload', 'also show payloads, which are personal data')
     .addOption(jsonOption())
     .action((name, { id: ids, event, shop, search, limit, payload = false, json = false, ...where }) =>
-      runOperation(where, async (operation) => {
-        const { findQueue } = await import('../stage/queues/queue.ts');
+      onQueue(where, name, async (operation, queue) => {
         const { dlqShow } = await import('../stage/queues/dlq-show.ts');
-        const queue = await findQueue(operation.stack, name);
         return dlqShow(operation, queue, { limit, payload, json, filter: { ids, event, shop, search } });
       }),
     );
@@ -72,21 +80,17 @@ export function dlqCommand(runOperation: RunOperation) {
     .option('--rate <n>', `messages per second, 1 to ${MAX_RATE}`, wholeNumber(1, MAX_RATE), DEFAULT_RATE)
     .addOption(jsonOption())
     .action((name, { id: ids, event, shop, search, rate, json, ...where }) =>
-      runOperation(where, async (given) => {
-        const operation = reporting(given, json);
-        const { findQueue } = await import('../stage/queues/queue.ts');
+      onQueue(where, name, async (operation, queue) => {
         const { redrive } = await import('../stage/queues/redrive.ts');
-        return redrive(operation, await findQueue(operation.stack, name), { ids, event, shop, search }, rate);
+        return redrive(reporting(operation, json), queue, { ids, event, shop, search }, rate);
       }),
     );
 
   onMessages('export', 'Writes the messages of a queue with payloads, which are personal data, as JSON lines')
     .option('--output <file>', 'new file to write to (default: standard output)', typedPath)
     .action((name, { id: ids, event, shop, search, output, ...where }) =>
-      runOperation(where, async (operation) => {
-        const { findQueue } = await import('../stage/queues/queue.ts');
+      onQueue(where, name, async (operation, queue) => {
         const { dlqExport } = await import('../stage/queues/dlq-export.ts');
-        const queue = await findQueue(operation.stack, name);
         await using destination = new ExportDestination(output);
         // Messages go to standard error, because standard output is for the exported lines.
         const aside = { ...operation, printLine: console.error };
@@ -104,13 +108,10 @@ export function dlqCommand(runOperation: RunOperation) {
       const line = reason === undefined ? undefined : requireReason(reason);
       const isDecided = line !== undefined && file !== undefined;
       const exportTo = typeof file === 'string' ? file : undefined;
-      await runOperation(where, async (given) => {
-        const operation = reporting(given, json);
-        const { findQueue } = await import('../stage/queues/queue.ts');
+      await onQueue(where, name, async (operation, queue) => {
         const { dlqDiscard } = await import('../stage/queues/dlq-discard.ts');
-        const queue = await findQueue(operation.stack, name);
         const consent = isDecided ? { reason: line, exportTo } : undefined;
-        return dlqDiscard(operation, queue, { ids, event, shop, search }, consent);
+        return dlqDiscard(reporting(operation, json), queue, { ids, event, shop, search }, consent);
       });
     });
   return command;

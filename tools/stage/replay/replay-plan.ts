@@ -50,15 +50,12 @@ export interface ReplayRequest extends Replay {
 }
 
 /** Why a record is not sent. */
-export type Unsent = 'ofReplays' | 'ofAcceptance' | 'forgotten' | 'tooOld' | 'payloadGone';
+export const unsentReasons = ['ofReplays', 'ofAcceptance', 'forgotten', 'tooOld', 'payloadGone'] as const;
 
-export const noneUnsent = (): Record<Unsent, number> => ({
-  ofReplays: 0,
-  ofAcceptance: 0,
-  forgotten: 0,
-  tooOld: 0,
-  payloadGone: 0,
-});
+type Unsent = (typeof unsentReasons)[number];
+
+/** Number of records that are not sent, by the reason. */
+export type UnsentCounts = Partial<Record<Unsent, number>>;
 
 /** @throws UsageError if the options are not possible for a replay */
 export function newRequest(options: ReplayOptions, now: Date): ReplayRequest {
@@ -120,7 +117,7 @@ export type ReplayPlan = NonNullable<Awaited<ReturnType<typeof makePlan>>>;
  */
 export async function makePlan({ stack, signal, progress }: Operation, request: ReplayRequest) {
   const counts = new Map<EventName, Map<SettledOutcome, number>>();
-  const skipped = noneUnsent();
+  const skipped: UnsentCounts = {};
   let messages = 0;
   const candidates = new IdCandidates(request.filter.ids);
   const objects = readArchive(stack, { ...request.filter, signal, progress, doing: 'Planning' });
@@ -128,7 +125,7 @@ export async function makePlan({ stack, signal, progress }: Operation, request: 
     for await (const { record, unsent } of replayRecords(stack, object, request)) {
       candidates.add(record);
       if (unsent !== undefined) {
-        skipped[unsent] += 1;
+        skipped[unsent] = (skipped[unsent] ?? 0) + 1;
         continue;
       }
       messages += 1;

@@ -5,7 +5,7 @@ import type { ArchiveDamage } from '../archive/archive-object.ts';
 import { listArchive, readObjects, type StoredObject } from '../archive/read-archive.ts';
 import type { Stage } from '../stage.ts';
 import { Backlog } from './backlog.ts';
-import { noneUnsent, type ReplayRequest, replayRecords, type Unsent } from './replay-plan.ts';
+import { type ReplayRequest, replayRecords, type UnsentCounts } from './replay-plan.ts';
 import { BATCH_BYTES, batchesOf, type ReplayMessage, replayMessage, sendBatch } from './send-batch.ts';
 import { TokenBucket } from './token-bucket.ts';
 
@@ -17,7 +17,7 @@ const GROUP_BYTES = 16 * BATCH_BYTES;
 export class ReplaySender {
   /** Number of messages sent, by event. */
   readonly sent: Partial<Record<EventName, number>> = {};
-  readonly skipped: Record<Unsent, number> = noneUnsent();
+  readonly skipped: UnsentCounts = {};
   /** Messages that SQS will never accept. */
   readonly refused: { readonly event: EventName; readonly eventId: string; readonly why: string }[] = [];
   /** Archive objects that could not be read to their end. */
@@ -79,7 +79,7 @@ export class ReplaySender {
         const isGone = unsent === undefined && (await isPayloadGone(this.#stack, record));
         const reason = isGone ? 'payloadGone' : unsent;
         if (reason === undefined) yield replayMessage(record, this.#request);
-        else this.skipped[reason] += 1;
+        else this.skipped[reason] = (this.skipped[reason] ?? 0) + 1;
       }
       // The signal may have stopped the reading of this object.
       if (signal.aborted) return;

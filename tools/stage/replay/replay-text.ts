@@ -8,7 +8,7 @@ import { counted, duration, manyMessages, printable } from '../../terminal/text.
 import { describeDamage } from '../archive/read-archive.ts';
 import type { Operation } from '../operation.ts';
 import { hoursOfTries } from '../queues/retries.ts';
-import type { ReplayPlan, ReplayRequest, Unsent } from './replay-plan.ts';
+import { type ReplayPlan, type ReplayRequest, type UnsentCounts, unsentReasons } from './replay-plan.ts';
 import type { ReplaySender } from './replay-sender.ts';
 
 const MODES: Readonly<Record<ReplayMode, string>> = {
@@ -91,17 +91,16 @@ function countTable(counts: ReplayPlan['counts'], width: number): string[] {
 }
 
 /** `12 from replays, 3 forgotten`. */
-export function describeUnsent(skipped: Readonly<Record<Unsent, number>>): string {
-  const reasons: Readonly<Record<Unsent, string>> = {
+export function describeUnsent(skipped: UnsentCounts): string {
+  const reasons = {
     ofReplays: 'from replays',
     ofAcceptance: 'from acceptance runs (to include them, name them by --shop or --id)',
     forgotten: 'forgotten',
     tooOld: `received more than ${REPLAYABLE_RECEIPT_DAYS} days ago`,
     payloadGone: 'without a payload',
   };
-  return Object.entries(reasons)
-    .filter(([reason]) => skipped[reason as Unsent] > 0)
-    .map(([reason, text]) => `${count(skipped[reason as Unsent])} ${text}`)
+  return unsentReasons
+    .flatMap((reason) => (skipped[reason] ? `${count(skipped[reason])} ${reasons[reason]}` : []))
     .join(', ');
 }
 
