@@ -87,7 +87,7 @@ export interface RequestDetail {
   readonly path: string;
   /** Headers in the order of the request. Empty if only the body is known. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly sourceIp?: string;
+  readonly sourceIp: string | undefined;
   /** Size of the body, which is at `GET /api/deliveries/<id>/body`. */
   readonly bytes: number;
   /** Why the body is not available, such as that it was too large or was deleted. */

@@ -6,7 +6,7 @@ import { itemNow, itemOfEvent, plainItem } from '../stage/history/effects.ts';
 import type { Effect, ExchangeFact, Fact, RecordFact } from '../stage/history/facts.ts';
 import { findFacts } from '../stage/history/find-facts.ts';
 import { followArchive, followLines } from '../stage/history/follow-facts.ts';
-import type { Delivery, History } from '../stage/history/history.ts';
+import { type Delivery, isSettled } from '../stage/history/history.ts';
 import { DISCARDED } from '../stage/history/log-line.ts';
 import { LogSearch, windowOf } from '../stage/history/log-search.ts';
 import { searchPayloads, storedRecord } from '../stage/history/records.ts';
@@ -14,8 +14,8 @@ import { type HistoryStore, MAX_PAYLOAD_BYTES } from '../stage/history/store.ts'
 import { locate } from '../stage/history/trace.ts';
 import { refusalOf } from '../stage/operation.ts';
 import type { Stage } from '../stage/stage.ts';
-import { CommandError } from '../terminal/command-error.ts';
 import type { DeliveryDetail, Notice, RequestDetail } from './api.ts';
+import { problemOf } from './server/api-problem.ts';
 
 const HOUR = 60 * 60 * 1000;
 
@@ -52,29 +52,36 @@ export class Source {
     this.#following = this.#follow(notify);
   }
 
-  /** The request as received. For a stage, its archived part, if `history` or `body` has already found it. */
+  /** What is known of a delivery, and why a part of it may be missing. */
+  async detail(row: Delivery, signal: AbortSignal): Promise<DeliveryDetail> {
+    const problem = await this.#find(row, signal);
+    const { steps, ...history } = await locate(this.stage, this.store.history(this.#now(row)));
+    const { effects, unread } =
+      this.since === undefined ? { effects: this.#observedEffects(row) } : await this.#effectsNow(row);
+    const request = await this.request(row);
+    const exchange = this.#exchange(row);
+    // Building the history may have changed the row.
+    const now = this.#now(row);
+    return {
+      ...now,
+      settled: isSettled(now.state),
+      request,
+      answer: exchange && answerOf(exchange),
+      history: { ...history, steps: mergedAttempts(steps) },
+      problems: [problem, unread].filter((line) => line !== undefined),
+      effects,
+      logs: this.#logs(now),
+    };
+  }
+
+  /** The request as received. For a stage, its archived part, if `detail` or `body` has already found it. */
   async request(delivery: Delivery): Promise<RequestDetail> {
     const exchange = this.#exchange(delivery);
     const { method = 'POST', path = WEBHOOK_PATH, headers = [], sourceIp } = exchange ?? {};
     const body = await this.#body(delivery).catch((error) => refusalOf(error, this.stage.local));
-    const isThere = body instanceof Uint8Array;
-    const bytes = isThere ? body.length : (delivery.bytes ?? 0);
-    const missing = isThere ? undefined : (body ?? whyMissing(exchange));
-    return {
-      method,
-      path,
-      headers,
-      bytes,
-      ...(sourceIp !== undefined && { sourceIp }),
-      ...(missing !== undefined && { bodyMissing: missing }),
-    };
-  }
-
-  answer(delivery: Delivery): DeliveryDetail['answer'] {
-    const exchange = this.#exchange(delivery);
-    if (exchange === undefined) return undefined;
-    const { status, responseHeaders, responseBody, durationMs } = exchange;
-    return { status, responseHeaders, responseBody, durationMs: Math.round(durationMs) };
+    const known = { method, path, headers, sourceIp };
+    if (body instanceof Uint8Array) return { ...known, bytes: body.length };
+    return { ...known, bytes: delivery.bytes ?? 0, bodyMissing: body ?? whyMissing(exchange) };
   }
 
   /** The bytes that the partner sent. Undefined if they are not stored anywhere. */
@@ -83,41 +90,6 @@ export class Source {
     if (!isKnown && isInArchive(delivery)) await this.#find(delivery, this.#closing.signal);
     const body = await this.#body(delivery);
     return body instanceof Uint8Array ? body : undefined;
-  }
-
-  /**
-   * The history of a delivery and of all other deliveries with the same bytes.
-   * @returns `problem` says why a part of it may be missing
-   */
-  async history(delivery: Delivery, signal: AbortSignal): Promise<{ history: History; problem?: string }> {
-    const problem = await this.#find(delivery, signal);
-    const known = this.store.get(delivery.id) ?? delivery;
-    const history = await locate(this.stage, this.store.history(known));
-    return {
-      history: { ...history, steps: mergedAttempts(history.steps) },
-      ...(problem !== undefined && { problem }),
-    };
-  }
-
-  /** The changes that a delivery made. For a stage, the item as it is now. */
-  async effects(delivery: Delivery): Promise<{ effects: readonly Effect[]; problem?: string }> {
-    if (this.since !== undefined) return this.#effectsNow(delivery);
-    const known = this.store.effects(delivery.eventId ?? '');
-    const names = new Map(Object.entries(this.stage.outputs).map(([name, value]) => [value, name]));
-    const nameOf = (resource: string) => names.get(resource) ?? resource;
-    const effects = known.map((effect) =>
-      effect.kind === 'item'
-        ? { ...effect, table: nameOf(effect.table) }
-        : { ...effect, topic: nameOf(effect.topic) },
-    );
-    return { effects };
-  }
-
-  /** Log lines about a delivery. Empty for a stage, whose lines are in CloudWatch. */
-  logs(delivery: Delivery): DeliveryDetail['logs'] {
-    if (this.since !== undefined) return [];
-    const lines = this.store.facts(delivery).filter((fact) => fact.kind === 'line');
-    return lines.filter(({ requestId = delivery.id }) => requestId === delivery.id);
   }
 
   /**
@@ -136,6 +108,27 @@ export class Source {
     return source.text;
   }
 
+  #now = (row: Delivery): Delivery => this.store.get(row.id) ?? row;
+
+  #observedEffects({ eventId = '' }: Delivery): readonly Effect[] {
+    const names = new Map(Object.entries(this.stage.outputs).map(([name, value]) => [value, name]));
+    const nameOf = (resource: string) => names.get(resource) ?? resource;
+    return this.store
+      .effects(eventId)
+      .map((effect) =>
+        effect.kind === 'item'
+          ? { ...effect, table: nameOf(effect.table) }
+          : { ...effect, topic: nameOf(effect.topic) },
+      );
+  }
+
+  /** Log lines about a delivery. Empty for a stage, whose lines are in CloudWatch. */
+  #logs(delivery: Delivery): DeliveryDetail['logs'] {
+    if (this.since !== undefined) return [];
+    const lines = this.store.facts(delivery).filter((fact) => fact.kind === 'line');
+    return lines.filter(({ requestId = delivery.id }) => requestId === delivery.id);
+  }
+
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#following;
@@ -144,10 +137,10 @@ export class Source {
 
   async #follow(notify: (notice: Notice) => void): Promise<void> {
     const problems = new Map<string, string>();
-    const onProblem = (source: string, error: Error | undefined) => {
-      if (error === undefined) problems.delete(source);
-      else problems.set(source, this.#whyNot(error));
-      notify(source === 'archive' ? archiveNotice(problems) : logsNotice(problems));
+    const onProblem = (name: string, error: Error | undefined) => {
+      if (error === undefined) problems.delete(name);
+      else problems.set(name, problemOf(error)?.message ?? String(error));
+      notify(noticeOf(name === 'archive' ? 'archive' : 'logs', problems));
     };
     const { stage, store } = this;
     const signal = this.#closing.signal;
@@ -185,9 +178,9 @@ export class Source {
       const problems = new Set(found.sources.flatMap(({ problem }) => problem ?? []));
       return problems.size > 0 ? [...problems].join('; ') : undefined;
     } catch (error) {
-      if (!(error instanceof Error) || signal.aborted) throw error;
+      if (signal.aborted) throw error;
       // Not fatal: the page shows what the store already has.
-      return error instanceof CommandError ? error.message : `${error.name}: ${error.message}`;
+      return problemOf(error)?.message ?? String(error);
     }
   }
 
@@ -220,10 +213,10 @@ export class Source {
     return `A person's data was removed from the archive at ${record.forgottenAt}`;
   }
 
-  async #effectsNow(delivery: Delivery): Promise<{ effects: readonly Effect[]; problem?: string }> {
+  async #effectsNow(row: Delivery): Promise<{ effects: readonly Effect[]; unread?: string }> {
     try {
-      const payload = await this.#body(delivery);
-      const record = this.#record(delivery)?.record;
+      const payload = await this.#body(row);
+      const record = this.#record(row)?.record;
       const item = record && payload instanceof Uint8Array ? itemOfEvent(record, payload) : undefined;
       if (item === undefined) return { effects: [] };
       const Key = { [item.id]: { S: item.key } };
@@ -232,25 +225,18 @@ export class Source {
       );
       return { effects: [itemNow(item, Item && plainItem(Item))] };
     } catch (error) {
-      return {
-        effects: [],
-        problem: `The item as it is now cannot be read: ${refusalOf(error, this.stage.local)}`,
-      };
-    }
-  }
-
-  /**
-   * The reason why a source could not be read, as a sentence. Bugs are included, because nothing else reports
-   * them.
-   */
-  #whyNot(error: unknown): string {
-    try {
-      return refusalOf(error, this.stage.local);
-    } catch {
-      return String(error).split('\n')[0] ?? '';
+      const refused = refusalOf(error, this.stage.local);
+      return { effects: [], unread: `The item as it is now cannot be read: ${refused}` };
     }
   }
 }
+
+const answerOf = ({ status, responseHeaders, responseBody, durationMs }: ExchangeFact) => ({
+  status,
+  responseHeaders,
+  responseBody,
+  durationMs,
+});
 
 const isDelivered = (fact: Fact): fact is RecordFact =>
   fact.kind === 'record' && fact.record.replay === undefined;
@@ -267,21 +253,11 @@ function whyMissing(exchange: ExchangeFact | undefined): string {
     : `It is no longer stored: only the newest ${MAX_PAYLOAD_BYTES / 1024 ** 2} MiB of bodies are`;
 }
 
-function archiveNotice(problems: ReadonlyMap<string, string>): Notice {
-  const why = problems.get('archive');
-  return why === undefined
-    ? { about: 'archive', level: 'info', text: 'The archive can be read again' }
-    : {
-        about: 'archive',
-        level: 'error',
-        text: `The archive cannot be read, so shops and payloads are missing: ${why}`,
-      };
-}
-
-function logsNotice(problems: ReadonlyMap<string, string>): Notice {
-  const unread = [...problems].filter(([name]) => name !== 'archive');
-  if (unread.length === 0) return { about: 'logs', level: 'info', text: 'All logs can be read again' };
+/** @param problems why sources cannot be read, by their names: `archive`, or a function whose log it is */
+function noticeOf(about: 'archive' | 'logs', problems: ReadonlyMap<string, string>): Notice {
+  const unread = [...problems].filter(([name]) => (name === 'archive') === (about === 'archive'));
+  if (unread.length === 0) return { about, level: 'info', text: `The ${about} can be read again` };
   const byReason = Map.groupBy(unread, ([, why]) => why);
   const texts = [...byReason].map(([why, names]) => `${names.map(([name]) => name).join(', ')}: ${why}`);
-  return { about: 'logs', level: 'error', text: `Logs that cannot be read: ${texts.join('; ')}` };
+  return { about, level: 'error', text: `Not everything can be read: ${texts.join('; ')}` };
 }

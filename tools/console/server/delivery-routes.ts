@@ -73,22 +73,8 @@ export function deliveryRoutes(console: ConsoleContext) {
   }
 
   async function detailOf(delivery: Delivery, end: AbortSignal): Promise<DeliveryDetail> {
-    const { history, problem } = await source.history(delivery, end);
-    const { effects, problem: unread } = await source.effects(delivery);
-    const request = await source.request(delivery);
-    // Building the history may have changed the delivery's row, so the row is read again.
-    const now = store.get(delivery.id) ?? delivery;
-    return {
-      ...now,
-      settled: isSettled(now.state),
-      request,
-      mistakes: await mistakesOf(now, request),
-      answer: source.answer(delivery),
-      history,
-      problems: [problem, unread].filter((line) => line !== undefined),
-      effects,
-      logs: source.logs(now),
-    };
+    const detail = await source.detail(delivery, end);
+    return { ...detail, mistakes: await mistakesOf(detail, detail.request) };
   }
 
   async function mistakesOf(delivery: Delivery, { headers, path }: RequestDetail) {
