@@ -62,7 +62,9 @@ export function App() {
   const { state } = connection.value;
   return (
     <>
-      <SkipLink />
+      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
+        Skip to the content
+      </button>
       <TopBar
         views={VIEWS.map((name) => ({ name, title: CONTENT[name].title, address: addressOf(name) }))}
         current={view}
@@ -94,25 +96,5 @@ function ConnectionBar() {
         </>
       )}
     </div>
-  );
-}
-
-/**
- * Link for keyboard users that skips the header. The link leads to the view's list, or to the view's beginning if the
- * view has no list.
- */
-function SkipLink() {
-  const skip = () => {
-    const lists = document.querySelectorAll<HTMLElement>('main :is([role=grid], [role=table])');
-    const target =
-      [...lists].find(({ offsetParent }) => offsetParent !== null) ?? document.querySelector('main');
-    // Without a tabindex, a table cannot get the focus. A grid has one.
-    if (target?.tabIndex === -1) target.tabIndex = -1;
-    target?.focus();
-  };
-  return (
-    <button type="button" class="skip" onClick={skip}>
-      Skip to the content
-    </button>
   );
 }

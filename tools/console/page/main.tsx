@@ -10,9 +10,8 @@ import { Empty, Loading } from './ui/badge.tsx';
 /** Milliseconds between attempts to reach the server when the page starts. */
 const RETRY_MS = 1_000;
 
-type StartState = { readonly problem?: string } | 'connected';
-
-const startState = signal<StartState>({});
+/** Why the server does not answer. `undefined` until the first attempt has ended, null when it has answered. */
+const problem = signal<string | undefined | null>(undefined);
 
 applyTheme();
 const root = document.getElementById('console');
@@ -25,36 +24,21 @@ async function connect(): Promise<void> {
   try {
     setStack(await api.stack());
   } catch (error) {
-    startState.value = { problem: errorText(error) };
+    problem.value = errorText(error);
     setTimeout(connect, RETRY_MS);
     return;
   }
   followAddress();
-  startState.value = 'connected';
+  problem.value = null;
 }
 
-/** The page's frame, empty until the server answers. */
 function Start() {
-  const state = startState.value;
-  if (state === 'connected') return <App />;
+  if (problem.value === null) return <App />;
+  if (problem.value === undefined) return <Loading />;
   return (
-    <>
-      <header class="top">
-        <span class="brand row">
-          <img src="/logo.svg" width="20" height="20" alt="" />
-          <span class="brand-title">Partner webhooks</span>
-        </span>
-      </header>
-      <main class="main">
-        {state.problem === undefined ? (
-          <Loading />
-        ) : (
-          <Empty title="Not connected yet">
-            <p role="status">{state.problem}</p>
-            <p>The page tries again every second.</p>
-          </Empty>
-        )}
-      </main>
-    </>
+    <Empty title="Not connected yet">
+      <p role="status">{problem.value}</p>
+      <p>The page tries again every second.</p>
+    </Empty>
   );
 }

@@ -5,21 +5,20 @@ import { guard, type SecurityRules } from '../../console/server/guard.ts';
 import { startConsoleAlone, TEST_TOKEN } from './support.ts';
 
 const TOKEN = 'the-token';
+const host = 'localhost:3001';
+const cookie = `console-3001=${TOKEN}`;
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
-interface AskOptions extends Partial<SecurityRules> {
+interface Question extends Partial<SecurityRules> {
   readonly path?: string;
   readonly method?: string;
 }
 
-const host = 'localhost:3001';
-const cookie = `console-3001=${TOKEN}`;
-
 /** Headers of the page's own requests that change something. */
-const own = { host, 'content-type': 'application/json', cookie };
+const own: Headers = { host, 'content-type': 'application/json', cookie };
 
-async function ask(headers: Headers, { path = '/api/stack', method = 'GET', ...given }: AskOptions = {}) {
+async function ask(headers: Headers, { path = '/api/stack', method = 'GET', ...given }: Question = {}) {
   const rules = { port: 3001, token: TOKEN, local: true, readOnly: false, ...given };
   const app = new Hono()
     .use(guard(rules))
@@ -29,119 +28,71 @@ async function ask(headers: Headers, { path = '/api/stack', method = 'GET', ...g
   return app.request(path, { method, headers: set });
 }
 
-/** What a refusal says, by the name that the tests give it. */
-const REFUSALS: readonly (readonly [name: string, text: RegExp])[] = [
-  ['own page only', /^The console only answers its own page$/],
-  ['own host only', /^The console only answers localhost/],
-  ['cookie', /^The cookie console-3001 is missing, or belongs to a console that is no longer running\./],
-  ['read-only', /--read-only$/],
-  ['not JSON', /content-type: application\/json$/],
-];
+const POST = { method: 'POST' };
+const link = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
+const from = (site: string, more: Headers = {}) => ({ ...own, 'sec-fetch-site': site, ...more });
 
-/** Result of a request: `answered`, or the status and kind of the problem. */
-async function outcome(headers: Headers, question?: AskOptions): Promise<string> {
+const PAGE = { path: '/' };
+
+test.each<[what: string, headers: Headers, question?: Question]>([
+  ['under localhost', { host }],
+  ['in capitals', { host: 'LOCALHOST:3001' }],
+  ['under 127.0.0.1', { host: '127.0.0.1:3001' }],
+  ['under ::1', { host: '[::1]:3001' }],
+  ['without the default port', { host: 'localhost' }, { port: 80 }],
+  ['from the page’s own origin', { ...own, origin: 'http://127.0.0.1:3001' }, POST],
+  ['that a browser marks as the page’s own', from('same-origin')],
+  ['for a typed address', from('none', link), PAGE],
+  ['for a link from elsewhere', from('cross-site', link), PAGE],
+  ['that changes something, with cookie and JSON', own, POST],
+  ['that deletes', own, { method: 'DELETE' }],
+  ['with a character set', { ...own, 'content-type': 'application/json; charset=utf-8' }, POST],
+  ['with cookies of other ports', { ...own, cookie: `console-3000=other; ${cookie}; a=b` }, POST],
+  ['that reads, with --read-only', own, { readOnly: true }],
+  ['that reads the local stack without a cookie', { host }],
+  ['that reads a stage with its cookie', own, { local: false }],
+  ['for the script of a stage', { host }, { local: false, path: '/console.js' }],
+])('a request is answered %s', async (_what, headers, question) => {
   const response = await ask(headers, question);
-  const text = await response.text();
-  if (response.ok) return text;
-  const { detail } = JSON.parse(text);
-  return `${response.status} ${REFUSALS.find(([, said]) => said.test(detail))?.[0] ?? detail}`;
-}
-
-describe('a request', () => {
-  test.each(['localhost:3001', 'LOCALHOST:3001', '127.0.0.1:3001', '[::1]:3001'])(
-    'is answered under a name of this machine: Host %s',
-    async (given) => {
-      expect(await outcome({ host: given })).toBe('answered');
-    },
-  );
-
-  test.each([undefined, 'localhost', 'localhost:30011', '127.0.0.2:3001', 'localhost.rebound.example:3001'])(
-    'is refused under any other name or port: Host %s',
-    async (given) => {
-      expect(await outcome({ host: given })).toBe('421 own host only');
-      expect(await outcome({ host: given }, { path: '/' })).toBe('421 own host only');
-    },
-  );
-
-  test('from the page’s own origin is accepted', async () => {
-    expect(await outcome({ ...own, origin: 'http://127.0.0.1:3001' }, { method: 'POST' })).toBe('answered');
-  });
-
-  test.each([
-    'http://localhost:3000',
-    'https://localhost:3001',
-    'http://localhost:3001.example.com',
-    'null',
-    '',
-  ])('from another origin is refused: %j', async (origin) => {
-    expect(await outcome({ ...own, origin }, { method: 'POST' })).toBe('403 own page only');
-    expect(await outcome({ ...own, origin })).toBe('403 own page only');
-  });
-
-  const link = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
-
-  test.each([
-    { what: 'the page’s own request', path: '/api/stack', site: 'same-origin' },
-    { what: 'a typed address', path: '/', site: 'none', ...link },
-    { what: 'a link from elsewhere', path: '/', site: 'cross-site', ...link },
-  ])('is accepted if a browser marks it as $what: $path', async ({ path, site, what: _, ...headers }) => {
-    expect(await outcome({ ...own, 'sec-fetch-site': site, ...headers }, { path })).toBe('answered');
-  });
-
-  test.each([
-    { what: 'a typed address', path: '/api/stack', site: 'none', ...link },
-    { what: 'a link from elsewhere', path: '/api/stack', site: 'cross-site', ...link },
-    { what: 'a frame', path: '/', site: 'cross-site', ...link, 'sec-fetch-dest': 'iframe' },
-    { what: 'a script element', path: '/console.js', site: 'cross-site', 'sec-fetch-mode': 'no-cors' },
-    { what: 'another port of localhost', path: '/api/stack', site: 'same-site' },
-    { what: 'something that no browser sends yet', path: '/api/stack', site: 'new' },
-  ])('is refused if a browser marks it as $what: $path', async ({ path, site, what: _, ...headers }) => {
-    const refused = await outcome({ ...own, 'sec-fetch-site': site, ...headers }, { path });
-    expect(refused).toBe('403 own page only');
-  });
+  expect(await response.text()).toBe('answered');
 });
 
-describe('a request that changes something', () => {
-  test.each([
-    { what: 'with the cookie, as JSON', headers: {}, expected: 'answered' },
-    {
-      what: 'with a character set, beside cookies of other ports',
-      headers: {
-        'content-type': 'application/json; charset=utf-8',
-        cookie: `console-3000=other; ${cookie}; a=b`,
-      },
-      expected: 'answered',
-    },
-    { what: 'without content-type', headers: { 'content-type': undefined }, expected: '415 not JSON' },
-    { what: 'as a similar type', headers: { 'content-type': 'application/jsonp' }, expected: '415 not JSON' },
-    { what: 'without the cookie', headers: { cookie: undefined }, expected: '403 cookie' },
-    { what: 'with a part of the token', headers: { cookie: 'console-3001=the' }, expected: '403 cookie' },
-    {
-      what: 'with the cookie of another port',
-      headers: { cookie: `console-3000=${TOKEN}` },
-      expected: '403 cookie',
-    },
-  ])('$what: $expected', async ({ headers, expected }) => {
-    for (const method of ['POST', 'DELETE']) {
-      expect(await outcome({ ...own, ...headers }, { method })).toBe(expected);
-    }
-  });
+const OTHER_PAGE = [403, 'only answers its own page'] as const;
+const OTHER_HOST = [421, 'only answers localhost'] as const;
+const NO_COOKIE = [403, 'The cookie console-3001 is missing'] as const;
+const NO_JSON = [415, 'content-type: application/json'] as const;
+const frame = from('cross-site', { ...link, 'sec-fetch-dest': 'iframe' });
 
-  test('is refused with --read-only, with any credentials', async () => {
-    expect(await outcome(own, { method: 'POST', readOnly: true })).toBe('403 read-only');
-    expect(await outcome(own, { readOnly: true })).toBe('answered');
-  });
-});
-
-describe('reading', () => {
-  test.each([
-    { of: 'the local stack', local: true, path: '/api/deliveries', expected: 'answered' },
-    { of: 'a stage', local: false, path: '/api/deliveries', expected: '403 cookie' },
-    { of: 'a stage', local: false, path: '/console.js', expected: 'answered' },
-  ])('$path of $of without a cookie is answered: $expected', async ({ local, path, expected }) => {
-    expect(await outcome({ host }, { path, local })).toBe(expected);
-    expect(await outcome(own, { path, local })).toBe('answered');
-  });
+test.each<[what: string, refusal: readonly [number, string], headers: Headers, question?: Question]>([
+  ['without Host', OTHER_HOST, {}],
+  ['without the port', OTHER_HOST, { host: 'localhost' }],
+  ['with another port', OTHER_HOST, { host: 'localhost:30011' }],
+  ['under another address', OTHER_HOST, { host: '127.0.0.2:3001' }],
+  ['after DNS rebinding', OTHER_HOST, { host: 'localhost.rebound.example:3001' }],
+  ['for the page under another name', OTHER_HOST, { host: 'x' }, PAGE],
+  ['from another port', OTHER_PAGE, { ...own, origin: 'http://localhost:3000' }, POST],
+  ['from another scheme', OTHER_PAGE, { ...own, origin: 'https://localhost:3001' }, POST],
+  ['from a longer name', OTHER_PAGE, { ...own, origin: 'http://localhost:3001.example.com' }, POST],
+  ['from an opaque origin', OTHER_PAGE, { ...own, origin: 'null' }, POST],
+  ['from an empty origin', OTHER_PAGE, { ...own, origin: '' }, POST],
+  ['that reads, from another origin', OTHER_PAGE, { ...own, origin: 'null' }],
+  ['for a typed address of the API', OTHER_PAGE, from('none', link)],
+  ['for a link to the API', OTHER_PAGE, from('cross-site', link)],
+  ['of a frame', OTHER_PAGE, frame, PAGE],
+  ['of a script element', OTHER_PAGE, from('cross-site', { 'sec-fetch-mode': 'no-cors' }), { path: '/a.js' }],
+  ['of another port of localhost', OTHER_PAGE, from('same-site')],
+  ['of a kind that no browser sends yet', OTHER_PAGE, from('new')],
+  ['without content-type', NO_JSON, { ...own, 'content-type': undefined }, POST],
+  ['of a similar type', NO_JSON, { ...own, 'content-type': 'application/jsonp' }, POST],
+  ['without the cookie', NO_COOKIE, { ...own, cookie: undefined }, POST],
+  ['with a part of the token', NO_COOKIE, { ...own, cookie: 'console-3001=the' }, POST],
+  ['with another port’s cookie', NO_COOKIE, { ...own, cookie: `console-3000=${TOKEN}` }, POST],
+  ['that deletes without the cookie', NO_COOKIE, { ...own, cookie: undefined }, { method: 'DELETE' }],
+  ['that reads a stage without the cookie', NO_COOKIE, { host }, { local: false }],
+  ['that changes something, with --read-only', [403, '--read-only'], own, { ...POST, readOnly: true }],
+])('a request is refused %s', async (_what, [status, detail], headers, question) => {
+  const response = await ask(headers, question);
+  expect(await response.json()).toMatchObject({ status, detail: expect.stringContaining(detail) });
 });
 
 describe('the cookie', () => {
@@ -154,12 +105,13 @@ describe('the cookie', () => {
     { by: 'another token', local: false, path: '/?token=old', status: 403, cookie: null },
     { by: 'a token elsewhere', local: false, path: `/api/stack?token=${TOKEN}`, status: 403, cookie: null },
   ])('after $by: $cookie', async ({ local, path, status, cookie: expected }) => {
-    const response = await ask({ host }, { path, local });
-    expect({ status: response.status, cookie: response.headers.get('set-cookie') }).toEqual({
-      status,
+    const { status: answered, headers } = await ask({ host }, { path, local });
+    const [cookie, location] = [headers.get('set-cookie'), headers.get('location')];
+    expect({ answered, cookie, location }).toEqual({
+      answered: status,
       cookie: expected,
+      location: status === 303 ? '/' : null,
     });
-    expect(response.headers.get('location')).toBe(status === 303 ? '/' : null);
   });
 });
 
@@ -171,7 +123,7 @@ describe('the page', () => {
   });
   afterAll(() => running[Symbol.asyncDispose]());
 
-  /** The text of a script and of its static imports. */
+  /** The names of a script and of its static imports. */
   async function loaded(file: string): Promise<string[]> {
     const { bytes } = await running.api.get(`/${file}`);
     const imports = [...bytes.toString().matchAll(/\b(?:import|from)\s*"\.\/([\w.-]+)"/g)];
@@ -180,7 +132,7 @@ describe('the page', () => {
   }
 
   test('may use only its own script, style, pictures and server', async () => {
-    const { headers, bytes } = await running.api.get('/');
+    const { headers } = await running.api.get('/');
     expect(headers).toMatchObject({
       'content-type': 'text/html; charset=UTF-8',
       'content-security-policy':
@@ -192,7 +144,6 @@ describe('the page', () => {
       'cache-control': 'no-store',
     });
     expect(headers).not.toHaveProperty('strict-transport-security');
-    expect(bytes.toString()).toContain('<link rel="icon" href="/logo.svg">');
   });
 
   test('has below 60 KB of script and style, compressed, without parts loaded on demand', async () => {
