@@ -52,7 +52,7 @@ test.each<[what: string, headers: Headers, question?: Question]>([
   ['that reads the local stack without a cookie', { host }],
   ['that reads a stage with its cookie', own, { local: false }],
   ['for the script of a stage', { host }, { local: false, path: '/console.js' }],
-])('a request is answered %s', async (_what, headers, question) => {
+])('a request is answered %s', async (_what, headers, question = {}) => {
   const response = await ask(headers, question);
   expect(await response.text()).toBe('answered');
 });
@@ -90,7 +90,7 @@ test.each<[what: string, refusal: readonly [number, string], headers: Headers, q
   ['that deletes without the cookie', NO_COOKIE, { ...own, cookie: undefined }, { method: 'DELETE' }],
   ['that reads a stage without the cookie', NO_COOKIE, { host }, { local: false }],
   ['that changes something, with --read-only', [403, '--read-only'], own, { ...POST, readOnly: true }],
-])('a request is refused %s', async (_what, [status, detail], headers, question) => {
+])('a request is refused %s', async (_what, [status, detail], headers, question = {}) => {
   const response = await ask(headers, question);
   expect(await response.json()).toMatchObject({ status, detail: expect.stringContaining(detail) });
 });
