@@ -89,7 +89,7 @@ describe('an alarm', () => {
     await set({ StateValue: 'OK', StateReason: 'muted' });
     await call('EnableAlarmActions', { AlarmNames: [ALARM] });
     await set({ StateReason: 'last' });
-    const messages = (await received()).map(({ Body = '' }) => JSON.parse(Body));
+    const messages = (await received()).map((body) => JSON.parse(body));
     const alarm = { AlarmName: ALARM, AlarmArn, NewStateValue: 'ALARM' };
     expect(messages).toMatchObject([
       { ...alarm, OldStateValue: 'INSUFFICIENT_DATA', NewStateReason: 'first' },

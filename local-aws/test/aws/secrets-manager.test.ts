@@ -4,15 +4,16 @@ import {
   DescribeSecretCommand,
   GetSecretValueCommand,
   PutSecretValueCommand,
+  SecretsManagerClient,
   UpdateSecretVersionStageCommand,
 } from '@aws-sdk/client-secrets-manager';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { AwsEndpoint } from '../../aws/endpoint.ts';
 import { arnOf } from '../../aws/services.ts';
-import { clientsOf, startEndpoint } from './support.ts';
+import { settingsOf, startEndpoint } from './support.ts';
 
 let endpoint: AwsEndpoint;
-let secrets: ReturnType<typeof clientsOf>['secrets'];
+let secrets: SecretsManagerClient;
 let count = 0;
 let Name: string;
 let ARN: string;
@@ -21,7 +22,7 @@ let first: string;
 
 beforeAll(async () => {
   endpoint = await startEndpoint();
-  secrets = clientsOf(endpoint).secrets;
+  secrets = new SecretsManagerClient(settingsOf(endpoint));
 });
 beforeEach(async () => {
   count += 1;

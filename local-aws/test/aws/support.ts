@@ -1,10 +1,8 @@
 import { request } from 'node:http';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { SNSClient, SubscribeCommand } from '@aws-sdk/client-sns';
-import { CreateQueueCommand, type Message, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { type AwsEndpoint, startAwsEndpoint } from '../../aws/endpoint.ts';
+import { objectsOf } from '../../aws/json.ts';
 import { arnOf } from '../../aws/services.ts';
+import { awsCaller } from '../../aws-caller.ts';
 
 export function startEndpoint(): Promise<AwsEndpoint> {
   return startAwsEndpoint({ port: 0 });
@@ -28,16 +26,6 @@ export const settingsOf = ({ url: endpoint }: AwsEndpoint, accessKeyId = 'operat
   maxAttempts: 1,
   credentials: { accessKeyId, secretAccessKey: 'any' },
 });
-
-export function clientsOf(endpoint: AwsEndpoint, accessKeyId?: string) {
-  const settings = settingsOf(endpoint, accessKeyId);
-  return {
-    sqs: new SQSClient(settings),
-    sns: new SNSClient(settings),
-    dynamodb: new DynamoDBClient(settings),
-    secrets: new SecretsManagerClient(settings),
-  };
-}
 
 export interface RawRequest {
   method?: string;
@@ -67,18 +55,15 @@ export function signedFor(service: string, accessKeyId = 'operator', region = 'e
   return `AWS4-HMAC-SHA256 Credential=${accessKeyId}/20260101/${region}/${service}/aws4_request, SignedHeaders=host;x-amz-date, Signature=${'0'.repeat(64)}`;
 }
 
-/** Subscribes a new queue to a topic. @returns a function that receives the messages since its last call */
-export async function subscribe(endpoint: AwsEndpoint, TopicArn: string | undefined, name: string) {
-  const { sqs, sns } = clientsOf(endpoint);
-  const { QueueUrl } = await sqs.send(new CreateQueueCommand({ QueueName: name }));
-  const Attributes = { RawMessageDelivery: 'true' };
-  await sns.send(
-    new SubscribeCommand({ TopicArn, Protocol: 'sqs', Endpoint: arnOf('sqs', name), Attributes }),
-  );
-  return async (): Promise<Message[]> => {
-    const { Messages = [] } = await sqs.send(
-      new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }),
-    );
-    return Messages;
+/** Subscribes a new queue to a topic. @returns a function that receives the bodies of messages since its last call */
+export async function subscribe(endpoint: AwsEndpoint, TopicArn: string, QueueName: string) {
+  const { json, form } = awsCaller(endpoint.url, 'operator');
+  const { QueueUrl } = await json('sqs', 'CreateQueue', { QueueName });
+  const raw = { 'Attributes.entry.1.key': 'RawMessageDelivery', 'Attributes.entry.1.value': 'true' };
+  const Endpoint = arnOf('sqs', QueueName);
+  await form('sns', { Action: 'Subscribe', TopicArn, Protocol: 'sqs', Endpoint, ...raw });
+  return async (): Promise<string[]> => {
+    const answer = await json('sqs', 'ReceiveMessage', { QueueUrl, MaxNumberOfMessages: 10 });
+    return objectsOf(answer, 'Messages').map(({ Body }) => String(Body));
   };
 }
