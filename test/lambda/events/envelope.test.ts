@@ -4,6 +4,8 @@ import { readSamples } from '../../../events/samples.ts';
 import { catalogue, type EventName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
 import { describeProblems, parsePayload, parsePayloadText } from '../../../lambda/events/envelope.ts';
 import { kebabCase, pascalCase, queueUrlVariable } from '../../../lambda/events/event-names.ts';
+import { normaliseTimestamp } from '../../../lambda/events/timestamp.ts';
+import { topLevelValue } from '../../../lambda/events/top-level-value.ts';
 
 const timestamp = '2026-01-31T09:00:00Z';
 const shopUpdated = { event: 'shop.updated', data: { shop_id: 'shop-1' }, timestamp };
@@ -298,4 +300,169 @@ test('all names derived from an event follow one rule', () => {
   const event = 'girl.schedule_changed';
   expect([kebabCase(event), pascalCase(event)]).toEqual(['girl-schedule-changed', 'GirlScheduleChanged']);
   expect(queueUrlVariable(event)).toBe('QUEUE_URL_GIRL_SCHEDULE_CHANGED');
+});
+
+describe('a timestamp', () => {
+  test.each([
+    ...['2026-01-31T09:00:00Z', '2026-01-31T09:00:00+00:00', '2026-01-31T09:00:00+0000'],
+    ...['2026-01-31T09:00:00-00:00', '2026-01-31t09:00:00z', '2026-01-31 09:00:00+00:00'],
+    ...['2026-01-31T09:00Z', '2026-01-31T09:00+00:00', '20260131T0900Z', '2026-01-31T09Z', '20260131T09+00'],
+  ])('%s is nine o’clock', (text) => {
+    expect(normaliseTimestamp(text)).toBe('2026-01-31T09:00:00.000000000Z');
+  });
+
+  test.each([
+    ['2026-01-31T09:00:00.5Z', '2026-01-31T09:00:00.500000000Z'],
+    ['2026-01-31T09:00:00,5Z', '2026-01-31T09:00:00.500000000Z'],
+    ['2026-01-31T09:00:00.5+00', '2026-01-31T09:00:00.500000000Z'],
+    ['2026-01-31T09:00:00.1234567891Z', '2026-01-31T09:00:00.123456789Z'],
+    ['2024-02-29T23:59:59.999+00:00', '2024-02-29T23:59:59.999000000Z'],
+    ['20240229T235959,5+0000', '2024-02-29T23:59:59.500000000Z'],
+    ['9999-12-31T23:59:59Z', '9999-12-31T23:59:59.000000000Z'],
+  ])('%s is %s', (text, normalised) => {
+    expect(normaliseTimestamp(text)).toBe(normalised);
+  });
+
+  test.each([
+    ['empty', ''],
+    ['a word', 'yesterday'],
+    ['a date alone', '2026-01-31'],
+    ['no zone', '2026-01-31T09:00:00'],
+    ['another zone', '2026-01-31T09:00:00+09:00'],
+    ['an offset of minutes', '2026-01-31T09:00:00+00:30'],
+    ['an offset of four digits in another zone', '2026-01-31T09:00:00+0900'],
+    ['no separator', '20260131090000Z'],
+    ['two spaces', '2026-01-31  09:00:00Z'],
+    ['an ordinal date', '2026-031T09:00:00Z'],
+    ['a week date', '2026-W05-6T09:00:00Z'],
+    ['an empty fraction', '2026-01-31T09:00:00.Z'],
+    ['a fraction of a minute', '2026-01-31T09:00.5Z'],
+    ['30 February', '2026-02-30T09:00:00Z'],
+    ['29 February of a year that is no leap year', '2026-02-29T09:00Z'],
+    ['month 0 and day 0', '0000-00-00T00:00:00Z'],
+    ['month 13', '2026-13-01T09:00:00Z'],
+    ['hour 24', '2026-01-31T24:00:00Z'],
+    ['a leap second', '2016-12-31T23:59:60Z'],
+    ['second 61', '2026-01-31T09:00:61Z'],
+    ['seconds since the epoch', '1769850000'],
+    ['something before it', 'at 2026-01-31T09:00:00Z'],
+    ['something behind it', '2026-01-31T09:00:00Z!'],
+  ])('%s is not a valid UTC time', (_, text) => {
+    expect(normaliseTimestamp(text)).toBeUndefined();
+  });
+
+  test('a day is valid exactly if the calendar has it', () => {
+    const digits = (value: number, length: number) => String(value).padStart(length, '0');
+    const year = fc.integer({ min: 0, max: 9999 });
+    const leapDays = fc.record({ year, month: fc.constant(2), day: fc.constant(29) });
+    const days = fc.record({
+      year,
+      month: fc.integer({ min: 0, max: 13 }),
+      day: fc.integer({ min: 0, max: 32 }),
+    });
+    fc.assert(
+      fc.property(fc.oneof(leapDays, days), ({ year, month, day }) => {
+        const date = new Date(0);
+        date.setUTCFullYear(year, month - 1, day);
+        const isReal = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+        const texts = ['-', ''].map(
+          (hyphen) => `${[digits(year, 4), digits(month, 2), digits(day, 2)].join(hyphen)}T00Z`,
+        );
+        for (const text of texts)
+          expect([text, normaliseTimestamp(text) !== undefined]).toEqual([text, isReal]);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('the texts sort in order of time', () => {
+    const max = new Date('9999-12-31T23:59:59.999Z');
+    const moment = fc.date({ min: new Date(0), max, noInvalidDate: true });
+    fc.assert(
+      fc.property(moment, moment, (a, b) => {
+        const [first = '', second = ''] = [a, b].map((date) => normaliseTimestamp(date.toISOString()));
+        expect(first < second).toBe(a.getTime() < b.getTime());
+      }),
+    );
+  });
+});
+
+describe('the value of a top-level key', () => {
+  // The table's oracle is the text itself: the value is what stands between the colon and the next comma or brace.
+  test.each([
+    [
+      'numbers as sent',
+      '{"data":{"fee":1.10,"pi":3.14159265358979323846}}',
+      '{"fee":1.10,"pi":3.14159265358979323846}',
+    ],
+    [
+      'numbers that no float holds',
+      '{"data":[1e400,1e21,-0,12345678901234567891]}',
+      '[1e400,1e21,-0,12345678901234567891]',
+    ],
+    ['white space inside', '{ "data" :\n{ "a" : 1 }\t, "b":2}', '{ "a" : 1 }'],
+    ['escapes as sent', '{"data":{"\\u540d":"\\u0041\\/"}}', '{"\\u540d":"\\u0041\\/"}'],
+    ['the last of equal keys', '{"data":1,"data":{"a":[2]},"b":3}', '{"a":[2]}'],
+    ['a key in escapes', '{"data":1,"\\u0064\\u0061t\\u0061":2}', '2'],
+    ['no key of an inner object', '{"a":{"data":1},"data":2,"b":[{"data":3}]}', '2'],
+    ['no string', '{"a":"\\",\\"data\\":1","b":"data","data":2,"c":"\\\\"}', '2'],
+    ['a string with every separator', '{"data":"{[,:\\"]}"}', '"{[,:\\"]}"'],
+    ['the last member', '{"a":1,"data":true}', 'true'],
+    ['nothing', '{"a":"data","dat":1,"data ":2,"\\\\u0064ata":3}', undefined],
+    ['nothing of an empty object', '{}', undefined],
+  ])('the value of a top-level key has %s', (_, json, value) => {
+    expect(topLevelValue(json, 'data')).toBe(value);
+  });
+
+  test('nesting of any depth is no problem', () => {
+    const deep = `${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`;
+    expect(topLevelValue(`{"data":${deep}}`, 'data')).toBe(deep);
+  });
+
+  const characters = fc.string({ unit: fc.constantFrom(...'dat"\\/{}[],: \n\u540d😀u0') });
+
+  /** A text as JSON strings, with some of its characters as escapes. */
+  const written = (texts: fc.Arbitrary<string>) =>
+    fc.tuple(texts, fc.infiniteStream(fc.boolean())).map(([text, isEscaped]) => {
+      const units = text.split('').map((unit) => {
+        const escaped = `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+        return isEscaped.next().value ? escaped : JSON.stringify(unit).slice(1, -1);
+      });
+      return `"${units.join('')}"`;
+    });
+
+  /** Other keys have no backslash and are longer: V8 takes an escaped key for an earlier one that begins with a backslash. */
+  const jsonKey = written(
+    fc.oneof(
+      fc.constant('data'),
+      characters.map((text) => `data.${text.replaceAll('\\', '')}`),
+    ),
+  );
+  const space = fc.constantFrom('', ' ', '\r\n\t');
+  const { object } = fc.letrec<{ value: string; object: string }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 3 },
+      fc.constantFrom('1.10', '1e400', 'null', 'true', '-0'),
+      written(characters),
+      tie('object'),
+      fc.array(tie('value'), { maxLength: 3 }).map((values) => `[${values.join(',')}]`),
+    ),
+    object: fc
+      .array(fc.tuple(jsonKey, space, tie('value'), space), { maxLength: 5 })
+      .map(
+        (members) => `{${members.map(([key, s, value, t]) => `${s}${key}${t}:${s}${value}${t}`).join(',')} }`,
+      ),
+  }));
+
+  test('the value is the one that JSON.parse finds', () => {
+    fc.assert(
+      fc.property(object, (json) => {
+        const value = topLevelValue(json, 'data');
+        expect(value === undefined ? undefined : JSON.parse(value)).toEqual(
+          Object.getOwnPropertyDescriptor(JSON.parse(json), 'data')?.value,
+        );
+      }),
+      { numRuns: 2000 },
+    );
+  });
 });
