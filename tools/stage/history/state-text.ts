@@ -76,7 +76,7 @@ export function stepWords(step: HistoryStep, history: History, clock: Clock): Wo
   const detail = detailOf(step, history, clock);
   if (kind === 'answered') return { title, tone: ANSWER_TONES[status] ?? tone, detail };
   if (kind !== 'noted') return { title, tone, detail };
-  const noted = isLong(message) ? level.toLowerCase() : message;
+  const noted = isLong(message) ? level.toLowerCase() : codeText(message);
   return { title: noted, tone: level === 'ERROR' ? 'bad' : tone, detail };
 }
 
@@ -215,6 +215,9 @@ export function crashText(error: string | undefined): string {
   if (error === undefined) return 'The function crashed, timed out, or was throttled, without a log line';
   return error.includes('Timedout') ? 'The function timed out' : `The function crashed (${error})`;
 }
+
+/** The words of a log code: `retry not delayed` for `RetryNotDelayed`. */
+const codeText = (code: string) => code.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
 
 const isLong = (message = '') => message.length > LONGEST_TITLE;
 
