@@ -18,6 +18,7 @@ const MODES: Readonly<Record<ReplayMode, string>> = {
 
 /**
  * The lines of a replay's plan.
+ * @param now when the replay was asked for
  * @param rate messages a second
  * @param writtenAt when the last record of the window is in the archive, in epoch milliseconds
  * @param expired text to print if the window begins before the archive
@@ -26,7 +27,12 @@ export function describePlan(
   { stack, width }: Operation,
   request: ReplayRequest,
   { messages, counts, skipped, damaged }: ReplayPlan,
-  { rate, writtenAt, expired }: { rate: number; writtenAt: number; expired: string | undefined },
+  {
+    now,
+    rate,
+    writtenAt,
+    expired,
+  }: { now: Date; rate: number; writtenAt: number; expired: string | undefined },
 ): string[] {
   const { name, mode, filter } = request;
   const only = [
@@ -43,7 +49,7 @@ export function describePlan(
     ['people', describePeople(request, counts)],
     ['messages', count(messages)],
     ['time', describeTime(messages, rate)],
-    ['wait', writtenAt > Date.now() && late],
+    ['wait', writtenAt > now.getTime() && late],
     ['only', only.join('; ') || undefined],
     ['skipped', describeUnsent(skipped) || undefined],
     // A replayed dead letter is on two queues, but is processed only once.
@@ -53,7 +59,7 @@ export function describePlan(
     [
       '--until',
       mode === 'repair' &&
-        writtenAt < Date.now() &&
+        writtenAt < now.getTime() &&
         `wrong writes may be settled up to ${hours} hours after the fix: a window that ends earlier misses them`,
     ],
   ];

@@ -28,7 +28,8 @@ const SHOW_INTERVAL = 200;
 export async function replay(operation: Operation, options: ReplayOptions): Promise<boolean> {
   const { stack, printLine } = operation;
   const { rate, dryRun, yes } = options;
-  const request = newRequest(options, new Date());
+  const now = new Date();
+  const request = newRequest(options, now);
   const { events, since, until } = request.filter;
   if (!dryRun && !yes) requireTerminal();
   const delay = await archiveDelay(stack, events);
@@ -39,8 +40,8 @@ export async function replay(operation: Operation, options: ReplayOptions): Prom
     return false;
   }
   const writtenAt = until.getTime() + delay;
-  if (plan.messages === 0) throw nothingToReplay(stack.title, plan, writtenAt > Date.now() ? delay : 0);
-  for (const line of describePlan(operation, request, plan, { rate, writtenAt, expired })) printLine(line);
+  if (plan.messages === 0) throw nothingToReplay(stack.title, plan, writtenAt > now.getTime() ? delay : 0);
+  for (const line of describePlan(operation, request, plan, { now, rate, writtenAt, expired })) printLine(line);
   const command = commandOf(operation, request, rate);
   printLine('');
   printLine(`To run this plan, also after an interruption: ${command}`);
