@@ -57,7 +57,7 @@ export function toEvent(request: HttpRequest, body: Buffer, api: ApiContext): AP
 function eventHeaders({ headers, sourceIp, port }: HttpRequest, body: Buffer, api: ApiContext): Header[] {
   const length: Header = ['content-length', String(body.length)];
   return [
-    ...without(headers, CONNECTION_HEADERS.union(OWN_HEADERS))
+    ...without(without(headers, CONNECTION_HEADERS), OWN_HEADERS)
       .map(([name, value]): Header => [name.toLowerCase(), value])
       .filter(([name]) => body.length === 0 || name !== 'content-length'),
     ...(body.length > 0 ? [length] : []),

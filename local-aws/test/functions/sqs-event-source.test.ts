@@ -261,8 +261,12 @@ describe('turned off', () => {
     const queue = await createQueue();
     await send(queue, 'one');
     const result = Promise.withResolvers<InvocationResult>();
-    const { source } = startSource(queue, () => result.promise);
-    await untilReceived(queue);
+    let isInvoked = false;
+    const { source } = startSource(queue, () => {
+      isInvoked = true;
+      return result.promise;
+    });
+    await until(() => isInvoked);
     let isOff = false;
     const ended = source[off]().then(() => {
       isOff = true;
