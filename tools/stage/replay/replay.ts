@@ -41,7 +41,8 @@ export async function replay(operation: Operation, options: ReplayOptions): Prom
   }
   const writtenAt = until.getTime() + delay;
   if (plan.messages === 0) throw nothingToReplay(stack.title, plan, writtenAt > now.getTime() ? delay : 0);
-  for (const line of describePlan(operation, request, plan, { now, rate, writtenAt, expired })) printLine(line);
+  for (const line of describePlan(operation, request, plan, { now, rate, writtenAt, expired }))
+    printLine(line);
   const command = commandOf(operation, request, rate);
   printLine('');
   printLine(`To run this plan, also after an interruption: ${command}`);
