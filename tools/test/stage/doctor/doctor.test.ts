@@ -284,7 +284,7 @@ const CASES: Readonly<Record<string, readonly (readonly [() => unknown, ...Expec
   'event sources': [
     [
       pausedOffChanged,
-      /^warning: girl.schedule_changed paused \d+ s ago by mia: the table is restored. But it is on\n/,
+      /^warning: girl.schedule_changed paused .+ ago by mia: the table is restored. But it is on\n/,
       /^failure: girl.created is off.*\nnpx hookctl resume girl.created --stage test$/,
       /^failure: \S+ShopUpdatedQueue\S* has no event source/,
       /^warning: \S+GirlDeletedQueue\S*: batch size 1 instead of 10/,
@@ -295,7 +295,7 @@ const CASES: Readonly<Record<string, readonly (readonly [() => unknown, ...Expec
     [() => keepFor(400), 'failure: 400 days instead of 30 days'],
   ],
   'current version': [
-    [nothing, /^ok: readable, stored \d+ s ago$/],
+    [nothing, /^ok: readable, stored .+ ago$/],
     [
       deletedSecret,
       /^failure: deleted, or without a value\naws secretsmanager restore-secret --secret-id \S+$/,
@@ -337,7 +337,7 @@ const CASES: Readonly<Record<string, readonly (readonly [() => unknown, ...Expec
   ],
   'in ALARM': [
     [nothing, /^ok: none of \d+$/],
-    [unroutedAlarm, /^failure: UnroutedNotEmpty, \d+ s ago\nnpx hookctl dlq show unrouted --stage \w+$/],
+    [unroutedAlarm, /^failure: UnroutedNotEmpty, .+ ago\nnpx hookctl dlq show unrouted --stage \w+$/],
   ],
   'all alarms': [
     [nothing, /^ok: \d+, as deployed$/],
@@ -531,12 +531,10 @@ describe('advice is true when it is followed:', () => {
     expect(said).toContain('The previous secret is the current one in ');
     expect((await accepted())[0]).toBe('old');
     expect((await runCheck('current version', operator.stack))[0]).toMatch(/^ok/);
-    expect(await set('right\n')).toMatch(/is accepted until \S+, for 1 d, /);
+    expect(await set('right\n')).toMatch(/is accepted until \S+, for (1 d|23 h 59 min), /);
     expect(await accepted()).toEqual(['right', 'old']);
     const { stdout } = await project.type(['secret', '--outputs', operator.outputsFile]);
-    expect(stdout).toMatch(
-      /^ {2}current +readable, stored \d+ s ago\n {2}previous +accepted until \S+, for /m,
-    );
+    expect(stdout).toMatch(/^ {2}current +readable, stored .+ ago\n {2}previous +accepted until \S+, for /m);
     expect(stdout).not.toMatch(/right|old\b/);
   });
 
@@ -628,7 +626,7 @@ describe('the command', () => {
       /\n {31}These events were not processed\. They wait for a redrive\.\n {31}npx hookctl dlq show shop\.updated\n/,
     );
     expect(text).toMatch(/\n {2}skipped {2}API throttle {8}not on the local stack\n/);
-    expect(text).toMatch(/\n\n\d+ failed, \d+ with a warning, \d+ ok, \d+ skipped, in \d+ s\.$/);
+    expect(text).toMatch(/\n\n\d+ failed, \d+ with a warning, \d+ ok, \d+ skipped, in .+\.$/);
   });
 
   test('the local stack is restored by a restart, and its AWS commands need settings', async () => {

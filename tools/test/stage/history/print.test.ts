@@ -104,17 +104,14 @@ describe('the current location', () => {
       { state: 'processed', since, reason: 'answer-lost' },
       `Processed: Finished at ${clock}: an earlier attempt did it, and did not get its answer.`,
     ],
-    [
-      { state: 'queued', queue, since },
-      /Queued: It has waited on the queue of shop\.updated for 1 min \d+ s\.\n/,
-    ],
+    [{ state: 'queued', queue, since }, /Queued: It has waited on the queue of shop\.updated for .+\.\n/],
     [
       { state: 'queued', queue, since: longAgo },
       /for 1 h\. No attempt since then is known: the consumer crashes/,
     ],
     [
       { ...retrying, nextAttemptAt: soon, error },
-      new RegExp(`1 attempt failed: Throttled\\. Next attempt in 1 min \\d+ s, at ${soon.slice(11, 19)}`),
+      new RegExp(`1 attempt failed: Throttled\\. Next attempt in .+, at ${soon.slice(11, 19)}`),
     ],
     [
       { ...retrying, attempts: 2, nextAttemptAt: since, error },
@@ -131,7 +128,7 @@ describe('the current location', () => {
     ],
     [
       { state: 'paused', queue, since, paused },
-      /Paused: shop\.updated was paused 1 min \d+ s ago by ann: ticket 1\. It waits on the queue until the event is resumed\. Resume it: npx hookctl resume shop\.updated --stage prod/,
+      /Paused: shop\.updated was paused .+ ago by ann: ticket 1\. It waits on the queue until the event is resumed\. Resume it: npx hookctl resume shop\.updated --stage prod/,
     ],
     [
       { state: 'paused', queue, since, attempts: 2, error, paused: {} },
@@ -139,7 +136,7 @@ describe('the current location', () => {
     ],
     [
       { state: 'dead-letter', queue, since, error, until: soon },
-      /Dead letter: Throttled\. It is on the dead-letter queue of shop\.updated\. SQS deletes it in 1 min \d+ s\. Show it: npx hookctl dlq show shop\.updated --stage prod/,
+      /Dead letter: Throttled\. It is on the dead-letter queue of shop\.updated\. SQS deletes it in .+\. Show it: npx hookctl dlq show shop\.updated --stage prod/,
     ],
     [
       { state: 'dead-letter', queue, since, until: since },
