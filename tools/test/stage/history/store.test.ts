@@ -132,12 +132,6 @@ describe('changes', () => {
     // A number of a later process.
     expect(store.changedSince(1_000)).toBeUndefined();
   });
-
-  test('are reported soon without a request', async () => {
-    const told = new Promise((resolve) => store.subscribe(resolve));
-    store.add(line('request-1', 'Accepted'));
-    expect(await told).toBe('request-1');
-  });
 });
 
 test('the oldest deliveries are removed with all their facts', () => {
@@ -247,21 +241,15 @@ const exchange = {
 };
 
 describe('a request', () => {
-  const long = 'x'.repeat(5_000_000);
-  const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
   test.each<{ what: string; body: string; event?: string; shopId?: string }>([
     { what: 'a number', body: '{"event":"e","data":{"shop_id":7}}', event: 'e', shopId: '7' },
-    { what: 'no object', body: '["event"]' },
     { what: 'no JSON', body: '{"event":"e"' },
     { what: 'other types', body: '{"event":7,"data":{"shop_id":{}}}' },
-    { what: '10,000 levels', body: `{"event":"e","data":${deep}}`, event: 'e' },
     {
-      what: '5 MB',
-      body: `{"event":"e","data":{"shop_id":"shop-\\u0031","x":"${long}"}}`,
+      what: '10,000 levels',
+      body: `{"event":"e","data":${'['.repeat(10_000)}${']'.repeat(10_000)}}`,
       event: 'e',
-      shopId: 'shop-1',
     },
-    { what: '5 MB without an event', body: long },
   ])('with $what has event and shop as far as they can be read', ({ body, event, shopId }) => {
     expect(exchangeFact({ ...exchange, body: Buffer.from(body) })).toMatchObject({ event, shopId });
   });
