@@ -244,7 +244,6 @@ describe('a payload names a person', () => {
     ['by a number that JavaScript cannot hold', girl('90071992547409931'), LARGE, 'text'],
     ['by escaped text', girl('"1\\u0037"'), SEVENTEEN, 'field'],
     ['by a number with an exponent', girl('1.2345678E7'), EXPONENT, 'field'],
-    ['by a number with zeros', girl('12345678.0'), EXPONENT, 'field'],
     ['by a number with a negative exponent', girl('123456780e-1'), EXPONENT, 'field'],
     ['in a text that is no JSON', girl('1.2345678E7').slice(1), EXPONENT, 'text'],
     [
@@ -256,11 +255,7 @@ describe('a payload names a person', () => {
     ['not by a longer id', userUpdated({ user_id: 'user-12' }), AIKO, undefined],
     ['not in the field of another kind', userUpdated({ user_id: 'u', girl_id: 'user-1' }), AIKO, undefined],
     ['not in another field', userUpdated({ user_id: 'u', display_name: 'user-1' }), AIKO, undefined],
-    ['not by a longer number', girl('170'), SEVENTEEN, undefined],
     ['not by a number with another exponent', girl('1.2345678e8'), EXPONENT, undefined],
-    ['not by a fraction', girl('1.23456785e7'), EXPONENT, undefined],
-    ['not by an infinite number', girl('1e999'), EXPONENT, undefined],
-    ['not in a list', girl('[1.2345678E7]'), EXPONENT, undefined],
     ['not in a text with another number', girl('1.2345678E8').slice(1), EXPONENT, undefined],
     ['not in a text that is part of a word', 'x1.2345678E7', EXPONENT, undefined],
   ])('%s', (_, payload, person, mention) => {

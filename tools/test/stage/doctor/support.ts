@@ -6,58 +6,71 @@ import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { startTestAws, type TestAws } from '../../../../test/support/test-aws.ts';
 import { Stage } from '../../../stage/stage.ts';
 
-/** An answer of an AWS service on the wire: a JSON document, or XML. With a status: an error in JSON. */
-type WireAnswer =
-  | object
-  | string
-  | { readonly status: number; readonly code: string; readonly message: string };
-
-/** An endpoint before the stack's own. It answers some calls itself, and passes the others on. */
-export interface StubbedAws {
-  readonly aws: TestAws;
-  /** The stage at this endpoint. Not local: its commands call everything that a deployed stage has. */
-  readonly stage: Stage;
+/**
+ * Starts the stack's resources behind an endpoint with answers of its own, for all tests of a file. It passes other
+ * calls on.
+ */
+export function stubbedAws() {
+  const answers = new Map<string, object | string>();
   /**
    * Answers calls whose name contains the text, until the next test. A name is `service Operation` or `service METHOD
    * /path`.
+   * @param given a JSON document, or XML. With a status: an error in JSON
    */
-  answer(call: string, answer: WireAnswer): void;
-}
+  const answer = (call: string, given: object | string) => answers.set(call, given);
 
-/** Starts the stack's resources behind an endpoint with answers of its own, for all tests of a file. */
-export function stubbedAws(): StubbedAws {
-  const answers = new Map<string, WireAnswer>();
-  const started = {} as { -readonly [Key in keyof StubbedAws]: StubbedAws[Key] };
-  started.answer = (call, answer) => answers.set(call, answer);
+  /** Describes a deployed stack with these resources only. */
+  function resources(
+    given: Readonly<Record<string, readonly [type: string, physicalId: string, properties?: object]>>,
+  ): void {
+    const all = Object.entries(given);
+    const Resources = Object.fromEntries(all.map(([id, [Type, , Properties]]) => [id, { Type, Properties }]));
+    const body = JSON.stringify({ Resources }).replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+    answer('cloudformation GetTemplate', xml('GetTemplate', `<TemplateBody>${body}</TemplateBody>`));
+    const members = all.map(
+      ([id, [type, physicalId]]) =>
+        `<member><LogicalResourceId>${id}</LogicalResourceId><PhysicalResourceId>${physicalId}</PhysicalResourceId><ResourceType>${type}</ResourceType></member>`,
+    );
+    const list = `<StackResourceSummaries>${members.join('')}</StackResourceSummaries>`;
+    answer('cloudformation ListStackResources', xml('ListStackResources', list));
+  }
+
+  const stubbed = { answer, resources } as {
+    answer: typeof answer;
+    resources: typeof resources;
+    aws: TestAws;
+    /** The stage at this endpoint. Not local: its commands call everything that a deployed stage has. */
+    stage: Stage;
+  };
   const server = createServer(async (incoming, outgoing) => {
     const body = await buffer(incoming);
     const call = callOf(incoming, body.toString());
-    const [, answer] = [...answers].findLast(([name]) => call.includes(name)) ?? [];
-    if (answer === undefined) passOn(incoming, body, outgoing, started.aws.operator.endpoint);
-    else write(outgoing, answer);
+    const [, given] = [...answers].findLast(([name]) => call.includes(name)) ?? [];
+    if (given === undefined) passOn(incoming, body, outgoing, stubbed.aws.operator.endpoint);
+    else write(outgoing, given);
   });
   beforeAll(async () => {
-    started.aws = await startTestAws();
+    stubbed.aws = await startTestAws();
     await once(server.listen(0, '127.0.0.1'), 'listening');
-    const { outputs } = started.aws;
+    const { outputs } = stubbed.aws;
     const here = `http://localhost:${(server.address() as AddressInfo).port}`;
     const QuarantineQueueUrl = `${here}${new URL(outputs.QuarantineQueueUrl ?? '').pathname}`;
     const stage = new Stage('stage test', { ...outputs, QuarantineQueueUrl }, ' --stage test');
-    started.stage = stage.with({ local: false });
+    stubbed.stage = stage.with({ local: false });
   });
   beforeEach(() => {
     answers.clear();
   });
   afterAll(async () => {
-    started.stage.close();
+    stubbed.stage.close();
     server.closeAllConnections();
     server.close();
-    await started.aws.close();
+    await stubbed.aws.close();
   });
-  return started;
+  return stubbed;
 }
 
-function write(outgoing: ServerResponse, answer: WireAnswer): void {
+function write(outgoing: ServerResponse, answer: object | string): void {
   if (typeof answer === 'string') {
     outgoing.writeHead(200, { 'content-type': 'text/xml' }).end(answer);
     return;
@@ -96,20 +109,3 @@ function callOf({ method, url = '', headers }: IncomingMessage, body: string): s
 /** The answer of a query service. */
 export const xml = (operation: string, content: string) =>
   `<${operation}Response><${operation}Result>${content}</${operation}Result></${operation}Response>`;
-
-/** Answers that describe a deployed stack with these resources only. */
-export function answerResources(
-  stubbed: Pick<StubbedAws, 'answer'>,
-  resources: Readonly<Record<string, readonly [type: string, physicalId: string, properties?: object]>>,
-): void {
-  const all = Object.entries(resources);
-  const Resources = Object.fromEntries(all.map(([id, [Type, , Properties]]) => [id, { Type, Properties }]));
-  const body = JSON.stringify({ Resources }).replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-  stubbed.answer('cloudformation GetTemplate', xml('GetTemplate', `<TemplateBody>${body}</TemplateBody>`));
-  const members = all.map(
-    ([id, [type, physicalId]]) =>
-      `<member><LogicalResourceId>${id}</LogicalResourceId><PhysicalResourceId>${physicalId}</PhysicalResourceId><ResourceType>${type}</ResourceType></member>`,
-  );
-  const list = `<StackResourceSummaries>${members.join('')}</StackResourceSummaries>`;
-  stubbed.answer('cloudformation ListStackResources', xml('ListStackResources', list));
-}

@@ -316,12 +316,8 @@ describe('an event that is no longer in the logs', () => {
   });
 });
 
-test('an empty id, and a window that ends before it begins, are refused', async () => {
+test('an empty id is refused', async () => {
   await expect(printed('')).rejects.toThrow('The id is empty: give an event id, a request id');
-  const window = { since: new Date('2026-01-31'), until: new Date('2026-01-30') };
-  await expect(traceDelivery(operator.stack, 'abcdef01', { signal, ...window })).rejects.toThrow(
-    /^--until must be after --since: /,
-  );
 });
 
 test('logs are searched as far back as they reach, although the window begins earlier', async () => {
