@@ -52,10 +52,6 @@ const contains = (text: string, secret: string) =>
 function pathMistake(path: string): string {
   if (path === '/') return 'The path is missing: the request went to /.';
   if (path === `${WEBHOOK_PATH}/`) return 'The path ends with a slash.';
-  if (path.includes('//')) return 'The path has two slashes in a row.';
-  if (path.toLowerCase() === WEBHOOK_PATH) return 'The path has capital letters.';
-  if (path.includes(WEBHOOK_PATH)) return 'Something precedes or follows the path.';
-  if (WEBHOOK_PATH.includes(path)) return 'A part of the path is missing.';
   return 'The path is wrong.';
 }
 
@@ -74,9 +70,6 @@ export function connectionFinding(
   if (rawPacket?.[0] === TLS_HANDSHAKE) {
     const what = 'The connection began with TLS. This checker speaks plain HTTP.';
     return wrong('tls', what, 'Send to http:// here. The real service accepts only https://.');
-  }
-  if (rawPacket?.subarray(0, 14).toString() === 'PRI * HTTP/2.0') {
-    return wrong('http-2', 'The connection began with HTTP/2.', 'Use HTTP/1.1 here.');
   }
   const checkLength = 'Content-Length must be the number of bytes of the body in UTF-8, not of characters.';
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {

@@ -1,4 +1,4 @@
-import { catalogue, type EventName, eventNames, isEventName } from '../../lambda/events/catalogue.ts';
+import { eventNames, isEventName } from '../../lambda/events/catalogue.ts';
 import { BYTE_ORDER_MARK, type FieldProblem, parsePayload } from '../../lambda/events/envelope.ts';
 import { hasNoZone, normaliseTimestamp } from '../../lambda/events/timestamp.ts';
 import { CLOCK_TOLERANCE } from '../../lambda/limits.ts';
@@ -21,11 +21,6 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   girl_id: 'cast_id castId staff_id staffId member_id memberId',
   shop_id: 'store_id storeId',
   review_id: 'id',
-  rating: 'stars score',
-  comment: 'text message',
-  updated_fields: 'changed_fields changedFields',
-  display_name: 'nickname',
-  profile_image_url: 'image_url imageUrl avatar_url avatarUrl avatar',
 };
 
 const SEND_UTC = 'Send the time of the change in UTC, such as 2026-01-31T09:00:00Z.';
@@ -41,7 +36,7 @@ function shapeOf(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** Findings about a correctly signed payload: mistakes, and parts that the service ignores. */
+/** Findings about a correctly signed payload. */
 export function payloadFindings(body: Buffer, receivedAt: Date): Finding[] {
   const parsed = parsePayload(body);
   const payload = jsonOf(body.toString().replace(BYTE_ORDER_MARK, ''));
@@ -49,7 +44,6 @@ export function payloadFindings(body: Buffer, receivedAt: Date): Finding[] {
   return [
     ...(typeof event === 'string' ? kindFindings(event) : []),
     ...(parsed.kind === 'unusable' ? parsed.problems : []).map((one) => problemFinding(one, body, payload)),
-    ...(parsed.kind === 'event' ? ignoredFindings(parsed.event.event, data) : []),
     ...(typeof timestamp === 'string' ? skewFindings(timestamp, receivedAt) : []),
     ...(isObject(data) ? valueFindings(data) : []),
   ];
@@ -107,14 +101,9 @@ const synonymIn = (keys: readonly string[], name: string) =>
 /** Bodies that are not JSON. The first match is reported. */
 const BODY_MISTAKES: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/^\s*$/, 'is empty'],
-  [/^\s*</, 'is XML'],
   [/^[\w.%-]+=/, 'is a form'],
-  [/^(?:undefined|None|\[object \w+\])$/, 'is a text such as undefined'],
   [/^\s*\{\s*'/, 'has single quotation marks, as Python writes a dictionary'],
-  [/[:,[]\s*-?(?:NaN|Infinity)\b/, 'contains NaN or Infinity, which JSON does not have'],
   [/,\s*[}\]]/, 'has a comma before a closing bracket'],
-  [/^\s*\{\s*\w+\s*:/, 'has keys without quotation marks'],
-  [/\}\s*\{/, 'contains several JSON objects'],
   [/^\s*\{.*[^}\s]\s*$/s, 'begins as JSON, but its end is missing'],
 ];
 
@@ -132,31 +121,6 @@ function bodyFinding(detail: string, body: Buffer, payload: unknown): Finding {
   const what = `The body is ${shapeOf(payload)}, not an object.`;
   return wrong('json-no-object', what, 'Send one event per request.');
 }
-
-/** Fields of `data` that the service does not read: misnamed, or of another type. */
-function ignoredFindings(event: EventName, data: unknown): Finding[] {
-  const sent = isObject(data) ? data : {};
-  const fields = Object.keys(catalogue[event].data.entries);
-  const others = Object.keys(sent).filter((key) => !fields.includes(key));
-  return fields.flatMap((field) => {
-    const value = sent[field];
-    if (field in sent) {
-      const isRead =
-        typeof value === 'string' ||
-        (typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER) ||
-        (Array.isArray(value) && field.endsWith('s'));
-      const what = `data.${field} is ${shapeOf(value)} that the service ignores.`;
-      return isRead ? [] : [risky('field-ignored', what, 'Send a string, or a number below 2^53.')];
-    }
-    const isNear = others.some((key) => field.length > MIN_LETTERS_FOR_SLIP && isSlipOf(key, field, 1));
-    const meant = synonymIn(others, field) ?? (isNear && 'another field');
-    const what = `data.${field} is not there; ${meant} may be meant.`;
-    return meant ? [risky('field-unread', what, `Name it ${field}.`)] : [];
-  });
-}
-
-/** A shorter name with a wrong letter may be another word: `game` is not `name`. */
-const MIN_LETTERS_FOR_SLIP = 5;
 
 /** Forms of timestamps that the service rejects. The first match is reported. */
 const TIMESTAMP_MISTAKES: readonly (readonly [kind: string, pattern: RegExp, what: string])[] = [

@@ -84,7 +84,6 @@ describe('a request', () => {
     ['field-misnamed', { body: event({ timestamp: undefined, created_at: TIMESTAMP }) }],
     ['field-misnamed', { body: event({ data: { shopId: 'shop-1' } }) }],
     ['field-wrong', { body: event({ data: { shop_id: {} } }) }],
-    ['field-unread', { body: event({ event: 'review.posted', data: { review_id: 'x', stars: 5 } }) }],
     ['data-as-text', { body: event({ data: '{"shop_id":"x"}' }) }],
     ['id-without-value', { body: event({ data: { shop_id: 'undefined' } }) }],
     ['event-misspelt', { body: event({ event: 'Shop.Updated' }) }],

@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto';
-import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { LOCAL_SECRET } from '../../../events/signing.ts';
 import { bodyOf, signingVectors } from '../../../test/support/signing-vectors.ts';
@@ -23,9 +22,13 @@ const sign = (body: Bytes, key: Bytes = SECRET, hash = 'sha256') =>
 const hex = sign(BODY).toString('hex');
 const base64 = sign(BODY).toString('base64');
 const compact = JSON.stringify(JSON.parse(BODY));
-const ascii = (text: string) =>
-  text.replaceAll(/[\u0080-\uFFFF]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
-
+/** The body as other languages write it. */
+const PYTHON =
+  '{"timestamp": "2026-01-31T09:00:00Z", "event": "shop.updated", "data": {"shop_id": "shop/1", "name": "Caf\\u00e9 <A&B> \\ud83d\\ude00 e\\u0301", "rating": 1.0}}';
+const PHP =
+  '{"timestamp":"2026-01-31T09:00:00Z","event":"shop.updated","data":{"shop_id":"shop\\/1","name":"Caf\\u00e9 <A&B> \\ud83d\\ude00 e\\u0301","rating":1.0}}';
+const GO =
+  '{"data":{"name":"Café \\u003cA\\u0026B\\u003e 😀 e\u0301","rating":1.0,"shop_id":"shop/1"},"event":"shop.updated","timestamp":"2026-01-31T09:00:00Z"}';
 interface Sent {
   readonly body?: Bytes;
   /** Value of the header, or the digest. */
@@ -57,7 +60,20 @@ describe('a right signature has no explanation', () => {
 });
 
 /** Vectors whose mistake is too rare to search for, or unknown. */
-const UNEXPLAINED = ['wrongSecret', 'prefixAlone', 'surrogatesEncoded', 'cutAtNul'];
+const UNEXPLAINED = [
+  'wrongSecret',
+  'prefixAlone',
+  'surrogatesEncoded',
+  'cutAtNul',
+  'base64Body',
+  'sha512Cut',
+  'swapped',
+  'normalisedBody',
+  'latin1Key',
+  'utf16Key',
+  'normalisedKey',
+  'cutKey',
+];
 
 describe('a refused vector has an explanation', () => {
   test.each(
@@ -75,37 +91,10 @@ describe('a refused vector has an explanation', () => {
 
 describe('the likely mistake is named', () => {
   test.each<[string, Sent]>([
-    ['json-reserialised', { signature: sign(compact) }],
-    ['json-reserialised', { signature: sign(JSON.stringify(JSON.parse(BODY), null, 2)) }],
-    ['json-reserialised', { signature: sign(`${JSON.stringify(JSON.parse(BODY), null, 4)}\n`) }],
-    [
+    ...[compact, JSON.stringify(JSON.parse(BODY), null, 2), PYTHON, PHP, GO].map((text): [string, Sent] => [
       'json-reserialised',
-      {
-        signature: sign(
-          ascii(
-            '{"timestamp": "2026-01-31T09:00:00Z", "event": "shop.updated", "data": {"shop_id": "shop/1", "name": "Café <A&B> 😀 e\u0301", "rating": 1.0}}',
-          ),
-        ),
-      },
-    ],
-    [
-      'json-reserialised',
-      {
-        signature: sign(
-          ascii(
-            '{"timestamp":"2026-01-31T09:00:00Z","event":"shop.updated","data":{"shop_id":"shop\\/1","name":"Café <A&B> 😀 e\u0301","rating":1.0}}',
-          ),
-        ),
-      },
-    ],
-    [
-      'json-reserialised',
-      {
-        signature: sign(
-          '{"data":{"name":"Café \\u003cA\\u0026B\\u003e 😀 e\u0301","rating":1.0,"shop_id":"shop/1"},"event":"shop.updated","timestamp":"2026-01-31T09:00:00Z"}',
-        ),
-      },
-    ],
+      { signature: sign(text) },
+    ]),
     ['line-feed', { signature: sign(BODY.trimEnd()) }],
     ['line-feed', { signature: sign(`${BODY}\n`) }],
     ['trimmed', { body: ` ${BODY} `, signature: sign(BODY.trim()) }],
@@ -114,9 +103,6 @@ describe('the likely mistake is named', () => {
     ['charset', { signature: sign(Buffer.from(BODY, 'latin1')) }],
     ['charset', { signature: sign(Buffer.from(BODY, 'utf16le')) }],
     ['charset', { body: Buffer.from(BODY, 'utf16le'), signature: hex }],
-    ['normalised', { signature: sign(BODY.normalize('NFC')) }],
-    ['compressed', { body: gzipSync(BODY), signature: hex }],
-    ['json-twice', { body: JSON.stringify(BODY), signature: hex }],
     ['signed-nothing', { signature: sign('') }],
     [
       'signed-data-only',
@@ -126,8 +112,6 @@ describe('the likely mistake is named', () => {
       'signed-with-timestamp signature-v1',
       { signature: `t=1769850000,v1=${sign(`1769850000.${BODY}`).toString('hex')}` },
     ],
-    ['signed-with-address', { signature: sign(`/api/v1/webhooks/partner${BODY}`) }],
-    ['signed-a-digest', { signature: sign(Buffer.from(BODY).toString('base64')) }],
     ['key-white-space', { signature: sign(BODY, `${SECRET}\n`) }],
     ['key-white-space', { signature: sign(BODY, ` ${SECRET}`) }],
     ['key-trimmed', { signature: sign(BODY, SECRET), secrets: [`${SECRET}\n`] }],
@@ -141,13 +125,8 @@ describe('the likely mistake is named', () => {
     ['json-reserialised key-white-space', { signature: sign(compact, `${SECRET}\n`) }],
     ['other-hash signature-prefix', { signature: `sha1=${sign(BODY, SECRET, 'sha1').toString('hex')}` }],
     ['signature-quoted', { signature: `b'${base64}'` }],
-    ['signature-openssl', { signature: `SHA2-256(stdin)= ${hex}` }],
     ['signature-scheme', { signature: `Bearer ${hex}` }],
-    ['signature-separators', { signature: hex.replaceAll(/(..)(?!$)/g, '$1:') }],
-    ['signature-url-escapes', { signature: encodeURIComponent(base64) }],
-    ['signature-encoded-twice', { signature: Buffer.from(hex).toString('base64') }],
     ['signature-spelling', { signature: `${base64}=` }],
-    ['signature-cut', { signature: hex.slice(0, 40) }],
     ['signature-malformed', { signature: 'not a signature' }],
     ['signature-no-value', { signature: '[object Object]' }],
     ['signature-no-value', { signature: '' }],
