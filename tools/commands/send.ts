@@ -271,7 +271,7 @@ const recordedSchema = z.object({
  * @throws CommandError if the console does not run
  */
 async function recordedByConsole(id: string): Promise<RecordedDelivery | undefined> {
-  const { askLocalConsole } = await import('../stage/history/local-effects.ts');
+  const { askLocalConsole } = await import('../stage/history/trace.ts');
   const path = `/api/deliveries/${encodeURIComponent(id)}`;
   const [detail, body] = [await askLocalConsole(path), await askLocalConsole(`${path}/body`)];
   if (detail === undefined || body === undefined) {

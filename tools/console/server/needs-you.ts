@@ -1,5 +1,4 @@
-import { payloadPreview } from '../../stage/history/payload-preview.ts';
-import { eventAndShop } from '../../stage/payload-filter.ts';
+import { eventAndShop, payloadPreview } from '../../stage/payload-filter.ts';
 import { copyKey, groupCopies } from '../../stage/queues/copies.ts';
 import { forEachMessage } from '../../stage/queues/for-each-message.ts';
 import { type WaitingQueue, waitingQueues } from '../../stage/queues/queue.ts';

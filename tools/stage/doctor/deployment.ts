@@ -1,9 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
-import { type EventSourceMappingConfiguration, GetAliasCommand } from '@aws-sdk/client-lambda';
+import {
+  type EventSourceMappingConfiguration,
+  GetAliasCommand,
+  paginateListEventSourceMappings,
+} from '@aws-sdk/client-lambda';
 import { counted, printable } from '../../terminal/text.ts';
 import { expiryRule } from '../archive/retention.ts';
-import { eventSources, pausesOf } from '../queues/pause-state.ts';
+import { pausesOf } from '../queues/pause-state.ts';
 import {
   ago,
   failure,
@@ -102,7 +106,9 @@ export const deploymentChecks: readonly StageCheck[] = [
         if (!running) return warning(seen, { fix });
         return warning(`${seen}. But it is on`, { why: 'It is processed in spite of the pause.', fix });
       });
-      const sources = await eventSources(stage);
+      const pages = paginateListEventSourceMappings({ client: stage.lambda }, {});
+      const sources: EventSourceMappingConfiguration[] = [];
+      for await (const { EventSourceMappings = [] } of pages) sources.push(...EventSourceMappings);
       const queues = await inspection.resources('AWS::SQS::Queue');
       const mappings = await inspection.resources('AWS::Lambda::EventSourceMapping');
       const drifted = mappings.map(({ properties }) => {

@@ -1,7 +1,14 @@
+import { sha256Hex } from '../../../lambda/hash.ts';
 import { counted } from '../../terminal/text.ts';
 import { orRefusal } from '../operation.ts';
-import { waitingQueues } from '../queues/queue.ts';
-import { type WaitingMessage, waitingMessages } from '../queues/waiting-messages.ts';
+import { forEachMessage, MAX_SEARCHED } from '../queues/for-each-message.ts';
+import { queueState, type WaitingQueue, waitingQueues } from '../queues/queue.ts';
+import {
+  attributesOf,
+  bytesInMessage,
+  describeMessage,
+  type ReceivedMessage,
+} from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
 import { deriveHistory } from './derive-history.ts';
 import type { DeadLetterFact, Fact } from './facts.ts';
@@ -69,5 +76,54 @@ export function deadLetterFact(waiting: WaitingMessage): DeadLetterFact {
     queue: queue.kind === 'dead-letter' ? undefined : queue.kind,
     error: failureReason,
     until: expiresAt.toISOString(),
+  };
+}
+
+/** A message that waits for a person: a dead letter, or a quarantined or parked message. */
+export type WaitingMessage = ReturnType<typeof waitingMessage>;
+
+/**
+ * Searches the queues that nothing consumes. Removes nothing and leaves the messages visible.
+ * @param queues @default all
+ * @returns `complete` is false if there may be more: too many messages, some in flight, or an interruption
+ */
+export async function waitingMessages(
+  stage: Stage,
+  fits: (message: WaitingMessage) => boolean,
+  signal: AbortSignal,
+  queues = waitingQueues(stage),
+): Promise<{ readonly messages: readonly WaitingMessage[]; readonly complete: boolean }> {
+  const messages: WaitingMessage[] = [];
+  const searches = queues.map(async (queue) => {
+    const { visible, inFlight, retention } = await queueState(stage.sqs, queue.url);
+    const isAllVisible = inFlight === 0;
+    if (visible === 0) return isAllVisible;
+    const options = { signal, limit: MAX_SEARCHED };
+    const { limited } = await forEachMessage(stage, queue.url, options, async (message) => {
+      const found = waitingMessage(queue, message, retention);
+      if (fits(found)) messages.push(found);
+      return 'stays';
+    });
+    return !limited && isAllVisible;
+  });
+  const complete = await Promise.all(searches);
+  return { messages, complete: !complete.includes(false) && !signal.aborted };
+}
+
+function waitingMessage(queue: WaitingQueue, message: ReceivedMessage, retention: number) {
+  const bytes = bytesInMessage(queue, message);
+  const described = describeMessage(queue, message);
+  return {
+    ...described,
+    queue,
+    message,
+    /** When SQS deletes the message. */
+    expiresAt: new Date(message.sentAt.getTime() + retention * 1000),
+    // A message that was sent by hand has no attributes.
+    eventId: described.eventId ?? sha256Hex(bytes ?? Buffer.from(message.body)),
+    /** Why the consumer gave it up. Undefined if SQS moved it. */
+    failureReason: attributesOf(message).failureReason,
+    /** The partner's text. Undefined if it is too large for a queue. */
+    body: bytes?.toString(),
   };
 }

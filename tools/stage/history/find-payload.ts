@@ -1,7 +1,7 @@
 import { CommandError } from '../../terminal/command-error.ts';
 import { readPayload } from '../queues/received-message.ts';
-import { waitingMessages } from '../queues/waiting-messages.ts';
 import type { Stage } from '../stage.ts';
+import { waitingMessages } from './dead-letters.ts';
 import { deriveHistory } from './derive-history.ts';
 import { ofKind } from './facts.ts';
 import { findFacts } from './find-facts.ts';

@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import { counted } from '../../terminal/text.ts';
-import { searchableText } from '../payload-filter.ts';
+import { payloadPreview, searchableText } from '../payload-filter.ts';
 import { deliveryOf, deriveHistory } from './derive-history.ts';
 import { type DeadLetterFact, type Effect, type Fact, identityOf, isoTime, recordFact } from './facts.ts';
 import { type Delivery, type History, queueOf } from './history.ts';
-import { payloadPreview } from './payload-preview.ts';
 import { bytesAsSent } from './records.ts';
 
 /** Maximum number of deliveries stored, the newest: their facts take about 10 KB each, so 100 MB together. */

@@ -5,9 +5,8 @@ import type { Operation } from '../operation.ts';
 import { deadLettersOf } from './dead-letters.ts';
 import { hasSettled } from './derive-history.ts';
 import { followLines } from './follow-facts.ts';
-import { localEffects } from './local-effects.ts';
 import { HistoryStore } from './store.ts';
-import { locate, type Trace } from './trace.ts';
+import { localEffects, locate, type Trace } from './trace.ts';
 
 /** Maximum difference between the clocks of this computer and CloudWatch Logs, in milliseconds. */
 const CLOCKS_DIFFER = 60_000;

@@ -1,9 +1,5 @@
 import { DescribeAlarmsCommand, type MetricAlarm } from '@aws-sdk/client-cloudwatch';
-import {
-  type EventSourceMappingConfiguration,
-  ListEventSourceMappingsCommand,
-  paginateListEventSourceMappings,
-} from '@aws-sdk/client-lambda';
+import { ListEventSourceMappingsCommand } from '@aws-sdk/client-lambda';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import type { Stage } from '../stage.ts';
@@ -82,12 +78,4 @@ function pauseOf(
   const [, by, reason] = PAUSED.exec(alarm.StateReason ?? '') ?? [];
   const since = alarm.StateTransitionedTimestamp ?? alarm.StateUpdatedTimestamp;
   return { event, waiting, by, reason, since, running, turningOff };
-}
-
-/** All event sources that may be listed, also those of other stacks. */
-export async function eventSources({ lambda }: Stage): Promise<EventSourceMappingConfiguration[]> {
-  const sources: EventSourceMappingConfiguration[] = [];
-  const pages = paginateListEventSourceMappings({ client: lambda }, {});
-  for await (const { EventSourceMappings = [] } of pages) sources.push(...EventSourceMappings);
-  return sources;
 }

@@ -1,10 +1,10 @@
+import { GetMetricStatisticsCommand } from '@aws-sdk/client-cloudwatch';
 import { GetQueueAttributesCommand, paginateListQueues, type SQSClient } from '@aws-sdk/client-sqs';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../../lambda/events/event-names.ts';
 import { SMOKE_TEST_QUEUE } from '../../../lambda/receiver/request.ts';
 import { didYouMean } from '../../../lib/did-you-mean.ts';
 import { UsageError } from '../../terminal/command-error.ts';
-import { recentMaxima } from '../recent-maxima.ts';
 import type { Stage } from '../stage.ts';
 
 /** A queue that nothing consumes: its messages wait for a person. */
@@ -62,6 +62,32 @@ export async function queueState(sqs: SQSClient, url: string): Promise<QueueStat
       JSON.parse(Attributes.RedrivePolicy ?? '{}').maxReceiveCount ?? Number.POSITIVE_INFINITY,
     ),
   };
+}
+
+/** How far back to look, in milliseconds. AWS publishes metrics every minute, some minutes late. */
+const METRIC_WINDOW = 15 * 60_000;
+
+/** The maxima of a metric in the last minutes, newest first. Empty if nothing was measured. */
+export async function recentMaxima(
+  { cloudwatch }: Pick<Stage, 'cloudwatch'>,
+  metric: { readonly Namespace: string; readonly MetricName: string },
+  dimension: { readonly Name: string; readonly Value: string },
+): Promise<{ readonly at: number; readonly maximum: number }[]> {
+  const now = Date.now();
+  const { Datapoints = [] } = await cloudwatch.send(
+    new GetMetricStatisticsCommand({
+      ...metric,
+      Dimensions: [dimension],
+      StartTime: new Date(now - METRIC_WINDOW),
+      EndTime: new Date(now),
+      Period: 60,
+      Statistics: ['Maximum'],
+    }),
+  );
+  return Datapoints.map(({ Timestamp, Maximum = 0 }) => ({
+    at: Timestamp?.getTime() ?? now,
+    maximum: Maximum,
+  })).sort((one, other) => other.at - one.at);
 }
 
 /** When the oldest message of a queue was sent, in epoch milliseconds. Undefined if CloudWatch does not know. */

@@ -1,7 +1,6 @@
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { ARCHIVE_BUFFER_SECONDS, MAX_FUNCTION_SECONDS, VISIBILITY_TIMEOUTS } from '../../../lambda/limits.ts';
-import { queueState } from '../queues/queue.ts';
-import { recentMaxima } from '../recent-maxima.ts';
+import { queueState, recentMaxima } from '../queues/queue.ts';
 import type { Stage } from '../stage.ts';
 
 /** Milliseconds until a local stack has written a record. It buffers for a quarter of a second. */

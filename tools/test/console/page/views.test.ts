@@ -10,8 +10,8 @@ import {
 import { formatRoute, parseRoute, VIEWS } from '../../../console/page/route.ts';
 import { ageText, dayText } from '../../../console/page/ui/time.tsx';
 import { answersText } from '../../../console/page/use-run.tsx';
-import { payloadPreview } from '../../../stage/history/payload-preview.ts';
 import { callerName } from '../../../stage/history/state-text.ts';
+import { payloadPreview } from '../../../stage/payload-filter.ts';
 
 describe('an address of the page', () => {
   test.each(['', '#/', '#/nothing/x'])('leads to all deliveries if it is %j', (hash) => {
