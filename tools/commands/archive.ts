@@ -8,7 +8,7 @@ import {
   sinceOption,
   untilOption,
 } from '../stage/archive/record-filter.ts';
-import { endpointOption, outputsOption, runOperation, stageOption } from '../stage/operation.ts';
+import { onStage, runOperation } from '../stage/operation.ts';
 import { searchOption, shopOption } from '../stage/payload-filter.ts';
 import { hookctlGroup } from '../terminal/command.ts';
 import { UsageError } from '../terminal/command-error.ts';
@@ -24,8 +24,7 @@ export const command = hookctlGroup(
   'Exports and counts records of settled messages, and removes personal data.',
 ).usage('export | forget [options]');
 
-command
-  .command('export')
+onStage(command.command('export'))
   .description('Writes or counts records. They have payloads, which are personal data')
   .addArgument(eventsArgument())
   .addOption(sinceOption())
@@ -38,9 +37,6 @@ command
   .option('--csv', 'write comma-separated values instead of JSON lines or a table')
   .option('--output <file>', 'new file to write to (default: standard output)', typedPath)
   .option('--payloads', 'add large payloads, as bodyBase64')
-  .addOption(stageOption())
-  .addOption(outputsOption())
-  .addOption(endpointOption())
   .action((names, { output, payloads = false, countBy, csv = false, ...options }) => {
     const { since, until, shop, search, outcome: outcomes, id: ids } = options;
     requireWindow({ since, until });
@@ -61,16 +57,12 @@ const collect = (text: string, before: string[] = []) => {
   return [...before, text];
 };
 
-command
-  .command('forget')
+onStage(command.command('forget'))
   .description('Deletes what a stage has of a person, and names what else may have it')
   .option('--user <id>', 'user_id of the person; repeatable', collect)
   .option('--girl <id>', 'girl_id of the person; repeatable', collect)
   .option('--dry-run', 'only show what would be removed')
   .option('--yes', 'do not ask for confirmation')
-  .addOption(stageOption())
-  .addOption(outputsOption())
-  .addOption(endpointOption())
   .action(({ user = [], girl = [], dryRun = false, yes = false, ...where }) => {
     const persons = [
       ...user.map((id) => ({ kind: 'user', id }) as const),

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { Option } from '@commander-js/extra-typings';
 import { CONSOLE_FILE } from '../stage/local-folder.ts';
 import type { Operation } from '../stage/operation.ts';
-import { endpointOption, outputsOption, runOperation } from '../stage/operation.ts';
+import { onStage, runOperation } from '../stage/operation.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { readJson } from '../terminal/files.ts';
@@ -21,15 +21,10 @@ interface ConsoleSettings {
   readonly since: Date;
 }
 
-export const command = hookctlCommand(
-  'console',
-  'Shows a stage in the browser, with your AWS permissions, until Ctrl-C.',
+export const command = onStage(
+  hookctlCommand('console', 'Shows a stage in the browser, with your AWS permissions, until Ctrl-C.'),
+  'stage in AWS (default: only print the address of the local console)',
 )
-  .addOption(
-    new Option('--stage <stage>', 'stage in AWS (default: only print the address of the local console)'),
-  )
-  .addOption(outputsOption())
-  .addOption(endpointOption())
   .addOption(
     new Option('--port <port>', 'port of the console; 0 picks a free one')
       .env('CONSOLE_PORT')

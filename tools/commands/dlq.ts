@@ -1,13 +1,5 @@
 import { idOption } from '../stage/archive/record-filter.ts';
-import {
-  endpointOption,
-  type Operation,
-  outputsOption,
-  type RunOperation,
-  reporting,
-  runOperation,
-  stageOption,
-} from '../stage/operation.ts';
+import { type Operation, onStage, type RunOperation, reporting, runOperation } from '../stage/operation.ts';
 import { searchOption, shopOption } from '../stage/payload-filter.ts';
 import type { AnyQueue } from '../stage/queues/queue.ts';
 import { hookctlGroup } from '../terminal/command.ts';
@@ -29,13 +21,7 @@ export function dlqCommand(runOperation: RunOperation) {
     'Shows, exports, redrives and discards dead letters, quarantined and parked messages.',
   ).usage('list | show | redrive | export | discard [options]');
 
-  const on = (name: string, description: string) =>
-    command
-      .command(name)
-      .description(description)
-      .addOption(stageOption())
-      .addOption(outputsOption())
-      .addOption(endpointOption());
+  const on = (name: string, description: string) => onStage(command.command(name)).description(description);
 
   type Task = (operation: Operation, queue: AnyQueue) => Promise<unknown>;
 

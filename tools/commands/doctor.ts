@@ -1,21 +1,14 @@
-import {
-  endpointOption,
-  outputsOption,
-  type RunOperation,
-  runOperation,
-  stageOption,
-} from '../stage/operation.ts';
+import { onStage, type RunOperation, runOperation } from '../stage/operation.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { jsonOption } from '../terminal/options.ts';
 
 export const doctorCommand = (runOperation: RunOperation) =>
-  hookctlCommand(
-    'doctor',
-    'Checks a stage: what is wrong, why it matters, what fixes it. It only reads. Exit code 1 if a check fails.',
+  onStage(
+    hookctlCommand(
+      'doctor',
+      'Checks a stage: what is wrong, why it matters, what fixes it. It only reads. Exit code 1 if a check fails.',
+    ),
   )
-    .addOption(stageOption())
-    .addOption(outputsOption())
-    .addOption(endpointOption())
     .addOption(jsonOption())
     .action(({ json = false, ...where }) =>
       runOperation(where, async (operation) => {

@@ -1,24 +1,16 @@
-import {
-  endpointOption,
-  outputsOption,
-  type RunOperation,
-  reporting,
-  runOperation,
-  stageOption,
-} from '../stage/operation.ts';
+import { onStage, type RunOperation, reporting, runOperation } from '../stage/operation.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { jsonOption, requireReason } from '../terminal/options.ts';
 
 export const pauseCommand = (runOperation: RunOperation) =>
-  hookctlCommand(
-    'pause',
-    'Pauses an event. Its deliveries are still accepted, and wait. An alarm says who paused it and why.',
+  onStage(
+    hookctlCommand(
+      'pause',
+      'Pauses an event. Its deliveries are still accepted, and wait. An alarm says who paused it and why.',
+    ),
   )
     .argument('<event>', 'event, such as shop.updated')
     .option('--reason <text>', 'required: the reason, in one line')
-    .addOption(stageOption())
-    .addOption(outputsOption())
-    .addOption(endpointOption())
     .addOption(jsonOption())
     .action(async (event, { reason, json, ...where }) => {
       const line = requireReason(reason);

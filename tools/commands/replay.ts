@@ -7,7 +7,7 @@ import {
   sinceOption,
   untilOption,
 } from '../stage/archive/record-filter.ts';
-import { endpointOption, outputsOption, reporting, runOperation, stageOption } from '../stage/operation.ts';
+import { onStage, reporting, runOperation } from '../stage/operation.ts';
 import { searchOption, shopOption } from '../stage/payload-filter.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { jsonOption, wholeNumber } from '../terminal/options.ts';
@@ -16,9 +16,8 @@ import { jsonOption, wholeNumber } from '../terminal/options.ts';
 const DEFAULT_RATE = 100;
 const MAX_RATE = 10_000;
 
-export const command = hookctlCommand(
-  'replay',
-  'Sends archived events to their queues again. It shows a plan and asks first.',
+export const command = onStage(
+  hookctlCommand('replay', 'Sends archived events to their queues again. It shows a plan and asks first.'),
 )
   .addArgument(eventsArgument())
   .addOption(sinceOption())
@@ -41,9 +40,6 @@ export const command = hookctlCommand(
   .option('--rate <n>', `messages per second, 1 to ${MAX_RATE}`, wholeNumber(1, MAX_RATE), DEFAULT_RATE)
   .option('--dry-run', 'only show the plan')
   .option('--yes', 'do not ask for confirmation')
-  .addOption(stageOption())
-  .addOption(outputsOption())
-  .addOption(endpointOption())
   .addOption(jsonOption())
   .action(
     (events, { stage, outputs, endpoint, json, id, outcome, dryRun = false, yes = false, ...options }) =>

@@ -1,20 +1,10 @@
-import {
-  endpointOption,
-  outputsOption,
-  type RunOperation,
-  reporting,
-  runOperation,
-  stageOption,
-} from '../stage/operation.ts';
+import { onStage, type RunOperation, reporting, runOperation } from '../stage/operation.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { jsonOption } from '../terminal/options.ts';
 
 export const resumeCommand = (runOperation: RunOperation) =>
-  hookctlCommand('resume', 'Resumes a paused event.')
+  onStage(hookctlCommand('resume', 'Resumes a paused event.'))
     .argument('<event>', 'event, such as shop.updated')
-    .addOption(stageOption())
-    .addOption(outputsOption())
-    .addOption(endpointOption())
     .addOption(jsonOption())
     .action((event, { json, ...where }) =>
       runOperation(where, async (operation) => {

@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers';
-import { endpointOption, outputsOption, runOperation, stageOption } from '../stage/operation.ts';
+import { onStage, runOperation } from '../stage/operation.ts';
 import { hookctlGroup } from '../terminal/command.ts';
 import { UsageError } from '../terminal/command-error.ts';
 
@@ -8,13 +8,9 @@ export const command = hookctlGroup(
   'Shows how old both versions of the secret are, and until when each is accepted. Stores a new one.',
 ).usage('[set | back] [options]');
 
-command
-  .command('show', { isDefault: true })
+onStage(command.command('show', { isDefault: true }))
   .allowExcessArguments(false)
   .description('Shows the age of both versions, and until when they are accepted. Never a value')
-  .addOption(stageOption())
-  .addOption(outputsOption())
-  .addOption(endpointOption())
   .action((where) =>
     runOperation(where, async (operation) => {
       const { showSecret } = await import('../stage/secret/store-secret.ts');
@@ -22,13 +18,9 @@ command
     }),
   );
 
-command
-  .command('set')
+onStage(command.command('set'))
   .description('Stores a new secret from standard input. The one before is accepted for some time')
   .option('--anyway', 'also if it looks like a mistake, or removes a version that is still accepted')
-  .addOption(stageOption())
-  .addOption(outputsOption())
-  .addOption(endpointOption())
   .action(({ anyway = false, ...where }) => {
     // A secret that is typed is on the screen, and one in an argument is in the history of the shell.
     if (process.stdin.isTTY) {
@@ -40,12 +32,8 @@ command
     });
   });
 
-command
-  .command('back')
+onStage(command.command('back'))
   .description('Makes the previous secret current again. Both are accepted for some time')
-  .addOption(stageOption())
-  .addOption(outputsOption())
-  .addOption(endpointOption())
   .action((where) =>
     runOperation(where, async (operation) => {
       const { restorePrevious } = await import('../stage/secret/store-secret.ts');

@@ -8,14 +8,7 @@ import { SECRET_REFRESH_INTERVAL } from '../../lambda/limits.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import type { Trace } from '../stage/history/trace.ts';
 import type { Operation, RecordedDelivery } from '../stage/operation.ts';
-import {
-  endpointOption,
-  orRefusal,
-  outputsOption,
-  type RunOperation,
-  runOperation,
-  stageOption,
-} from '../stage/operation.ts';
+import { onStage, orRefusal, type RunOperation, runOperation } from '../stage/operation.ts';
 import {
   answerText,
   postRecorded,
@@ -46,7 +39,7 @@ const acceptedSchema = z.object({ eventId: z.string(), requestId: z.string() });
  * delivery.
  */
 export const sendCommand = (runOperation: RunOperation) =>
-  hookctlCommand('send', 'Signs a sample event and posts it. The timestamp is set to now.')
+  onStage(hookctlCommand('send', 'Signs a sample event and posts it. The timestamp is set to now.'))
     .argument('[event]', 'event to send, such as shop.updated; samples are in events/')
     .option('--file <file>', 'post a file instead of a sample; - is standard input', typedPath)
     .addOption(
@@ -77,9 +70,6 @@ export const sendCommand = (runOperation: RunOperation) =>
         `wait for the effect (default: ${DEFAULT_WAIT_SECONDS}), and print the history; exit code 1 on timeout`,
       ).argParser(wholeNumber(1, MAX_WAIT_SECONDS)),
     )
-    .addOption(stageOption())
-    .addOption(outputsOption())
-    .addOption(endpointOption())
     .addOption(jsonOption())
     .action(async (event, options, send) => {
       const { again, file, url, sameHeaders } = options;

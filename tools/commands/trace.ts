@@ -1,11 +1,11 @@
-import { endpointOption, outputsOption, runOperation, stageOption } from '../stage/operation.ts';
+import { onStage, runOperation } from '../stage/operation.ts';
 import { searchOption, shopOption } from '../stage/payload-filter.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { UsageError } from '../terminal/command-error.ts';
 import { jsonOption, time } from '../terminal/options.ts';
 
 /** Shows the history of one delivery; with `--shop` or `--search`, lists deliveries. */
-export const command = hookctlCommand('trace', 'Shows the history of one delivery, step by step.')
+export const command = onStage(hookctlCommand('trace', 'Shows the history of one delivery, step by step.'))
   .argument('[id]', 'event, request or message: at least 8 characters of its id; or a full webhookId')
   .addOption(shopOption('list deliveries of this shop: its whole id'))
   .addOption(searchOption('list deliveries whose payload contains this text; ignores case'))
@@ -15,9 +15,6 @@ export const command = hookctlCommand('trace', 'Shows the history of one deliver
     time,
   )
   .option('--until <time>', 'search until this time (default: now)', time)
-  .addOption(stageOption())
-  .addOption(outputsOption())
-  .addOption(endpointOption())
   .addOption(jsonOption())
   .action((id, { shop, search, since, until, json = false, ...where }) => {
     const times = { since, until, json: json === true };

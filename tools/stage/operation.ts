@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { LocalStack } from 'local-aws';
 import { CommandError, UsageError } from '../terminal/command-error.ts';
 import { lateProgress, type ProgressDisplay } from '../terminal/progress.ts';
@@ -66,18 +66,24 @@ interface Where {
  */
 export type RunOperation = (where: Where, task: (operation: Operation) => Promise<unknown>) => Promise<void>;
 
-export const stageOption = () => new Option('--stage <stage>', 'stage in AWS (default: the local stack)');
-
-export const outputsOption = () =>
-  new Option('--outputs <file>', 'file that cdk deploy --outputs-file wrote, instead of --stage').argParser(
-    typedPath,
-  );
-
-export const endpointOption = () =>
-  new Option('--endpoint <url>', 'AWS endpoint of the stage, if it is not AWS itself').argParser((text) => {
-    if (URL.canParse(text)) return text;
-    throw new InvalidArgumentError('It must be an address, such as http://localhost:4566.');
-  });
+/** Adds the options that name the stage of a command. */
+export const onStage = (command: Command, stageHelp = 'stage in AWS (default: the local stack)') =>
+  command
+    .addOption(new Option('--stage <stage>', stageHelp))
+    .addOption(
+      new Option(
+        '--outputs <file>',
+        'file that cdk deploy --outputs-file wrote, instead of --stage',
+      ).argParser(typedPath),
+    )
+    .addOption(
+      new Option('--endpoint <url>', 'AWS endpoint of the stage, if it is not AWS itself').argParser(
+        (text) => {
+          if (URL.canParse(text)) return text;
+          throw new InvalidArgumentError('It must be an address, such as http://localhost:4566.');
+        },
+      ),
+    );
 
 /**
  * Runs a task on the stack that the options name: by default the one that `npm start` runs.
