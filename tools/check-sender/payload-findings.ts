@@ -3,6 +3,7 @@ import { BYTE_ORDER_MARK, type FieldProblem, parsePayload } from '../../lambda/e
 import { hasNoZone, normaliseTimestamp } from '../../lambda/events/timestamp.ts';
 import { CLOCK_TOLERANCE } from '../../lambda/limits.ts';
 import { isSlipOf, nearest } from '../../lib/did-you-mean.ts';
+import { isObject, jsonOf } from '../stage/history/json.ts';
 import { duration } from '../terminal/text.ts';
 import { type Finding, risky, wrong } from './finding.ts';
 
@@ -25,11 +26,6 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 
 const SEND_UTC = 'Send the time of the change in UTC, such as 2026-01-31T09:00:00Z.';
 
-type SentObject = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is SentObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 function shapeOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
@@ -47,14 +43,6 @@ export function payloadFindings(body: Buffer, receivedAt: Date): Finding[] {
     ...(typeof timestamp === 'string' ? skewFindings(timestamp, receivedAt) : []),
     ...(isObject(data) ? valueFindings(data) : []),
   ];
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function kindFindings(kind: string): Finding[] {
@@ -154,7 +142,7 @@ function skewFindings(timestamp: string, receivedAt: Date): Finding[] {
 }
 
 /** Values that were probably not meant, in ids and in any text. */
-function* valueFindings(data: SentObject): Generator<Finding> {
+function* valueFindings(data: Readonly<Record<string, unknown>>): Generator<Finding> {
   const texts = Object.entries(data).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );

@@ -167,8 +167,8 @@ const AFTER_ROTATION = 2 * SECRET_REFRESH_INTERVAL;
 /** Lines that explain a refused signature, if the secret of the stack was rotated just before. */
 async function hintsAfterRotation(stack: Stage): Promise<string[]> {
   if (stack.outputs.WebhookSecretArn === undefined) return [];
-  const { secretChangedAt } = await import('../stage/signed-post.ts');
-  const changed = await orRefusal(stack, async () => ({ at: await secretChangedAt(stack) }));
+  const { secretVersion } = await import('../stage/secret/secret-versions.ts');
+  const changed = await orRefusal(stack, async () => ({ at: (await secretVersion(stack))?.createdAt }));
   const age = 'at' in changed && changed.at ? Date.now() - changed.at.getTime() : AFTER_ROTATION;
   if (age >= AFTER_ROTATION) return [];
   return [

@@ -146,10 +146,3 @@ export async function currentSecret(stage: Stage): Promise<string> {
     throw error instanceof UnusableSecretError ? new CommandError(error.message) : error;
   }
 }
-
-/** When the current version of a stack's secret was stored. */
-export async function secretChangedAt(stage: Stage): Promise<Date | undefined> {
-  const SecretId = stage.output('WebhookSecretArn');
-  const { CreatedDate } = await stage.secrets.send(new GetSecretValueCommand({ SecretId }));
-  return CreatedDate;
-}

@@ -4,9 +4,10 @@ import type { RequestSummary } from 'local-aws/gateway';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { DEAD_LETTERED } from '../../lambda/log-messages.ts';
+import { jsonOf } from '../stage/history/json.ts';
 import { lines } from '../terminal/layout.ts';
 import { screenWidth, shownId } from '../terminal/terminal.ts';
-import { jsonObject, printable } from '../terminal/text.ts';
+import { printable } from '../terminal/text.ts';
 
 /** Keys that a line shows elsewhere, or does not need: the event id also finds the request. */
 const OMITTED = new Set([
@@ -39,7 +40,7 @@ export class LogFormat {
    * @returns undefined for a metric (EMF)
    */
   logLine({ functionName, text, at = Date.now() }: FunctionLogLine): string | undefined {
-    const line = crashLine(functionName, jsonObject(text) ?? {});
+    const line = crashLine(functionName, Object(jsonOf(text)));
     if ('_aws' in line) return undefined;
     if (line.message === undefined) {
       return this.#line(new Date(at).toISOString(), functionName, '', printable(text));

@@ -52,16 +52,3 @@ const PLAIN = /^[\w@%+=:,./-]+$/;
 export function shellWord(text: string): string {
   return PLAIN.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
-
-/**
- * The fields of a JSON object.
- * @returns undefined if the text is not a JSON object
- */
-export function jsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
-  if (!text.startsWith('{')) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -5,7 +5,7 @@ import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import { CLOCK_AHEAD, REJECTED, UNUSABLE } from '../../../lambda/log-messages.ts';
 import { messageIs } from '../../../lib/alarms/log-patterns.ts';
-import { jsonObject } from '../../terminal/text.ts';
+import { jsonOf } from '../history/json.ts';
 import { ago, allOf, ok, SEARCHED_DAYS, type StageCheck, warning } from './inspection.ts';
 
 /** Requests a second if Service Quotas lists no other quota. Source: API Gateway developer guide, "Quotas". */
@@ -48,7 +48,7 @@ export const receivingChecks: readonly StageCheck[] = [
       let pages = 0;
       for await (const { events = [] } of paginateFilterLogEvents({ client: logs }, query)) {
         for (const { message: line = '' } of events) {
-          const { message, reason, sourceIp } = jsonObject(line) ?? {};
+          const { message, reason, sourceIp } = Object(jsonOf(line));
           refused.push(sourceIp ? `${reason} from ${sourceIp}` : String(message));
         }
         pages += 1;

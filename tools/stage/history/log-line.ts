@@ -40,7 +40,7 @@ const schema = z.object({
   _aws: z.optional(z.never()),
 });
 
-type Fields = Omit<
+type LineFields = Omit<
   z.infer<typeof schema>,
   '_aws' | 'timestamp' | 'service' | 'call' | 'errorMessage' | 'cause'
 >;
@@ -49,7 +49,7 @@ type Fields = Omit<
  * A log line of the receiver or a consumer about a delivery. The local stack also writes one about each message that a
  * crashed consumer had: AWS does not log which messages an invocation received.
  */
-export interface LineFact extends Fields {
+export interface LineFact extends LineFields {
   readonly kind: 'line';
   /** Epoch milliseconds. */
   readonly at: number;

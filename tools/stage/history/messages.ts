@@ -25,15 +25,15 @@ const ENDS: Readonly<Record<string, StepKind>> = {
   [DEAD_LETTERED]: 'dead-lettered',
 };
 
-/** An attempt that has ended: a step. If it ended without a line, `at` is when that became known. */
-type Attempt = HistoryStep & { readonly attempt: number };
+/** A step. If it ended without a line, `at` is when that became known. */
+type EndedAttempt = HistoryStep & { readonly attempt: number };
 
 export interface HistoryMessage {
   readonly messageId?: string | undefined;
   readonly requestId: string | undefined;
   /** Name of the replay that sent it. */
   readonly replay?: string | undefined;
-  readonly attempts: readonly Attempt[];
+  readonly attempts: readonly EndedAttempt[];
   /** An attempt that has started and whose end is not known. */
   readonly started?: { readonly at: string; readonly attempt: number } | undefined;
   /** The message could not be sent to the dead-letter queue, so it is retried although it was given up. */
@@ -119,11 +119,11 @@ function messageFromLines(
   const end = [...moved, ...times.map(({ at }) => at)].sort().at(-1) ?? '';
   const silent = Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index)
     .filter((attempt) => !isEnded(attempt))
-    .map((attempt): Attempt => {
+    .map((attempt): EndedAttempt => {
       const later = times.filter((one) => one.attempt > attempt).map(({ at }) => at);
       return { kind: 'crashed', at: [end, ...later].sort()[0] ?? end, requestId, messageId, attempt };
     });
-  const moves: Attempt[] = isMoved
+  const moves: EndedAttempt[] = isMoved
     ? [{ kind: 'dead-lettered', at: end, requestId, messageId, attempt: Math.max(1, last) }]
     : [];
   return {
@@ -153,7 +153,7 @@ function isReplaced(own: readonly LineFact[], lines: readonly LineFact[]): boole
   });
 }
 
-function attemptOf(line: LineFact): Attempt {
+function attemptOf(line: LineFact): EndedAttempt {
   const { message, requestId, messageId, attempt = 1, latencyMs, error, retryInSeconds = 0, replay } = line;
   const kind = ENDS[message] ?? 'failed';
   const base = { kind, at: isoTime(line.at), requestId, messageId, attempt, latencyMs, error };
@@ -191,7 +191,7 @@ function messageFromDeadLetter({ messageId, requestId, at, error }: DeadLetterFa
  */
 function withLostAnswer(message: HistoryMessage, all: readonly HistoryMessage[]): HistoryMessage {
   if (all.some(({ attempts }) => attempts.some(({ kind }) => kind === 'processed'))) return message;
-  const attempts = message.attempts.map((one, index, every): Attempt => {
+  const attempts = message.attempts.map((one, index, every): EndedAttempt => {
     const before = every.slice(0, index);
     const isLost =
       one.reason === 'already-processed' &&

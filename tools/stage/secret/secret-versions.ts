@@ -9,7 +9,7 @@ import { duration } from '../../terminal/text.ts';
 import type { Stage } from '../stage.ts';
 
 /** A version of the webhook secret. */
-interface SecretVersion {
+interface StoredSecret {
   readonly createdAt: Date;
   /** As stored: the bare secret, or JSON. */
   readonly stored: string | undefined;
@@ -24,7 +24,7 @@ export type SecretVersions = Awaited<ReturnType<typeof secretVersions>>;
 /** The versions of a stage's secret. The receiver accepts the previous one before `until`, if both are usable. */
 export async function secretVersions(stage: Stage) {
   const [current, previous, grace] = await Promise.all([
-    secretVersion(stage, 'AWSCURRENT'),
+    secretVersion(stage),
     secretVersion(stage, 'AWSPREVIOUS'),
     gracePeriod(stage),
   ]);
@@ -32,7 +32,10 @@ export async function secretVersions(stage: Stage) {
 }
 
 /** @returns undefined if there is no such version, or the secret is deleted */
-async function secretVersion(stage: Stage, VersionStage: string): Promise<SecretVersion | undefined> {
+export async function secretVersion(
+  stage: Stage,
+  VersionStage = 'AWSCURRENT',
+): Promise<StoredSecret | undefined> {
   const SecretId = stage.output('WebhookSecretArn');
   try {
     const query = new GetSecretValueCommand({ SecretId, VersionStage });

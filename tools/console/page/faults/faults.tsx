@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import {
+  type ActiveFault,
   FAULT_SERVICES,
   FAULT_WAYS,
   type FaultService,
   faultTitle,
-  type InjectedFault,
   MAX_DELAY_MS,
   waysOf,
 } from '../../../stage/faults.ts';
@@ -68,7 +68,7 @@ export function Faults() {
         </p>
       </form>
       {active.length > 0 && (
-        <Table<InjectedFault>
+        <Table<ActiveFault>
           label="Active faults"
           rows={active}
           idOf={({ id }) => id}
