@@ -34,7 +34,6 @@ export class Stage {
   readonly firehose: FirehoseClient;
   /** Region and credentials for clients of further services. */
   readonly clientSettings: ReturnType<typeof clientSettings>;
-  private readonly clients: readonly { destroy(): void }[];
   /** Milliseconds between two polls, for example of an event source. */
   readonly pollMilliseconds: number = 1_000;
 
@@ -59,8 +58,6 @@ export class Stage {
     this.lambda = new LambdaClient(settings);
     this.sts = new STSClient(settings);
     this.firehose = new FirehoseClient(settings);
-    const { sqs, dynamodb, s3, secrets, logs, cloudwatch, lambda, sts, firehose } = this;
-    this.clients = [sqs, dynamodb, s3, secrets, logs, cloudwatch, lambda, sts, firehose];
   }
 
   /**
@@ -112,29 +109,12 @@ export class Stage {
     return eventNames.filter((event) => this.outputs[`${pascalCase(event)}QueueUrl`] !== undefined);
   }
 
-  /** The resources of an event. A property throws {@link MissingOutputError} if the stage lacks it. */
-  event(event: EventName) {
-    const output = (suffix: string) => this.output(`${pascalCase(event)}${suffix}`);
-    return {
-      get queueUrl() {
-        return output('QueueUrl');
-      },
-      get deadLetterQueueUrl() {
-        return output('DeadLetterQueueUrl');
-      },
-      get logGroup() {
-        return output('LogGroup');
-      },
-      get archiveStream() {
-        return output('ArchiveStream');
-      },
-      get pausedAlarm() {
-        return output('PausedAlarm');
-      },
-      get waitingAlarm() {
-        return output('WaitingAlarm');
-      },
-    };
+  /** A resource of an event. @throws MissingOutputError if the stage lacks it */
+  ofEvent(
+    event: EventName,
+    what: `${'' | 'DeadLetter'}QueueUrl` | 'LogGroup' | 'ArchiveStream' | 'PausedAlarm' | 'WaitingAlarm',
+  ): string {
+    return this.output(`${pascalCase(event)}${what}`);
   }
 
   /** @throws MissingOutputError if the stage lacks the output */
@@ -164,7 +144,9 @@ export class Stage {
   }
 
   close(): void {
-    for (const client of this.clients) client.destroy();
+    const { sqs, dynamodb, s3, secrets, logs, cloudwatch, lambda, sts, firehose } = this;
+    const clients = [sqs, dynamodb, s3, secrets, logs, cloudwatch, lambda, sts, firehose];
+    for (const client of clients) client.destroy();
   }
 }
 

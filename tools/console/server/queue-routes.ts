@@ -38,7 +38,8 @@ export async function readQueues(stage: Stage, local: LocalParts | undefined): P
   };
 
   async function eventQueue(event: EventQueueInfo['event']): Promise<EventQueueInfo | undefined> {
-    const { queueUrl, deadLetterQueueUrl } = stage.event(event);
+    const queueUrl = stage.ofEvent(event, 'QueueUrl');
+    const deadLetterQueueUrl = stage.ofEvent(event, 'DeadLetterQueueUrl');
     const own = await depth(`the queue of ${event}`, queueUrl);
     const dead = await depth(`the dead-letter queue of ${event}`, deadLetterQueueUrl);
     const pause = pauses?.find((one) => one.event === event);

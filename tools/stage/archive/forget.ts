@@ -168,7 +168,7 @@ const dateIn = (days: number) => new Date(Date.now() + days * DAY).toISOString()
 async function whatIsLeft(stack: Stage, tombstones: readonly string[]): Promise<string[]> {
   const waiting = await Promise.all(
     stack.events.map(async (event) => {
-      const { visible, inFlight } = await queueState(stack.sqs, stack.event(event).queueUrl);
+      const { visible, inFlight } = await queueState(stack.sqs, stack.ofEvent(event, 'QueueUrl'));
       return visible + inFlight > 0 && `${manyMessages(visible + inFlight)} of ${event}`;
     }),
   );

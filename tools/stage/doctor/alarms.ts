@@ -99,7 +99,7 @@ export const alarmChecks: readonly StageCheck[] = [
       const { stage } = inspection;
       const { alarms } = await alarmsOfStack(inspection);
       // A pause has its own line. An alarm without actions is CodeDeploy's.
-      const paused = new Set(stage.events.map((event) => stage.event(event).pausedAlarm));
+      const paused = new Set(stage.events.map((event) => stage.ofEvent(event, 'PausedAlarm')));
       const on = alarms.filter(
         ({ StateValue, AlarmName = '', AlarmActions = [] }) =>
           StateValue === 'ALARM' && AlarmActions.length > 0 && !paused.has(AlarmName),

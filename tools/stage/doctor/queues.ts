@@ -40,7 +40,7 @@ export const queueChecks: readonly StageCheck[] = [
       const { stage } = inspection;
       const paused = new Set((await pausesOf(stage)).map(({ event }) => event));
       const results = stage.events.map(async (event) => {
-        const found = await contents(inspection, stage.event(event).queueUrl);
+        const found = await contents(inspection, stage.ofEvent(event, 'QueueUrl'));
         if (found === undefined) return [];
         const text = `${event}: ${found.text}`;
         if (paused.has(event)) return ok(text);

@@ -106,7 +106,7 @@ async function readLog(
 ): Promise<void> {
   const { name, known, from } = log;
   let newest = Date.now() - CLOCK_TOLERANCE;
-  const logGroupName = name === 'receiver' ? stage.receiverLogGroup : stage.event(name).logGroup;
+  const logGroupName = name === 'receiver' ? stage.receiverLogGroup : stage.ofEvent(name, 'LogGroup');
   const query = { logGroupName, startTime: from };
   for await (const { events = [] } of paginateFilterLogEvents({ client: stage.logs }, query, {
     abortSignal,

@@ -114,7 +114,7 @@ export class LogSearch {
     if (until <= oldest) return [];
     const { queryId } = await logs.send(
       new StartQueryCommand({
-        logGroupNames: [receiverLogGroup, ...events.map((event) => this.#stage.event(event).logGroup)],
+        logGroupNames: [receiverLogGroup, ...events.map((event) => this.#stage.ofEvent(event, 'LogGroup'))],
         queryString: `fields @message | filter @message like /${pattern}/ | sort @timestamp desc | limit ${MAX_LINES}`,
         // CloudWatch takes whole seconds. The window includes both.
         startTime: Math.floor(since / 1000),

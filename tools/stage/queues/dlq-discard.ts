@@ -121,7 +121,7 @@ const MAX_LINES = 400;
 async function writeLog(stage: Stage, queue: AnyQueue, about: readonly object[]): Promise<string> {
   const { kind, name } = queue;
   const logGroupName =
-    kind === 'dead-letter' ? stage.event(eventOf(stage, name)).logGroup : stage.receiverLogGroup;
+    kind === 'dead-letter' ? stage.ofEvent(eventOf(stage, name), 'LogGroup') : stage.receiverLogGroup;
   const stream = { logGroupName, logStreamName: STREAM };
   await stage.logs.send(new CreateLogStreamCommand(stream)).catch((error: unknown) => {
     if (!(error instanceof ResourceAlreadyExistsException)) throw error;

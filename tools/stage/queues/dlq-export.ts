@@ -2,7 +2,7 @@ import { messages } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { eventsAndCopies } from './copies.ts';
 import type { AnyQueue } from './queue.ts';
-import { attributesOf, bytesAsFields, readPayload } from './received-message.ts';
+import { attributesOf, payloadFields, readPayload } from './received-message.ts';
 import {
   forEachSelected,
   gaps,
@@ -58,18 +58,17 @@ export async function exportSelected(
   // One page at once, because each payload may have 6 MB.
   const options = { doing: 'Exporting', atOnce: 1 };
   const { unseen } = await forEachSelected(operation, queue, selection, options, async (message, key) => {
-    const { bytes, unreadable } = await readPayload(operation.stack, queue, message);
-    const payload = bytes ? bytesAsFields(bytes) : { unreadable };
+    const payload = await readPayload(operation.stack, queue, message);
     const { id, sentAt } = message;
     const exported = {
       queue: queue.name,
       messageId: id,
       sentAt,
       attributes: attributesOf(message),
-      ...payload,
+      ...payloadFields(payload),
     };
     await write(`${JSON.stringify(exported)}\n`);
-    written.push({ id, key, isWhole: bytes !== undefined });
+    written.push({ id, key, isWhole: payload.bytes !== undefined });
     return 'stays';
   });
   return { written, unseen };

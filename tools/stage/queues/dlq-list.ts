@@ -143,7 +143,7 @@ async function listRemoved(operation: Operation): Promise<ListedQueue[]> {
 }
 
 async function listEventQueue(stack: Stage, event: EventName) {
-  const { visible, inFlight } = await queueState(stack.sqs, stack.event(event).queueUrl);
+  const { visible, inFlight } = await queueState(stack.sqs, stack.ofEvent(event, 'QueueUrl'));
   const failure = inFlight === 0 ? undefined : await orRefusal(stack, () => lastFailure(stack, event));
   return { event, messages: visible, inFlight, lastFailure: failure };
 }

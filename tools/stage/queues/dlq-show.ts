@@ -6,7 +6,13 @@ import type { Stage } from '../stage.ts';
 import { copyKey, countLines, eventsAndCopies, groupCopies } from './copies.ts';
 import { MAX_SEARCHED } from './for-each-message.ts';
 import { type AnyQueue, queueState, sourceQueueUrl } from './queue.ts';
-import { bytesAsFields, describeMessage, type ReceivedMessage, readPayload } from './received-message.ts';
+import {
+  describeMessage,
+  type PayloadFields,
+  payloadFields,
+  type ReceivedMessage,
+  readPayload,
+} from './received-message.ts';
 import { filterWords, gaps, type MessageFilter, nothingTo, selectMessages } from './selected-messages.ts';
 
 /** Words before the next command, by kind of queue. */
@@ -40,9 +46,9 @@ export async function dlqShow(
     const key = copyKey(queue, message);
     if (!payloads.has(key) && payloads.size < limit) {
       payloads.set(key, {});
-      const { bytes, unreadable } = await readPayload(stack, queue, message);
-      const shopId = bytes && eventAndShop(bytes).shopId;
-      payloads.set(key, { shopId, ...(payload && (bytes ? bytesAsFields(bytes) : { unreadable })) });
+      const found = await readPayload(stack, queue, message);
+      const shopId = found.bytes && eventAndShop(found.bytes).shopId;
+      payloads.set(key, { shopId, ...(payload && payloadFields(found)) });
     }
     const keptUntil = new Date(message.sentAt.getTime() + retention * 1000).toISOString();
     return { ...describeMessage(queue, message), keptUntil, receives: message.receives };
@@ -86,10 +92,7 @@ export async function dlqShow(
   for (const line of [...lines, `${BEFORE_NEXT[queue.kind]}: ${next}`]) printLine(line);
 }
 
-type ShownPayload = ReturnType<typeof bytesAsFields> & {
-  readonly shopId?: string | undefined;
-  readonly unreadable?: string | undefined;
-};
+type ShownPayload = PayloadFields & { readonly shopId?: string | undefined };
 
 type ShownMessage = ReturnType<typeof describeMessage> &
   ShownPayload & {

@@ -48,20 +48,21 @@ const MAX_ALARMS = 100;
 
 /** Both alarms of each event, in one call, because AWS allows few calls a second. */
 async function alarmsOf(stage: Stage, events: readonly EventName[]): Promise<readonly MetricAlarm[]> {
-  const resources = events.map((event) => stage.event(event));
-  const AlarmNames = resources.flatMap(({ pausedAlarm, waitingAlarm }) => [pausedAlarm, waitingAlarm]);
+  const AlarmNames = events.flatMap((event) => [
+    stage.ofEvent(event, 'PausedAlarm'),
+    stage.ofEvent(event, 'WaitingAlarm'),
+  ]);
   const command = new DescribeAlarmsCommand({ AlarmNames, MaxRecords: MAX_ALARMS });
   return (await stage.cloudwatch.send(command)).MetricAlarms ?? [];
 }
 
 async function stateOf(stage: Stage, event: EventName, alarms: readonly MetricAlarm[]) {
-  const { queueUrl, pausedAlarm, waitingAlarm } = stage.event(event);
-  const queue = await queueState(stage.sqs, queueUrl);
+  const queue = await queueState(stage.sqs, stage.ofEvent(event, 'QueueUrl'));
   const sources = new ListEventSourceMappingsCommand({ EventSourceArn: queue.arn });
   const { EventSourceMappings: [{ UUID: uuid, State: source = '' } = {}] = [] } =
     await stage.lambda.send(sources);
-  const paused = alarms.find(({ AlarmName }) => AlarmName === pausedAlarm);
-  const waiting = alarms.find(({ AlarmName }) => AlarmName === waitingAlarm);
+  const paused = alarms.find(({ AlarmName }) => AlarmName === stage.ofEvent(event, 'PausedAlarm'));
+  const waiting = alarms.find(({ AlarmName }) => AlarmName === stage.ofEvent(event, 'WaitingAlarm'));
   return { queue, uuid, source, paused, waiting, pause: pauseOf(event, queue, source, paused) };
 }
 

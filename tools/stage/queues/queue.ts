@@ -104,7 +104,7 @@ export async function oldestMessage(
 /** @returns undefined if the stage has no consumer for the event */
 export function sourceQueueUrl(stage: Stage, event: string): string | undefined {
   const consumed = stage.events.find((known) => known === event);
-  return consumed && stage.event(consumed).queueUrl;
+  return consumed && stage.ofEvent(consumed, 'QueueUrl');
 }
 
 /** @throws CommandError if the stage has no such event */
@@ -119,7 +119,7 @@ export function eventOf(stage: Stage, name: string): EventName {
 /** Every queue of a stage that nothing consumes. */
 export function waitingQueues(stage: Stage): WaitingQueue[] {
   const deadLetters = stage.events.map((name): WaitingQueue => {
-    const url = stage.event(name).deadLetterQueueUrl;
+    const url = stage.ofEvent(name, 'DeadLetterQueueUrl');
     return { name, kind: 'dead-letter', title: `the dead-letter queue of ${name}`, url };
   });
   const ofReceiver = (['quarantine', 'unrouted'] as const).map((name): WaitingQueue => {

@@ -107,12 +107,14 @@ export function bytesInMessage(
   return Buffer.from(wrapper.bodyBase64, 'base64');
 }
 
+type ReadPayload = { bytes: Buffer; unreadable?: never } | { bytes?: never; unreadable: string };
+
 /** The partner's bytes: from the message, or from S3 if they were too large. `unreadable`: why there are none. */
 export async function readPayload(
   stage: Stage,
   queue: Pick<AnyQueue, 'kind'>,
   message: MessageContent,
-): Promise<{ bytes: Buffer; unreadable?: never } | { bytes?: never; unreadable: string }> {
+): Promise<ReadPayload> {
   const { payloadKey } = attributesOf(message);
   const bytes =
     payloadKey === undefined ? bytesInMessage(queue, message) : await storedPayload(stage, payloadKey);
@@ -123,5 +125,9 @@ export async function readPayload(
 }
 
 /** The partner's bytes for programs: as `body` if they are text, otherwise as `bodyBase64`. */
-export const bytesAsFields = (bytes: Buffer): { readonly body?: string; readonly bodyBase64?: string } =>
-  isUtf8(bytes) ? { body: bytes.toString() } : { bodyBase64: bytes.toString('base64') };
+export function payloadFields({ bytes, unreadable }: ReadPayload): PayloadFields {
+  if (bytes === undefined) return { unreadable };
+  return isUtf8(bytes) ? { body: bytes.toString() } : { bodyBase64: bytes.toString('base64') };
+}
+
+export type PayloadFields = Partial<Readonly<Record<'body' | 'bodyBase64' | 'unreadable', string>>>;

@@ -17,9 +17,6 @@ import {
   selectMessages,
 } from './selected-messages.ts';
 
-/** Messages a second: as many as SQS' own redrive has at most. */
-const MAX_RATE = 500;
-
 /** An outcome with the message's id and the key of its copies. */
 type KeyedOutcome = RedriveOutcome & { readonly id: string; readonly key: string };
 
@@ -33,8 +30,8 @@ type KeyedOutcome = RedriveOutcome & { readonly id: string; readonly key: string
 export async function redrive(
   operation: Operation,
   queue: AnyQueue,
-  filter: MessageFilter = {},
-  rate = MAX_RATE,
+  filter: MessageFilter,
+  rate: number,
 ): Promise<boolean> {
   const { stack, signal, printLine } = operation;
   const redriveOne = await redriverOf(stack, queue);

@@ -30,7 +30,7 @@ type Redriver = (message: ReceivedMessage) => Promise<RedriveOutcome>;
 export async function redriverOf(stack: Stage, queue: AnyQueue): Promise<Redriver> {
   switch (queue.kind) {
     case 'dead-letter': {
-      const { queueUrl } = stack.event(eventOf(stack, queue.name));
+      const queueUrl = stack.ofEvent(eventOf(stack, queue.name), 'QueueUrl');
       return (message) => sendTo(stack, queueUrl, `the queue of ${queue.name}`, message);
     }
     case 'unrouted':

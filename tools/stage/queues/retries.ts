@@ -44,7 +44,7 @@ interface LoggedFailure {
 export async function lastFailure(stage: Stage, event: EventName): Promise<LoggedFailure | undefined> {
   for (const hours of SEARCHED_HOURS) {
     const startTime = Date.now() - hours * HOUR;
-    const query = { logGroupName: stage.event(event).logGroup, filterPattern: FAILURES, startTime };
+    const query = { logGroupName: stage.ofEvent(event, 'LogGroup'), filterPattern: FAILURES, startTime };
     const failures: LoggedFailure[] = [];
     let pages = 0;
     for await (const { events = [] } of paginateFilterLogEvents({ client: stage.logs }, query)) {

@@ -104,7 +104,7 @@ export class ReplaySender {
     this.waitReason = undefined;
     await this.#bucket.take(group.length, signal);
     const { event } = backlog;
-    const { queueUrl } = this.#stack.event(event);
+    const queueUrl = this.#stack.ofEvent(event, 'QueueUrl');
     const sending = await Promise.allSettled(
       batchesOf(group).map((batch) =>
         sendBatch(this.#stack.sqs, queueUrl, batch, signal, ({ eventId }, why) => {
@@ -212,7 +212,10 @@ export class Backlog {
   }
 
   async #poll(): Promise<void> {
-    const { visible, inFlight } = await queueState(this.#stack.sqs, this.#stack.event(this.event).queueUrl);
+    const { visible, inFlight } = await queueState(
+      this.#stack.sqs,
+      this.#stack.ofEvent(this.event, 'QueueUrl'),
+    );
     this.#waiting = visible;
     this.#inFlight = inFlight;
     this.#polledAt = performance.now();

@@ -82,7 +82,7 @@ function answerSources(changes: (index: number) => object | undefined): void {
   const sources = stubbed.stage.events.flatMap((event, index) => {
     const source = {
       UUID: String(index),
-      EventSourceArn: `arn:aws:sqs:us-east-1:000000000000:${stubbed.stage.event(event).queueUrl.split('/').at(-1)}`,
+      EventSourceArn: `arn:aws:sqs:us-east-1:000000000000:${stubbed.stage.ofEvent(event, 'QueueUrl').split('/').at(-1)}`,
       FunctionArn: 'arn:aws:lambda:us-east-1:000000000000:function:f:live',
       State: 'Enabled',
       BatchSize: 10,
@@ -217,7 +217,7 @@ const nothing = () => {};
 async function pausedOffChanged() {
   const changes = [undefined, {}, { State: 'Disabled' }, { BatchSize: 1 }];
   answerSources((index) => (index < changes.length ? changes[index] : {}));
-  const alarm = stubbed.stage.event('girl.schedule_changed').pausedAlarm;
+  const alarm = stubbed.stage.ofEvent('girl.schedule_changed', 'PausedAlarm');
   await setAlarm(alarm, 'ALARM', 'Paused by arn:aws:iam::1:user/mia: the table is restored');
   return () => setAlarm(alarm, 'OK');
 }
@@ -558,7 +558,7 @@ describe('advice is true when it is followed:', () => {
 
   test('an alarm that is turned off notifies again', async () => {
     const { cloudwatch } = stubbed.stage;
-    const [alarm = ''] = [stubbed.stage.event('shop.updated').waitingAlarm];
+    const [alarm = ''] = [stubbed.stage.ofEvent('shop.updated', 'WaitingAlarm')];
     await cloudwatch.send(new DisableAlarmActionsCommand({ AlarmNames: [alarm] }));
     const [line = ''] = await runCheck('all alarms');
     const AlarmNames = /^failure: turned off.*\naws cloudwatch enable-alarm-actions --alarm-names (.*)$/.exec(

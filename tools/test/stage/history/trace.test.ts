@@ -197,7 +197,7 @@ test('a dead letter says when SQS deletes it, is found by its new message, and i
   expect(seen).toEqual(own);
   const [message] = await stack.inspectQueue(stack.outputs.GirlDeletedDeadLetterQueueUrl ?? '');
   expect(await traced(message?.id.slice(0, 8))).toMatchObject({ idIs: 'messageId', history: dead.history });
-  await redrive(operator.operation(), operator.queue('girl.deleted'));
+  await redrive(operator.operation(), operator.queue('girl.deleted'), {}, 500);
   const { history } = await traced(eventId, (trace) => state(trace) === 'processed');
   expect(history.steps).toContainEqual(
     expect.objectContaining({ kind: 'processed', attempt: 1, origin: { kind: 'redriven' } }),

@@ -26,7 +26,7 @@ interface RedriveOptions {
 async function redriven(
   operator: Operator,
   name: string,
-  { filter, rate, outputs, signal }: RedriveOptions = {},
+  { filter = {}, rate = 500, outputs, signal }: RedriveOptions = {},
 ) {
   const stack = operator.stack.with({ outputs: { ...operator.outputs, ...outputs } });
   const { said, reported, ...operation } = operator.operation(signal);

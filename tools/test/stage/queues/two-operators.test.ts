@@ -30,6 +30,8 @@ beforeEach(() => operator.empty());
 
 type Command = (operation: Operation, queue: WaitingQueue) => Promise<unknown>;
 
+const redriveAll: Command = (operation, queue) => redrive(operation, queue, {}, 500);
+
 /**
  * A command of one of the operators: each call takes a random time, and half of the commands are killed after a random
  * number of calls. A killed command makes no further call.
@@ -58,12 +60,12 @@ async function carriedOut(queue: string, run: Command): Promise<void> {
   }
 }
 
-/** Puts copies of deliveries on a queue, lets two operators redrive it at once, and returns what is on it then. */
+/** Puts copies of deliveries on a queue, which one operator redrives at the same time. @returns what is on it then */
 async function bodiesLeft(
   queue: string,
   bodies: readonly string[],
   attributes: Readonly<Record<string, string>>,
-  second: Command = redrive,
+  second: Command,
 ) {
   const isQuarantine = queue === 'quarantine';
   const { url } = operator.queue(queue);
@@ -74,7 +76,10 @@ async function bodiesLeft(
       await operator.put(url, isQuarantine ? quarantined(body) : body, facts);
     }
   }
-  await Promise.all([carriedOut(queue, redrive), sleep(randomInt(30)).then(() => carriedOut(queue, second))]);
+  await Promise.all([
+    carriedOut(queue, redriveAll),
+    sleep(randomInt(30)).then(() => carriedOut(queue, second)),
+  ]);
   const left = await operator.queues.takeAll(url);
   return left.map(({ Body = '' }) =>
     isQuarantine ? Buffer.from(JSON.parse(Body).bodyBase64, 'base64').toString() : Body,
@@ -82,18 +87,24 @@ async function bodiesLeft(
 }
 
 const { failureReason: _reason, failedAt: _at, ...PARKED } = DEAD;
+const QUARANTINED = { event: 'unusable', reason: 'x' };
 
 test.each([
-  ['quarantine', { event: 'unusable', reason: 'x' }],
-  ['shop.updated', DEAD],
-  ['unrouted', PARKED],
+  { queue: 'quarantine', attributes: QUARANTINED, second: 'redrive' },
+  { queue: 'shop.updated', attributes: DEAD, second: 'redrive' },
+  { queue: 'unrouted', attributes: PARKED, second: 'redrive' },
+  { queue: 'shop.updated', attributes: DEAD, second: 'discard' },
 ])(
-  'two redrives of %s at once, also killed ones: each body is processed, or still there',
-  async (queue, attributes) => {
+  'a redrive and a $second of $queue at once, also killed: each body is processed, exported or still there',
+  async ({ queue, attributes, second }) => {
     for (let round = 0; round < ROUNDS; round += 1) {
+      const exportTo = operator.path(`${randomUUID()}.jsonl`);
+      const discard: Command = (operation, of) => dlqDiscard(operation, of, {}, { reason: 'x', exportTo });
       const shops = Array.from({ length: 4 }, () => randomUUID());
-      const left = await bodiesLeft(queue, shops.map(shopUpdated), attributes);
-      const gone = shops.filter((shop) => !left.includes(shopUpdated(shop)));
+      const run = second === 'discard' ? discard : redriveAll;
+      const left = await bodiesLeft(queue, shops.map(shopUpdated), attributes, run);
+      const exported = existsSync(exportTo) ? readFileSync(exportTo, 'utf8') : '';
+      const gone = shops.filter((shop) => !left.includes(shopUpdated(shop)) && !exported.includes(shop));
       for (const shop_id of gone) {
         await eventually(() => tables.get(stack.outputs.ShopCacheTable, { shop_id }));
       }
@@ -107,22 +118,7 @@ test('two redrives of deliveries that stay unusable, also killed ones: each body
       { length: 5 },
       () => `{"event":"shop.updated","data":{},"n":"${randomUUID()}"}`,
     );
-    const left = await bodiesLeft('quarantine', unusable, { event: 'unusable', reason: 'x' });
+    const left = await bodiesLeft('quarantine', unusable, QUARANTINED, redriveAll);
     expect([...new Set(left)].toSorted()).toEqual(unusable.toSorted());
-  }
-});
-
-test('a redrive and a discard at once, also killed ones: each body is processed, exported or still there', async () => {
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const exportTo = operator.path(`${randomUUID()}.jsonl`);
-    const discard: Command = (operation, queue) =>
-      dlqDiscard(operation, queue, {}, { reason: 'x', exportTo });
-    const shops = Array.from({ length: 4 }, () => randomUUID());
-    const left = await bodiesLeft('shop.updated', shops.map(shopUpdated), DEAD, discard);
-    const exported = existsSync(exportTo) ? readFileSync(exportTo, 'utf8') : '';
-    const gone = shops.filter((shop) => !left.includes(shopUpdated(shop)) && !exported.includes(shop));
-    for (const shop_id of gone) {
-      await eventually(() => tables.get(stack.outputs.ShopCacheTable, { shop_id }));
-    }
   }
 });

@@ -11,7 +11,7 @@ import { REPLAY_NAME } from '../../../../lambda/queue/replay.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import type { TestAws } from '../../../../test/support/test-aws.ts';
 import { ACCEPTANCE_PREFIX } from '../../../stage/archive/acceptance-records.ts';
-import { archiveDelay, notYetArchived } from '../../../stage/replay/archive-lag.ts';
+import { archiveDelay, notYetArchived } from '../../../stage/replay/replay.ts';
 import type { ReplayOptions } from '../../../stage/replay/replay-plan.ts';
 import { Backlog, MAX_IN_FLIGHT, MAX_WAITING } from '../../../stage/replay/replay-sender.ts';
 import { replayMessage } from '../../../stage/replay/send-batch.ts';
@@ -128,7 +128,9 @@ describe('the records that are sent', () => {
     for (const event of eventNames) await replayer.archive(event, [{ event }]);
     const { said } = await replayer.replay();
     const { operator } = replayer;
-    const counts = eventNames.map((event) => operator.queues.count(operator.stack.event(event).queueUrl));
+    const counts = eventNames.map((event) =>
+      operator.queues.count(operator.stack.ofEvent(event, 'QueueUrl')),
+    );
     expect(await Promise.all(counts)).toEqual(eventNames.map(() => 1));
     expect(said).toContain(`sent ${eventNames.length} messages`);
   });
