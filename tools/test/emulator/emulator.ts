@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
@@ -129,11 +128,6 @@ async function ready(emulator: ChildProcess, url: string): Promise<void> {
   throw new Error(`The emulator did not answer within ${START_LIMIT} ms`);
 }
 
-export interface Ended {
-  readonly code: number | null;
-  readonly output: string;
-}
-
 /** Ids of the process groups that this run started and that have not ended. */
 const running = new Set<number>();
 
@@ -143,7 +137,7 @@ export function killAll(): void {
 }
 
 /** Starts a command in a process group of its own, so that its child processes can be ended, too. */
-export function start([file = '', ...args]: readonly string[], environment: NodeJS.ProcessEnv): ChildProcess {
+function start([file = '', ...args]: readonly string[], environment: NodeJS.ProcessEnv): ChildProcess {
   const child = spawn(file, args, { env: environment, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   const { pid } = child;
   if (pid !== undefined) {
@@ -154,15 +148,15 @@ export function start([file = '', ...args]: readonly string[], environment: Node
 }
 
 /**
- * Runs a command and waits for its end.
+ * Runs a command that must succeed.
  * @param onOutput called with output as it arrives
- * @throws Error if the command cannot be started
+ * @throws Error with its output if it fails
  */
-export async function run(
+export async function mustRun(
   command: readonly string[],
   environment: NodeJS.ProcessEnv,
   onOutput: (text: string) => void = () => {},
-): Promise<Ended> {
+): Promise<void> {
   const child = start(command, environment);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -171,19 +165,12 @@ export async function run(
       onOutput(text);
     });
   }
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, output };
-}
-
-/** Runs a command that must succeed. @throws Error with its output if it fails */
-export async function mustRun(command: readonly string[], environment: NodeJS.ProcessEnv): Promise<string> {
-  const { code, output } = await run(command, environment);
+  const [code] = await once(child, 'close');
   if (code !== 0) throw new Error(`${command.join(' ')} failed (${code}):\n${output}`);
-  return output;
 }
 
 /** Ends a command and all its child processes: first with time to clean up, then by force. */
-export async function stop(child: ChildProcess): Promise<void> {
+async function stop(child: ChildProcess): Promise<void> {
   const { pid } = child;
   if (pid === undefined || !running.has(pid)) return;
   const closed = once(child, 'close');
@@ -199,40 +186,4 @@ function signal(group: number, name: NodeJS.Signals): void {
   } catch {
     // Ignored: the process has already ended.
   }
-}
-
-/**
- * Matches the part of a REST API's address that is AWS's. CloudFormation has no attribute for the address, so
- * the template joins it.
- */
-const AT_AWS = /(?<=https:\/\/[a-z0-9]+\.execute-api\.)[a-z0-9-]+\.amazonaws\.com/g;
-
-/**
- * Replaces the addresses of APIs in an outputs file by those of the emulator.
- * @param endpoint of the emulator, with its host name
- */
-export function leadToEmulator(outputsFile: string, endpoint: string): void {
-  const outputs = readFileSync(outputsFile, 'utf8');
-  writeFileSync(outputsFile, outputs.replace(AT_AWS, new URL(endpoint).host));
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-/** A deployment of a stage of `cdk.json`. */
-export interface Stage {
-  readonly name: string;
-  /** The stage of `cdk.json`. @default the one with the same name */
-  readonly like?: string;
-  /** Settings that are merged over the stage. */
-  readonly fields?: Fields;
-}
-
-export function fieldsOf({ name, like = name, fields = {} }: Stage): Fields {
-  const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
-  return { ...context.stages[like], ...fields };
-}
-
-/** Options of the command `cdk` for a stage. */
-export function optionsOf({ name, like = name, fields = {} }: Stage): string[] {
-  return ['--context', `stage=${like}`, '--context', `settings=${JSON.stringify(fields)}`];
 }
