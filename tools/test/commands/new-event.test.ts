@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.ts';
-import { Project, refusal } from './project.ts';
+import { Project } from './project.ts';
 
 let project: Project;
 
@@ -19,31 +19,31 @@ const index = () => readFileSync(project.path('lambda/events/index.ts'), 'utf8')
 
 describe('new-event refuses in one line', () => {
   test.each([
-    { name: 'shop.updated', file: 'lambda/events/shop-updated' },
-    { name: 'signing.vectors', file: 'events/signing-vectors.json' },
-  ])('$name, because $file already exists', async ({ name, file }) => {
-    const { stderr } = await newEvent(name, '--effect', 'shop-cache', '--id', 'shop_id');
-    expect(stderr).toBe(`${name} cannot be added: ${file} already exists\n`);
-  });
-
-  test.each(['Shop.closed', 'example.unknown', '../a.b'])('the name %s', async (name) => {
-    expect(await newEvent(name, '--effect', 'chat')).toEqual(
-      refusal(expect.stringMatching(/It must be like shop\.closed or .*\n$/), 2),
-    );
-  });
-
-  test.each([
-    { args: ['--effect', 'mail'], line: /argument 'mail' is invalid.*\n$/ },
-    { args: [], line: /^Choose an effect with --effect: shop-cache, cast.*\n$/ },
-    { args: ['--effect', 'cast', '--id', 'girl-id'], line: /It must be a field such as shop_id.*\n$/ },
-    { args: ['--effect', 'chat', '--meaning', 'a\nb'], line: /It must be up to 99 letters.*\n$/ },
-  ])('the options $args', async ({ args, line }) => {
-    expect(await newEvent('example.added', ...args)).toEqual(refusal(expect.stringMatching(line), 2));
-  });
-
-  test('an item without the field that identifies it', async () => {
-    const { stderr } = await newEvent('example.added', '--effect', 'cast');
-    expect(stderr).toMatch(/^cast writes an item: name the field of data with its id.*\n$/);
+    {
+      args: ['shop.updated', '--effect', 'shop-cache', '--id', 'shop_id'],
+      line: /^shop\.updated cannot be added: lambda\/events\/shop-updated already exists\n$/,
+      code: 1,
+    },
+    { args: ['example.unknown', '--effect', 'chat'], line: /It must be like shop\.closed or .*\n$/ },
+    { args: ['../a.b', '--effect', 'chat'], line: /It must be like shop\.closed or .*\n$/ },
+    { args: ['example.added', '--effect', 'mail'], line: /argument 'mail' is invalid.*\n$/ },
+    { args: ['example.added'], line: /^Choose an effect with --effect: shop-cache, cast.*\n$/ },
+    {
+      args: ['example.added', '--effect', 'cast'],
+      code: 1,
+      line: /^cast writes an item: name the field of data with its id/,
+    },
+    {
+      args: ['example.added', '--effect', 'cast', '--id', 'girl-id'],
+      line: /It must be a field such as shop_id.*\n$/,
+    },
+    {
+      args: ['example.added', '--effect', 'chat', '--meaning', 'a\nb'],
+      line: /It must be up to 99 letters.*\n$/,
+    },
+  ])('$args', async ({ args, line, code = 2 }) => {
+    const refused = { code, stderr: expect.stringMatching(line) };
+    expect(await newEvent(...args)).toMatchObject(refused);
   });
 });
 
