@@ -9,7 +9,6 @@ import { readSamples } from '../../events/samples.ts';
 import { catalogue, type EventName, eventNames } from '../../lambda/events/catalogue.ts';
 import { parsePayloadText } from '../../lambda/events/envelope.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
-import { identifier } from '../../lambda/events/fields.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import { decodeSignature } from '../../lambda/receiver/signature.ts';
 import { describedEvents, payloadSchema } from '../api/event-schemas.ts';
@@ -282,31 +281,5 @@ describe('generation names the event and the field if the schema of a field has'
     expect(() => schemaOf(field)).toThrow(message);
     expect(() => schemaOf(v.optional(field))).toThrow(message);
     expect(() => schemaOf(v.object({ lock: field }))).toThrow('door.opened: data.door_id.lock: ');
-  });
-});
-
-test('everything that JSON Schema can express needs no table', () => {
-  const schema = jsonSchema(
-    v.object({
-      open: v.boolean(),
-      hinges: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
-      side: v.picklist(['left', 'right']),
-      locks: v.array(v.object({ lock_id: identifier })),
-    }),
-    'input',
-    '',
-  );
-  expect(schema).toMatchObject({
-    type: 'object',
-    required: ['open', 'side', 'locks'],
-    properties: {
-      open: { type: 'boolean', description: 'The open.' },
-      hinges: { type: 'integer', minimum: 1 },
-      side: { enum: ['left', 'right'] },
-      locks: {
-        type: 'array',
-        items: { type: 'object', required: ['lock_id'], properties: { lock_id: { minLength: 1 } } },
-      },
-    },
   });
 });
