@@ -107,44 +107,24 @@ const fieldText = (field: string) => TEXTS[field] ?? `The ${field.replaceAll('_'
 
 /**
  * The JSON Schema of one event's `data`.
- * @throws CommandError with event and field, if neither JSON Schema nor the table above can express a schema
+ * @throws CommandError with event and field, if neither JSON Schema nor the table above can express a field
  */
 export const dataSchema = (event: EventName, side: Side): JsonSchema =>
-  jsonSchema(catalogue[event].data, side, `${event}: data`);
-
-/** Schemas in an optional schema, in that of an array, and in that of an object. */
-interface SchemaParts {
-  readonly wrapped: v.GenericSchema;
-  readonly item: v.GenericSchema;
-  readonly entries: v.ObjectEntries;
-}
-
-/** Whether a schema has only its type: no further checks, and no fallback. */
-const isPlain = (schema: v.GenericSchema) => !('pipe' in schema) && !('fallback' in schema);
+  objectSchema(catalogue[event].data.entries, side, `${event}: data`);
 
 /**
- * Like {@link dataSchema}, for any schema.
+ * The JSON Schema of an object with these fields. Additional fields are valid: the partner may add fields before the
+ * receiver reads them.
  * @param path for the error message
  */
-export function jsonSchema(schema: v.GenericSchema, side: Side, path: string): JsonSchema {
-  const known = fieldSchemas.get(schema);
-  if (known !== undefined) return known[side];
-  const { type, wrapped, item, entries } = schema as v.GenericSchema & Partial<SchemaParts>;
-  if (isPlain(schema) && type === 'optional' && wrapped) return jsonSchema(wrapped, side, path);
-  if (isPlain(schema) && type === 'array' && item)
-    return { type: 'array', items: jsonSchema(item, side, `${path}[]`) };
-  if (isPlain(schema) && type === 'object' && entries) return objectSchema(entries, side, path);
-  return leafSchema(schema, side, path);
-}
-
-/** JSON Schema of an object. Additional fields are valid: the partner may add fields before the receiver reads them. */
-function objectSchema(entries: v.ObjectEntries, side: Side, path: string): JsonSchema {
+export function objectSchema(entries: v.ObjectEntries, side: Side, path: string): JsonSchema {
   const fields = Object.entries(entries);
   const required = fields.filter(([, { type }]) => type !== 'optional').map(([name]) => name);
-  const properties = fields.map(([name, field]) => [
-    name,
-    withText(fieldText(name), jsonSchema(field, side, `${path}.${name}`)),
-  ]);
+  const properties = fields.map(([name, field]) => {
+    const { description, ...schema } =
+      fieldSchemas.get(field)?.[side] ?? converted(field, side, `${path}.${name}`);
+    return [name, { description: [fieldText(name), description].filter(Boolean).join(' '), ...schema }];
+  });
   return {
     type: 'object',
     properties: Object.fromEntries(properties),
@@ -152,18 +132,15 @@ function objectSchema(entries: v.ObjectEntries, side: Side, path: string): JsonS
   };
 }
 
-/** Puts a text at the beginning of a schema's description. */
-const withText = (text: string, { description, ...schema }: JsonSchema): JsonSchema => ({
-  description: description === undefined ? text : `${text} ${description}`,
-  ...schema,
-});
-
-function leafSchema(leaf: v.GenericSchema, side: Side, path: string): JsonSchema {
+function converted(field: v.GenericSchema, side: Side, path: string): JsonSchema {
   try {
-    if ('fallback' in leaf) throw new Error('A fallback cannot be converted to JSON Schema.');
-    const { $schema: _, ...schema } = toJsonSchema(leaf, {
+    const { $schema: _, ...schema } = toJsonSchema(field, {
       typeMode: side,
       target: 'draft-2020-12',
+      overrideSchema({ valibotSchema }) {
+        if ('fallback' in valibotSchema) throw new Error('A fallback cannot be converted to JSON Schema.');
+        return undefined;
+      },
       overrideAction({ valibotAction, jsonSchema: { type } }) {
         const { type: action, requirement } = valibotAction as { type: string; requirement?: unknown };
         const isNotEmpty = action === 'min_length' && requirement === 1;

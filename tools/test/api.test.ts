@@ -13,7 +13,7 @@ import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import { decodeSignature } from '../../lambda/receiver/signature.ts';
 import { describedEvents, payloadSchema } from '../api/event-schemas.ts';
 import { apiFiles, openApiText } from '../api/files.ts';
-import { dataSchema, jsonSchema } from '../api/json-schema.ts';
+import { dataSchema, objectSchema } from '../api/json-schema.ts';
 import { SIGNATURE_PATTERN } from '../api/openapi.ts';
 
 type Part = { readonly [key: string]: unknown };
@@ -268,8 +268,7 @@ test('every sample is valid, and its processed form matches the schema of the re
   }
 });
 
-const schemaOf = (field: v.GenericSchema) =>
-  jsonSchema(v.object({ door_id: field }), 'input', 'door.opened: data');
+const schemaOf = (field: v.GenericSchema) => objectSchema({ door_id: field }, 'input', 'door.opened: data');
 
 describe('generation names the event and the field if the schema of a field has', () => {
   test.each([
@@ -280,6 +279,5 @@ describe('generation names the event and the field if the schema of a field has'
     const message = `door.opened: data.door_id: ${what} cannot be converted to JSON Schema`;
     expect(() => schemaOf(field)).toThrow(message);
     expect(() => schemaOf(v.optional(field))).toThrow(message);
-    expect(() => schemaOf(v.object({ lock: field }))).toThrow('door.opened: data.door_id.lock: ');
   });
 });
