@@ -1,3 +1,4 @@
+import type { Exchange } from 'local-aws';
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import type { LineFact } from './log-line.ts';
 
@@ -11,13 +12,14 @@ interface FactBase {
 }
 
 /** A request and its answer, as the local gateway saw them. `at` is when the request was received. */
-export interface ExchangeFact extends FactBase {
+export interface ExchangeFact
+  extends FactBase,
+    Omit<Exchange, 'receivedAt' | 'query' | 'body' | 'responseBody' | 'durationMilliseconds'> {
   readonly kind: 'exchange';
   readonly requestId: string;
   readonly shopId?: string | undefined;
   /** Whether event and shop are only claimed: the receiver did not verify the signature. */
   readonly claimed?: true | undefined;
-  readonly status: number;
   /** Whether the receiver answered. If not, API Gateway did. */
   readonly byReceiver: boolean;
   /** Whether the answer was 200 with status `parked`. */
@@ -25,11 +27,6 @@ export interface ExchangeFact extends FactBase {
   readonly error?: string | undefined;
   /** Size of the body. Absent if the body was not read. */
   readonly bytes?: number | undefined;
-  readonly method: string;
-  readonly path: string;
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly sourceIp: string;
-  readonly responseHeaders: readonly (readonly [name: string, value: string])[];
   readonly responseBody: string;
   readonly durationMs: number;
 }

@@ -137,34 +137,29 @@ const subjectOf = (attributes: Readonly<Record<string, string>>) => ({
 
 /** @returns undefined for a request that is not a delivery, such as a browser opening the address */
 export function exchangeFact(exchange: Exchange): ExchangeFact | undefined {
-  const { requestId, receivedAt, method, path, query, headers, sourceIp, status, body } = exchange;
-  const { responseHeaders, durationMilliseconds: durationMs } = exchange;
+  const { receivedAt, query, body, responseBody: bytes, durationMilliseconds, ...same } = exchange;
+  const { method, path, status } = same;
   if ((method === 'GET' || method === 'HEAD') && path !== WEBHOOK_PATH) return undefined;
-  const responseBody = exchange.responseBody.toString();
+  const responseBody = bytes.toString();
   const parsed = jsonOf(responseBody);
   const answer = isObject(parsed) ? parsed : undefined;
   const isVerified = status === 200 || status === 400;
   return {
+    ...same,
     kind: 'exchange',
     at: receivedAt.getTime(),
-    requestId,
     eventId: textOf(answer?.eventId),
     ...(body !== undefined && eventAndShop(body)),
     ...(!isVerified && { claimed: true }),
-    status,
     // API Gateway's own answers contain only a message.
     byReceiver: status === 200 || typeof answer?.type === 'string',
     parked: answer?.status === 'parked',
     error:
       status === 200 ? undefined : (textOf(answer?.detail) ?? textOf(answer?.message) ?? `HTTP ${status}`),
     bytes: body?.length,
-    method,
     path: query === '' ? path : `${path}?${query}`,
-    headers,
-    sourceIp,
-    responseHeaders,
     responseBody,
-    durationMs,
+    durationMs: durationMilliseconds,
   };
 }
 

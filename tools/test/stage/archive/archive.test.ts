@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { type ArchiveRecord, archiveLine } from '../../../../lambda/archive/record.ts';
 import type { TestAws } from '../../../../test/support/test-aws.ts';
 import { type CountGroup, exportRecords } from '../../../stage/archive/export-records.ts';
-import { idOption, type RecordFilter } from '../../../stage/archive/record-filter.ts';
+import type { RecordFilter } from '../../../stage/archive/record-filter.ts';
 import { Project } from '../../commands/project.ts';
 import { type Operator, refusalOf, startedOperator } from '../queues/support.ts';
 import { archived, emptyArchive, objectKey, putObject, putRecords } from './support.ts';
@@ -182,7 +182,7 @@ describe('from the command line', () => {
     expect(await readFile(file, 'utf8')).toBe(archiveLine(RECORD));
   });
 
-  test('forget is refused before it searches if nobody can confirm; --yes confirms', async () => {
+  test('forget is confirmed by --yes', async () => {
     const body = JSON.stringify({
       event: 'user.updated',
       data: { user_id: 'user-7' },
@@ -191,29 +191,24 @@ describe('from the command line', () => {
     await putRecords(operator.stack, objectKey('a', 'user.updated'), [
       { ...RECORD, event: 'user.updated', body },
     ]);
-    expect(await archive(['forget', '--user', 'user-7'])).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'There is no terminal for the confirmation. Check with --dry-run, then use --yes\n',
-    });
     expect(await archive(['forget', '--user', 'user-7', '--yes'])).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('Done: removed the payload of 1 record, '),
     });
   });
 
-  test('a shortened id needs at least 8 characters', () => {
-    expect(() => idOption().parseArg?.('1234567', undefined)).toThrow(
-      'At least 8 characters: a shorter id is ambiguous.',
-    );
-    expect(idOption().parseArg?.('12345678', ['request-1'])).toEqual(['request-1', '12345678']);
-  });
-
-  test('forget refuses an empty id, or none', async () => {
-    const stderr = (line: string) => ({ code: 2, stdout: '', stderr: `${line}\n` });
-    expect(await archive(['forget'])).toEqual(stderr('Name the person: --user <id> or --girl <id>'));
-    expect(await archive(['forget', '--user', ''])).toEqual(
-      stderr("Option '--user <id>' argument '' is invalid. It must not be empty."),
-    );
+  test.each([
+    [['forget'], 'Name the person: --user <id> or --girl <id>'],
+    [['forget', '--user', ''], "Option '--user <id>' argument '' is invalid. It must not be empty."],
+    [
+      ['forget', '--user', 'user-7'],
+      'There is no terminal for the confirmation. Check with --dry-run, then use --yes',
+    ],
+    [
+      ['export', '--id', '1234567'],
+      "Option '--id <id>' argument '1234567' is invalid. At least 8 characters: a shorter id is ambiguous.",
+    ],
+  ])('%j is refused', async (args, line) => {
+    expect(await archive(args)).toMatchObject({ stdout: '', stderr: `${line}\n` });
   });
 });
