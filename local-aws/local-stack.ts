@@ -1,7 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { type AwsEndpoint, startAwsEndpoint } from './aws/endpoint.ts';
 import { InjectedFaults } from './aws/faults.ts';
-import type { BrowserUrl } from './browser-redirect.ts';
 import { type ClientSettings, clientSettings } from './client-settings.ts';
 import type { DeployedFunction, FunctionOptions } from './deployed-functions.ts';
 import { deployStack } from './deployed-stack.ts';
@@ -30,11 +29,6 @@ export interface LocalStackOptions extends FunctionOptions {
   readonly onRequest?: (summary: RequestSummary) => void;
   /** Called with requests, and with what functions write and publish. @default none */
   readonly observer?: StackObserver;
-  /**
-   * Address to which a browser that opens either port is redirected. @default no redirect: a browser gets the
-   * same error as other clients
-   */
-  readonly browserUrl?: BrowserUrl;
   /** Host names of tunnels to the API, in lower case. @default none: only this machine gets answers */
   readonly publicHosts?: readonly string[];
   /** Called when a request for another host was answered 421, at most once a minute. @default none */
@@ -87,7 +81,7 @@ export interface LocalStack {
  */
 export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
-  const { browserUrl, observer, publicHosts = [], onStep = () => {}, onProblem = () => {} } = options;
+  const { observer, publicHosts = [], onStep = () => {}, onProblem = () => {} } = options;
   const faults = options.faults ?? new InjectedFaults();
   const closers: (() => Promise<unknown>)[] = [];
   const close = async () => {
@@ -100,7 +94,6 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
       faults,
       onProblem,
       ...(observer && { observer }),
-      ...(browserUrl && { browserUrl }),
     });
     closers.push(() => aws.close());
 
@@ -117,7 +110,6 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
         options.onRequest?.(exchange);
         observer?.onExchange(exchange);
       },
-      ...(browserUrl && { browserUrl }),
       publicHosts,
       onForeign: options.onForeign ?? (() => {}),
     });

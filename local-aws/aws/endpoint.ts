@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { type BrowserUrl, browserRedirect } from '../browser-redirect.ts';
 import { listen } from '../gateway/listen.ts';
 import type { InspectedMessage, StackObserver } from '../observation.ts';
 import type { Principal } from './authorization.ts';
@@ -30,8 +29,6 @@ export interface AwsEndpointOptions {
    * @default none
    */
   observer?: Pick<StackObserver, 'onItemChange' | 'onNotification'>;
-  /** Address to which a browser that opens the port is redirected. @default no redirect */
-  browserUrl?: BrowserUrl;
 }
 
 export interface AwsEndpoint {
@@ -76,7 +73,6 @@ export async function startAwsEndpoint({
   faults,
   onProblem = () => {},
   observer,
-  browserUrl = () => undefined,
 }: AwsEndpointOptions): Promise<AwsEndpoint> {
   let actualPort = port;
   const publicHost = () => `localhost:${actualPort}`;
@@ -118,18 +114,14 @@ export async function startAwsEndpoint({
     write(outgoing, isDynamodb ? withChecksum(response) : response, stalledUntil);
   }
 
-  /**
-   * The answer to a browser or another client that does not use AWS's protocols. Undefined for AWS clients.
-   */
-  function otherThanAws(incoming: IncomingMessage): AwsResponse | undefined {
-    const { url, headers } = incoming;
+  /** The answer to a page of another host, and to a check of health. Undefined for AWS clients. */
+  function otherThanAws({ url, headers }: IncomingMessage): AwsResponse | undefined {
     if (!isOwnHost(headers.host)) return { status: 421, headers: PLAIN_TEXT, body: FOREIGN_HOST };
     if (isForeignPage(headers.origin)) return { status: 403, headers: PLAIN_TEXT, body: FOREIGN_PAGE };
     if (url === '/health' && headers.authorization === undefined) {
       return { status: 200, headers: { 'content-type': 'application/json' }, body: '{"status":"ok"}' };
     }
-    const location = browserRedirect(incoming, browserUrl);
-    return location === undefined ? undefined : { status: 302, headers: { location }, body: '' };
+    return undefined;
   }
 
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => {

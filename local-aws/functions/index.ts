@@ -7,4 +7,3 @@ export {
   TooManyRequestsError,
 } from './invocation.ts';
 export { LocalFunction } from './local-function.ts';
-export { environmentVariables } from './start-worker.ts';

@@ -242,7 +242,7 @@ function requestPrefix(requestId: string | undefined): string {
 }
 
 /** Splits text that arrives in arbitrary pieces into lines. */
-export class LineSplitter {
+class LineSplitter {
   #rest = '';
 
   /** @returns the lines that are now complete, without line ends */

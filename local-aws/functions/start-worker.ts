@@ -83,7 +83,7 @@ function withoutWarnings<T>(run: () => T): T {
  * variables that Lambda reserves (https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html),
  * nor the address of AWS, because a local function must not reach the real AWS.
  */
-export function environmentVariables(
+function environmentVariables(
   definition: FunctionDefinition,
   log: { groupName: string; streamName: string },
 ): Record<string, string> {

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KEEP_ALIVE_MS, readBody } from '../aws/http-server.ts';
-import { type BrowserUrl, browserRedirect } from '../browser-redirect.ts';
 import type { Exchange } from '../observation.ts';
 import { originOf } from './admitted-host.ts';
 import { type Header, type HttpRequest, type HttpResponse, requestOf } from './http-message.ts';
@@ -45,8 +44,6 @@ export interface GatewayOptions {
   port: number;
   /** Called after each response of the API, also for requests that no route matches. */
   onExchange?: (exchange: Exchange) => void;
-  /** Address to which a browser that opens the port is redirected. @default no redirect */
-  browserUrl?: BrowserUrl;
   /**
    * Host names of tunnels to this port, in lower case and without ports. @default none: only this machine gets answers
    */
@@ -71,8 +68,7 @@ export interface RunningGateway {
 }
 
 /**
- * Serves an API as API Gateway does, for this machine and for requests through the given tunnels. Tunnels
- * reach only the API and are not redirected.
+ * Serves an API as API Gateway does, for this machine and for requests through the given tunnels.
  * @throws Error EADDRINUSE if the port is in use
  */
 export async function startGateway(api: Api, options: GatewayOptions): Promise<RunningGateway> {
@@ -91,11 +87,6 @@ export async function startGateway(api: Api, options: GatewayOptions): Promise<R
     if (origin === 'foreign') {
       reportForeign();
       response.writeHead(421, { 'content-type': 'text/plain', connection: 'close' }).end(FOREIGN);
-      return;
-    }
-    const location = origin === 'here' && browserRedirect(message, options.browserUrl ?? (() => undefined));
-    if (location) {
-      response.writeHead(302, { location }).end();
       return;
     }
     const start = performance.now();

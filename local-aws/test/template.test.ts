@@ -72,9 +72,6 @@ describe('an intrinsic function', () => {
     { given: { Ref: 'Queue', Type: 'x' }, expected: { Ref: 'Queue', Type: 'x' } },
     { given: { 'Fn::GetAtt': ['Queue', 'Arn'] }, expected: 'arn:aws:sqs:queue' },
     { given: { 'Fn::Join': ['/', ['a', { Ref: 'AWS::Region' }]] }, expected: 'a/us-east-1' },
-    { given: { 'Fn::Join': ['/', []] }, expected: '' },
-    { given: { 'Fn::Select': ['0', ['a', 'b']] }, expected: 'a' },
-    { given: { 'Fn::Split': [':', 'a:b'] }, expected: ['a', 'b'] },
     {
       given: { 'Fn::Select': [3, { 'Fn::Split': [':', { 'Fn::GetAtt': ['Queue', 'Arn'] }] }] },
       expected: 'queue',
@@ -124,9 +121,6 @@ function evaluate(declared: Record<string, Declared>, value: unknown): string | 
 }
 
 const queue = { Type: 'AWS::SQS::Queue' };
-const restStage = { Type: 'AWS::ApiGateway::Stage', Properties: { StageName: 'api' } };
-const restApi = { Type: 'AWS::ApiGateway::RestApi', Properties: { BinaryMediaTypes: ['*/*'] } };
-
 const REF = 'Ref';
 const arn = (service: string, path: string) => `arn:aws:${service}:us-east-1:000000000000:${path}`;
 
@@ -171,28 +165,6 @@ describe('a reference', () => {
     expect(evaluate({}, { 'Fn::Join': [' ', refs] })).toBe('000000000000 aws us-east-1 Hooks amazonaws.com');
   });
 
-  test('that makes the address of a REST API gives the local address', () => {
-    const host = ['https://', { Ref: 'Api' }, '.execute-api.', { Ref: 'AWS::Region' }, '.'];
-    const address = [...host, { Ref: 'AWS::URLSuffix' }, '/', { Ref: 'Stage' }, '/v1/hook'];
-    const declared = { Api: restApi, Stage: restStage };
-    expect(evaluate(declared, { 'Fn::Join': ['', address] })).toBe('http://localhost:3000/api/v1/hook');
-  });
-
-  test('to a resource of a REST API, or to its root, gives its own id', () => {
-    const child = { Type: 'AWS::ApiGateway::Resource' };
-    const ids = [{ 'Fn::GetAtt': ['Api', 'RootResourceId'] }, { Ref: 'Api' }, { Ref: 'V1' }, { Ref: 'Hook' }];
-    const declared = { Api: restApi, V1: child, Hook: child };
-    const distinct = new Set(ids.map((id) => evaluate(declared, id)));
-    expect([...distinct]).toEqual(ids.map(() => expect.stringMatching(/^[0-9a-f]{10}$/)));
-  });
-
-  test('to a secret gives the ARN that Secrets Manager chose', () => {
-    const declared = { Secret: { Type: 'AWS::SecretsManager::Secret' } };
-    const resources = resourcesOf(declared, { Arn: { Value: { Ref: 'Secret' } } });
-    resources.setSecretArn('Secret', 'chosen');
-    expect(resources.outputs().Arn).toBe('chosen');
-  });
-
   test.each([
     { value: { Ref: 'Other' }, named: 'Ref Other' },
     { value: { Ref: 'constructor' }, named: 'Ref constructor' },
@@ -203,18 +175,6 @@ describe('a reference', () => {
 });
 
 describe('the resources of a type', () => {
-  test('have their properties evaluated', () => {
-    const Properties = { TopicArn: { Ref: 'Topic' } };
-    const resources = resourcesOf({
-      Topic: { Type: 'AWS::SNS::Topic' },
-      Subscription: { Type: 'AWS::SNS::Subscription', Properties },
-    });
-    expect(resources.ofType('AWS::SNS::Subscription')).toMatchObject([
-      { properties: { TopicArn: 'arn:aws:sns:us-east-1:000000000000:Hooks-Topic' } },
-    ]);
-    expect(resources.ofType('AWS::SQS::Queue')).toEqual([]);
-  });
-
   const method = {
     HttpMethod: 'POST',
     ResourceId: 'hook',

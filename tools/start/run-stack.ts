@@ -84,7 +84,6 @@ export async function runStack(settings: StackRun): Promise<readonly string[] | 
     synthesiseTo(workspace.assembly),
   ]);
   using feed = settings.console ? new LocalFeed() : undefined;
-  let consoleUrl: string | undefined;
   const inspectors = await withPortErrors(ports, () => openInspectors(inspected));
   const stack = await withPortErrors(ports, () =>
     startLocalStack({
@@ -105,7 +104,6 @@ export async function runStack(settings: StackRun): Promise<readonly string[] | 
         feed?.onLog(line);
       },
       ...(feed && { observer: feed }),
-      browserUrl: () => consoleUrl,
       onRequest: (request) => output.print(output.formatRequest(request)),
       onProblem,
     }),
@@ -118,7 +116,7 @@ export async function runStack(settings: StackRun): Promise<readonly string[] | 
       (await withPortErrors(ports, () =>
         startLocalConsole(feed, { stack, secret, port: settings.consolePort, commands: settings.commands }),
       ));
-    consoleUrl = page?.url;
+    const consoleUrl = page?.url;
     const isSecond = await workspace.publish({
       ...describeStack(stack),
       ...(page && { console: { url: page.url, token: page.token } }),

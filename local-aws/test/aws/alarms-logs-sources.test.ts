@@ -103,21 +103,13 @@ describe('an alarm', () => {
   });
 
   test('supports older versions of the AWS CLI in their query protocol', async () => {
-    const form = async (fields: Record<string, string>) => {
-      const body = new URLSearchParams({ Version: '2010-08-01', ...fields }).toString();
-      return (
-        await send(endpoint, { headers: { authorization: signedFor('monitoring') }, body })
-      ).body.toString();
-    };
-    const names = { 'AlarmNames.member.1': ALARM, 'AlarmNames.member.2': 'Stack-Other' };
-    expect(await form({ Action: 'DisableAlarmActions', ...names })).toContain('<DisableAlarmActionsResponse');
-    await form({ Action: 'SetAlarmState', AlarmName: ALARM, StateValue: 'ALARM', StateReason: 'a < b' });
-    const text = await form({ Action: 'DescribeAlarms', ...names });
+    await set({ StateReason: 'a < b' });
+    const body = new URLSearchParams({ Action: 'DescribeAlarms', 'AlarmNames.member.1': ALARM }).toString();
+    const answer = await send(endpoint, { headers: { authorization: signedFor('monitoring') }, body });
+    const text = answer.body.toString();
     expect(text).toContain(`<MetricAlarms><member><AlarmName>${ALARM}</AlarmName>`);
     expect(text).toContain('<StateReason>a &lt; b</StateReason>');
     expect(text).toMatch(/<StateUpdatedTimestamp>\d{4}-\d\d-\d\dT[\d:.]+Z</);
-    expect(text.match(/<ActionsEnabled>false</g)).toHaveLength(2);
-    expect(await form({ Action: 'ListMetrics' })).toContain('<Code>UnknownOperationException</Code>');
   });
 });
 
@@ -210,17 +202,10 @@ describe('a log group', () => {
     await expect(logs('CreateLogStream', stream)).rejects.toThrow('ResourceAlreadyExistsException');
     await expect(put(now, now - 1)).rejects.toThrow('must be in chronological order');
     await put(now - 1, now);
-    expect((await page({ logGroupName: 'written' })).events).toHaveLength(2);
-  });
-
-  test('is found by the prefix of its name', async () => {
-    endpoint.createLogGroup('Stack-ConsumerLog');
-    expect(await logs('DescribeLogGroups', { logGroupNamePrefix: 'Stack-C' })).toMatchObject({
-      logGroups: [{ logGroupName: 'Stack-ConsumerLog' }],
+    expect(await logs('DescribeLogGroups', { logGroupNamePrefix: 'writ' })).toMatchObject({
+      logGroups: [{ logGroupName: 'written' }],
     });
-    await expect(page({ logGroupName: 'none' })).rejects.toThrow('ResourceNotFoundException');
-    const invalid = page({ logGroupName: 'Stack-ConsumerLog', nextToken: 'none' });
-    await expect(invalid).rejects.toThrow('InvalidParameterException');
+    expect((await page({ logGroupName: 'written' })).events).toHaveLength(2);
   });
 });
 
@@ -271,7 +256,6 @@ describe('a Logs Insights query', () => {
     { input: () => ({ logGroupNames: [CONSUMER] }), rows: [[PROCESSED]], matched: 1 },
     { input: () => ({ queryString: queryOf('one', 1) }), rows: [[PROCESSED]], matched: 2 },
     { input: () => ({ startTime: inSeconds(-120), endTime: inSeconds(-60) }), rows: [], matched: 0 },
-    { input: () => ({ startTime: inSeconds(60), endTime: inSeconds(120) }), rows: [], matched: 0 },
   ])('respects its groups, window and limit: $input', async ({ input, rows, matched }) => {
     expect(await resultsOf(input())).toMatchObject({ rows, matched });
   });
@@ -304,7 +288,6 @@ describe('a Logs Insights query', () => {
 
   test.each([
     { input: { queryString: 'stats count(*) by eventId' }, name: 'MalformedQueryException' },
-    { input: { queryString: queryOf('one').replace('desc', 'asc') }, name: 'MalformedQueryException' },
     { input: { queryString: queryOf('(one') }, name: 'MalformedQueryException' },
     { input: { logGroupNames: [RECEIVER, 'none'] }, name: 'ResourceNotFoundException' },
     { input: { logGroupNames: [] }, name: 'InvalidParameterException' },
@@ -381,20 +364,10 @@ describe('an event source mapping', () => {
   });
 
   test.each([
-    {
-      what: 'of a mapping that does not exist',
-      path: randomUUID(),
-      status: 404,
-      error: 'ResourceNotFoundException',
-    },
-    {
-      what: 'of another field',
-      input: { BatchSize: 1 },
-      status: 400,
-      error: 'InvalidParameterValueException',
-    },
-    { what: 'that is not JSON', input: '{"Enabled":', status: 400, error: 'InvalidRequestContentException' },
-  ])('refuses a change $what', async ({ path, input = {}, status, error }) => {
+    { path: randomUUID(), input: {}, status: 404, error: 'ResourceNotFoundException' },
+    { input: { BatchSize: 1 }, status: 400, error: 'InvalidParameterValueException' },
+    { input: '{"Enabled":', status: 400, error: 'InvalidRequestContentException' },
+  ])('refuses the change $input with $error', async ({ path, input, status, error }) => {
     const answer = path ? call('PUT', `event-source-mappings/${path}`, input) : update(input);
     expect(await answer).toMatchObject({ status, error });
   });

@@ -10,6 +10,7 @@ const secretArn: FindSecretArn = (id) => (id === 'webhook' ? SECRET_ARN : undefi
 const ORDERS = arnOf('sqs', 'orders');
 const TABLE = arnOf('dynamodb', 'table');
 const TOPIC = arnOf('sns', 'chat');
+const MONITORING = SERVICES.monitoring.target;
 const QueueUrl = 'http://localhost:4566/000000000000/orders';
 
 interface Sent {
@@ -25,8 +26,10 @@ const parse = ({ method = 'POST', url = '/', headers = {}, body = '' }: Sent) =>
 describe('the permissions that a request needs', () => {
   const log = (group: string) => arnOf('logs', `log-group:${group}:*`);
 
-  test.each<[call: string, parameters: Record<string, unknown>, needs: string[]]>([
+  test.each<[call: string, parameters: Record<string, unknown>, needs: string[], action?: string]>([
     ['AmazonSQS.SendMessage', { QueueUrl }, [ORDERS]],
+    ['AmazonSQS.SendMessageBatch', { QueueUrl }, [ORDERS], 'sqs:SendMessage'],
+    ['AmazonSQS.DeleteMessageBatch', { QueueUrl }, [ORDERS], 'sqs:DeleteMessage'],
     ['AmazonSQS.GetQueueUrl', { QueueName: 'orders' }, [ORDERS]],
     ['AmazonSQS.ListQueues', {}, ['*']],
     ['DynamoDB_20120810.GetItem', { TableName: 'cast' }, [`${TABLE}/cast`]],
@@ -43,7 +46,13 @@ describe('the permissions that a request needs', () => {
     ['Firehose_20150804.ListDeliveryStreams', {}, ['*']],
     ['Logs_20140328.FilterLogEvents', { logGroupName: 'a' }, [log('a')]],
     ['Logs_20140328.StartQuery', { logGroupNames: ['a', 'b'] }, [log('a'), log('b')]],
-  ])('%s with %j', (call, parameters, needs) => {
+    [
+      `${MONITORING}.SetAlarmState`,
+      { AlarmName: 'a' },
+      [arnOf('cloudwatch', 'alarm:a')],
+      'cloudwatch:SetAlarmState',
+    ],
+  ])('%s with %j', (call, parameters, needs, ...[action]) => {
     const [target, operation = ''] = call.split('.');
     const [service = ''] =
       Object.entries(SERVICES).find(([, form]) => 'target' in form && form.target === target) ?? [];
@@ -53,49 +62,32 @@ describe('the permissions that a request needs', () => {
     });
     expect(request).toMatchObject({ operation, parameters, protocol: 'json', accessKeyId: 'operator' });
     expect(permissionsOf(request, secretArn)).toEqual(
-      needs.map((resource) => ({ action: `${service}:${operation}`, resource })),
+      needs.map((resource) => ({ action: action ?? `${service}:${operation}`, resource })),
     );
-  });
-
-  test.each(['SendMessage', 'DeleteMessage'])('a batch of SQS needs sqs:%s', (single) => {
-    const headers = { authorization: signedFor('sqs'), 'x-amz-target': `AmazonSQS.${single}Batch` };
-    const request = parse({ headers, body: JSON.stringify({ QueueUrl }) });
-    expect(permissionsOf(request, secretArn)).toEqual([{ action: `sqs:${single}`, resource: ORDERS }]);
-  });
-
-  test('an alarm needs cloudwatch on its ARN', () => {
-    const target = 'GraniteServiceVersion20100801.SetAlarmState';
-    const headers = { authorization: signedFor('monitoring'), 'x-amz-target': target };
-    expect(permissionsOf(parse({ headers, body: '{"AlarmName":"a"}' }), secretArn)).toEqual([
-      { action: 'cloudwatch:SetAlarmState', resource: arnOf('cloudwatch', 'alarm:a') },
-    ]);
   });
 
   test('a change of an event source mapping needs lambda on its ARN', () => {
     const url = '/2015-03-31/event-source-mappings/u-1';
-    const headers = { authorization: signedFor('lambda') };
-    expect(permissionsOf(parse({ method: 'PUT', url, headers, body: '{}' }), secretArn)).toEqual([
-      {
-        action: 'lambda:UpdateEventSourceMapping',
-        resource: arnOf('lambda', 'event-source-mapping:u-1'),
-      },
+    const request = parse({
+      method: 'PUT',
+      url,
+      headers: { authorization: signedFor('lambda') },
+      body: '{}',
+    });
+    const resource = arnOf('lambda', 'event-source-mapping:u-1');
+    expect(permissionsOf(request, secretArn)).toEqual([
+      { action: 'lambda:UpdateEventSourceMapping', resource },
     ]);
   });
 
   test.each([
-    { form: { Action: 'PublishBatch', TopicArn: TOPIC }, action: 'sns:Publish', resource: TOPIC },
-    {
-      form: { Action: 'Unsubscribe', SubscriptionArn: `${TOPIC}:1-2-3` },
-      action: 'sns:Unsubscribe',
-      resource: TOPIC,
-    },
-    { form: { Action: 'CreateTopic', Name: 'chat' }, action: 'sns:CreateTopic', resource: TOPIC },
-    { form: { Action: 'ListTopics' }, action: 'sns:ListTopics', resource: '*' },
-  ])('$form.Action', ({ form, action, resource }) => {
-    const request = parse({
-      headers: { authorization: signedFor('sns') },
-      body: new URLSearchParams(form).toString(),
-    });
+    [{ Action: 'PublishBatch', TopicArn: TOPIC }, 'sns:Publish', TOPIC],
+    [{ Action: 'Unsubscribe', SubscriptionArn: `${TOPIC}:1-2-3` }, 'sns:Unsubscribe', TOPIC],
+    [{ Action: 'CreateTopic', Name: 'chat' }, 'sns:CreateTopic', TOPIC],
+    [{ Action: 'ListTopics' }, 'sns:ListTopics', '*'],
+  ])('the form %j needs %s', (form, action, resource) => {
+    const body = new URLSearchParams(form as object as Record<string, string>).toString();
+    const request = parse({ headers: { authorization: signedFor('sns') }, body });
     expect(request).toMatchObject({ operation: form.Action, protocol: 'query' });
     expect(permissionsOf(request, secretArn)).toEqual([{ action, resource }]);
   });
@@ -167,50 +159,28 @@ describe('a policy', () => {
   const all = allow({ Action: '*', Resource: '*' });
   const deny: PolicyStatement = { Effect: 'Deny', Action: 'sqs:*', Resource: '*' };
 
-  test.each([
-    { what: 'its action and resource', statements: [allow({ Action: 'sqs:SendMessage', Resource: ORDERS })] },
-    {
-      what: 'lists',
-      statements: [allow({ Action: ['sqs:X', 'SQS:sendmessage'], Resource: ['arn:x', ORDERS] })],
-    },
-    { what: '* in an action', statements: [allow({ Action: 'sqs:Send*', Resource: '*' })] },
-    { what: '* across an ARN', statements: [allow({ Action: '*', Resource: 'arn:*orders' })] },
-    {
-      what: '? in a resource',
-      statements: [allow({ Action: '*', Resource: ORDERS.replace('orders', 'order?') })],
-    },
-  ])('allows $what', ({ statements }) => {
-    expect(compilePolicy(statements)('sqs:SendMessage', ORDERS)).toBe('allowed');
+  const dotted = ORDERS.replace('orders', 'order.');
+  const inTwo = [
+    allow({ Action: 'sqs:SendMessage', Resource: 'arn:x' }),
+    allow({ Action: 'sqs:X', Resource: ORDERS }),
+  ];
+  const lists = allow({ Action: ['sqs:X', 'SQS:sendmessage'], Resource: ['arn:x', ORDERS] });
+  test.each<[what: string, decision: string, ...statements: PolicyStatement[]]>([
+    ['its action and resource', 'allowed', allow({ Action: 'sqs:SendMessage', Resource: ORDERS })],
+    ['lists', 'allowed', lists],
+    ['* in an action', 'allowed', allow({ Action: 'sqs:Send*', Resource: '*' })],
+    ['* across an ARN', 'allowed', allow({ Action: '*', Resource: 'arn:*orders' })],
+    ['? in a resource', 'allowed', allow({ Action: '*', Resource: ORDERS.replace('orders', 'order?') })],
+    ['no statements', 'not allowed'],
+    ['a resource in other case', 'not allowed', allow({ Action: '*', Resource: ORDERS.toUpperCase() })],
+    ['? for several characters', 'not allowed', allow({ Action: 'sqs:Send?', Resource: '*' })],
+    ['a dot, which is only a dot', 'not allowed', allow({ Action: '*', Resource: dotted })],
+    ['the action of one statement and the resource of another', 'not allowed', ...inTwo],
+    ['a denial before the permission', 'explicitly denied', deny, all],
+    ['a denial after it', 'explicitly denied', all, deny],
+  ])('with %s: %s', (_what, decision, ...statements) => {
+    expect(compilePolicy(statements)('sqs:SendMessage', ORDERS)).toBe(decision);
   });
-
-  test.each([
-    { what: 'nothing without statements', statements: [] },
-    {
-      what: 'no resource in other case',
-      statements: [allow({ Action: '*', Resource: ORDERS.toUpperCase() })],
-    },
-    { what: 'by ? one character alone', statements: [allow({ Action: 'sqs:Send?', Resource: '*' })] },
-    {
-      what: 'by a dot a dot alone',
-      statements: [allow({ Action: '*', Resource: ORDERS.replace('orders', 'order.') })],
-    },
-    {
-      what: 'nothing by the action of one statement and the resource of another',
-      statements: [
-        allow({ Action: 'sqs:SendMessage', Resource: 'arn:x' }),
-        allow({ Action: 'sqs:X', Resource: ORDERS }),
-      ],
-    },
-  ])('allows $what', ({ statements }) => {
-    expect(compilePolicy(statements)('sqs:SendMessage', ORDERS)).toBe('not allowed');
-  });
-
-  test.each([{ statements: [deny, all] }, { statements: [all, deny] }])(
-    'denies in any order',
-    ({ statements }) => {
-      expect(compilePolicy(statements)('sqs:SendMessage', ORDERS)).toBe('explicitly denied');
-    },
-  );
 
   test('that names a resource does not allow an action that has none', () => {
     const policy = compilePolicy([allow({ Action: 'sqs:ListQueues', Resource: ORDERS })]);

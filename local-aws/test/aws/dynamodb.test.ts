@@ -1,6 +1,5 @@
 import { crc32 } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { Dynalite } from '../../aws/dynamodb/dynalite.ts';
 import { type AwsEndpoint, startAwsEndpoint } from '../../aws/endpoint.ts';
 import { InjectedFaults } from '../../aws/faults.ts';
@@ -163,52 +162,23 @@ describe('a change of an item is reported', () => {
     expect(changes).toEqual([changeOf('g3', 'Aoi', 'Yui')]);
   });
 
-  test.each([
-    {
-      what: 'of no table',
-      input: { TableName: 'none', Item: girl('g4') },
-      name: 'ResourceNotFoundException',
-    },
-    { what: 'without a key', input: { Item: { name: { S: 'Aoi' } } }, name: 'ValidationException' },
-    { what: 'with an empty key', input: { Item: girl('') }, name: 'ValidationException' },
-  ])('not for an item $what, which is refused as without an observer', async ({ input, name }) => {
-    await expect(write('PutItem', input)).rejects.toThrow(name);
-    expect(changes).toEqual([]);
-  });
-
   test('even if the answer to the write is lost', async () => {
     faults.inject({ service: 'dynamodb', kind: 'response-lost' });
     await expect(put('g6', 'Aoi')).rejects.toThrow();
     expect(changes).toEqual([changeOf('g6', undefined, 'Aoi')]);
   });
 
-  const keys = ['busy-1', 'busy-2'] as const;
-  const anyWrite = fc.tuple(
-    fc.constantFrom<(id: string, name: string) => Promise<unknown>>(
-      (id, name) => put(id, name),
-      rename,
-      (id) => remove(id),
-    ),
-    fc.constantFrom(...keys),
-    fc.constantFrom('Aoi', 'Rin', 'Yui'),
-  );
-
   test('with the item as the previous change left it, for any number of writes at once', async () => {
-    const last = new Map<string, unknown>();
-    await fc.assert(
-      fc.asyncProperty(fc.array(anyWrite, { minLength: 5, maxLength: 40 }), async (together) => {
-        changes.length = 0;
-        await Promise.all(together.map(([carryOut, id, name]) => carryOut(id, name)));
-        for (const { key, before, after } of changes) {
-          const id = String(key.girl_id?.S);
-          expect(before).toEqual(last.get(id));
-          expect(after).not.toEqual(before);
-          last.set(id, after);
-        }
-      }),
-      { numRuns: 20 },
-    );
-    expect(last.size).toBe(keys.length);
+    const writes = ['Aoi', 'Rin', 'Yui', 'Aoi'].flatMap((name) => [
+      put('busy', name),
+      rename('busy', `${name}!`),
+    ]);
+    await Promise.all([...writes, remove('busy'), put('busy', 'Rin')]);
+    expect(changes.length).toBeGreaterThan(2);
+    expect(changes.map(({ before }) => before)).toEqual([
+      undefined,
+      ...changes.slice(0, -1).map(({ after }) => after),
+    ]);
   });
 });
 
@@ -251,12 +221,6 @@ describe('a notification is reported', () => {
     await publish({}, operator);
     await expect(publish({ TopicArn: `${TopicArn}-not` })).rejects.toThrow();
     expect(notifications).toEqual([]);
-  });
-
-  test('even if the answer is lost', async () => {
-    faults.inject({ service: 'sns', kind: 'response-lost' });
-    await expect(publish()).rejects.toThrow();
-    expect(notifications).toMatchObject([{ texts: { default: 'A review' } }]);
   });
 });
 

@@ -125,12 +125,6 @@ describe('a lost response', () => {
     await expect(sendTo(queue)).rejects.toThrow(CONNECTION_LOST);
     expect(await bodiesOn(queue)).toEqual(['order 7']);
   });
-
-  test('may be a refusal', async () => {
-    faults.inject({ service: 'secretsmanager', kind: 'response-lost' });
-    const refused = role.json('secretsmanager', 'GetSecretValue', { SecretId: 'none' });
-    await expect(refused).rejects.toThrow(CONNECTION_LOST);
-  });
 });
 
 test('a stalled response is of an operation that was carried out. It has headers, and ends with the fault', async () => {

@@ -138,14 +138,6 @@ describe('records', () => {
     expect([partition(hour), partition(otherHour)]).toContain(first?.key.replace(/[^/]+$/, ''));
   });
 
-  test('that arrive later are in another object', async () => {
-    await put(['1\n']);
-    await delivered();
-    await put(['2\n']);
-    const found = await eventually(async () => ((await keys()).length === 2 ? texts() : undefined));
-    expect(found.sort()).toEqual(['1\n', '2\n']);
-  });
-
   test('in the buffer are delivered when the endpoint closes', async () => {
     const reported: string[] = [];
     const onProblem = (problem: string) => reported.push(problem);
@@ -259,15 +251,6 @@ describe('an object of S3', () => {
     const { status, body } = await put('huge', Buffer.alloc(17_000_000));
     expect(status).toBe(400);
     expect(body.toString()).toContain('<Code>EntityTooLarge</Code>');
-  });
-
-  test('in signed chunks is stored without the chunk headers', async () => {
-    await put('chunked', '5\r\nhello\r\n0\r\nx-amz-checksum-crc32:NhCmhg==\r\n\r\n', {
-      'content-encoding': 'aws-chunked',
-      'x-amz-content-sha256': 'STREAMING-UNSIGNED-PAYLOAD-TRAILER',
-      'x-amz-decoded-content-length': '5',
-    });
-    expect(await get('chunked')).toBe('hello');
   });
 
   test('is created once, by one of several at the same time, if the condition is that it does not exist', async () => {

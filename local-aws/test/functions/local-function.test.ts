@@ -12,7 +12,6 @@ import {
   type LocalFunctionOptions,
   SharedEnvironments,
 } from '../../functions/local-function.ts';
-import { LineSplitter } from '../../functions/sandbox.ts';
 import { eventually } from '../eventually.ts';
 
 const fixtures = fileURLToPath(new URL('./fixtures', import.meta.url));
@@ -103,15 +102,12 @@ describe('input and output', () => {
   });
 
   test.each([
-    { handler: 'index.throws', error: { errorType: 'RangeError', errorMessage: 'shop 7 is out of range' } },
-    { handler: 'index.throwsText', error: { errorType: 'string', errorMessage: 'just text', trace: [] } },
-    {
-      handler: 'index.circular',
-      error: { errorType: 'Error', errorMessage: 'Unable to stringify response body' },
-    },
-    { handler: 'index.tooLarge', error: { errorType: 'Function.ResponseSizeTooLarge' } },
-  ])('$handler fails with a function error, and its environment continues', async ({ handler, error }) => {
-    const { local, lines } = start({ handler });
+    ['throws', { errorType: 'RangeError', errorMessage: 'shop 7 is out of range' }],
+    ['throwsText', { errorType: 'string', errorMessage: 'just text', trace: [] }],
+    ['circular', { errorType: 'Error', errorMessage: 'Unable to stringify response body' }],
+    ['tooLarge', { errorType: 'Function.ResponseSizeTooLarge' }],
+  ])('%s fails with a function error, and its environment continues', async (name, error) => {
+    const { local, lines } = start({ handler: `index.${name}` });
     expect(await local.invoke({})).toMatchObject({ ok: false, ...error });
     expect(await local.invoke({})).toMatchObject({ ok: false, ...error });
     expect(texts(lines, 'stdout')).toEqual(['loading']);
@@ -196,14 +192,6 @@ describe('concurrency', () => {
     }
   });
 
-  test('other environments start if all are busy, up to the maximum', async () => {
-    const { local } = start({ handler: 'index.identify', maximumConcurrency: 2 });
-    const runs = [1, 2, 3, 4].map(() => identify(local, {}));
-    expect(local.environments).toBe(2);
-    await Promise.all(runs);
-    expect(local.environments).toBe(2);
-  });
-
   test('above the reserved concurrency an invocation is refused, not queued', async () => {
     const { local, lines } = start({
       handler: 'index.identify',
@@ -234,12 +222,12 @@ describe('concurrency', () => {
     await more;
   });
 
-  test('idle environments are ended after a while, except one', async () => {
+  test('environments start up to the maximum, and idle ones end after a while, except one', async () => {
     const { local } = start(
       { handler: 'index.identify', maximumConcurrency: 3 },
       { idleLimitMilliseconds: 300 },
     );
-    const runs = [1, 2, 3].map(() => identify(local, {}));
+    const runs = [1, 2, 3, 4].map(() => identify(local, {}));
     expect(local.environments).toBe(3);
     await Promise.all(runs);
     await eventually(async () => local.environments === 1 || undefined);
@@ -258,22 +246,20 @@ describe('concurrency', () => {
 });
 
 describe('an environment that dies', () => {
+  const [EXIT, MEMORY, TIME] = ['Runtime.ExitError', 'Runtime.OutOfMemory', 'Sandbox.Timedout'];
   test.each([
-    { how: 'exit', errorType: 'Runtime.ExitError', message: 'exit status 3' },
-    { how: 'quiet exit', errorType: 'Runtime.ExitError', message: 'without providing a reason' },
-    { how: 'unhandled rejection', errorType: 'Runtime.ExitError', message: 'exit status 1' },
-    { how: 'objects beyond its memory', errorType: 'Runtime.OutOfMemory', message: 'signal: killed' },
-    { how: 'buffers beyond its memory', errorType: 'Runtime.OutOfMemory', message: 'signal: killed' },
-    { how: 'never settle', errorType: 'Sandbox.Timedout', message: 'Task timed out after 1.00 seconds' },
-    { how: 'block', errorType: 'Sandbox.Timedout', message: 'Task timed out after 1.00 seconds' },
+    ['exit', EXIT, 'exit status 3'],
+    ['quiet exit', EXIT, 'without providing a reason'],
+    ['unhandled rejection', EXIT, 'exit status 1'],
+    ['objects beyond its memory', MEMORY, 'signal: killed'],
+    ['buffers beyond its memory', MEMORY, 'signal: killed'],
+    ['never settle', TIME, 'Task timed out after 1.00 seconds'],
+    ['block', TIME, 'Task timed out after 1.00 seconds'],
   ])(
-    'by $how fails its invocation, and the next one gets a new environment',
-    async ({ how, errorType, message }) => {
-      const { local, lines } = start({
-        handler: 'index.dies',
-        timeoutSeconds: errorType === 'Sandbox.Timedout' ? 1 : 20,
-        memoryMegabytes: 32,
-      });
+    'by %s fails its invocation, and the next one gets a new environment',
+    async (how, errorType, message) => {
+      const timeoutSeconds = errorType === TIME ? 1 : 20;
+      const { local, lines } = start({ handler: 'index.dies', timeoutSeconds, memoryMegabytes: 32 });
       const errorMessage = expect.stringContaining(message);
       expect(await local.invoke({ how })).toMatchObject({ ok: false, errorType, errorMessage });
       expect(texts(lines, 'stdout')).toEqual(['loading', `about to: ${how}`]);
@@ -310,11 +296,11 @@ describe('an environment that dies', () => {
     expect(await waiting).toMatchObject({ ok: true, payload: { order: 2, invocations: 1 } });
   });
 
-  test.each(['before it is started', 'while it loads the code', 'while it is idle'])(
+  test.each(['while it loads the code', 'while it is idle'])(
     'by kill() %s costs no invocation',
     async (when) => {
       const { local, lines } = start({ handler: 'index.identify' });
-      const warmedUp = when === 'before it is started' ? undefined : local.warmUp();
+      const warmedUp = local.warmUp();
       if (when === 'while it is idle') await warmedUp;
       await local.kill();
       await warmedUp;
@@ -336,34 +322,23 @@ describe('an environment that dies', () => {
 });
 
 describe('loading the code', () => {
-  test.each([
-    {
-      handler: 'missing.handler',
-      errorType: 'Runtime.ImportModuleError',
-      message: "Cannot find module 'missing'",
-    },
-    { handler: 'index.missing', errorType: 'Runtime.HandlerNotFound', message: 'the module exports: ' },
-    { handler: 'index.notAFunction', errorType: 'Runtime.HandlerNotFound', message: 'is not a function' },
-    {
-      handler: 'index.takesCallback',
-      errorType: 'Runtime.CallbackHandlerDeprecated',
-      message: 'make it async',
-    },
-    { handler: 'index', errorType: 'Runtime.MalformedHandlerName', message: "Bad handler: 'index'" },
-    { code: "import 'nowhere';", errorType: 'Runtime.ImportModuleError', message: 'nowhere' },
-    { code: 'export const handler = {', errorType: 'Runtime.UserCodeSyntaxError', message: 'SyntaxError' },
-    { code: "throw new TypeError('No TABLE');", errorType: 'TypeError', message: 'No TABLE' },
-    { code: 'process.exit(1);', errorType: 'Runtime.ExitError', message: 'exit status 1' },
-  ])(
-    'fails each invocation of $handler $code',
-    async ({ handler = 'index.handler', code, errorType, message }) => {
-      const codeDirectory = code === undefined ? fixtures : await folderWith({ 'index.mjs': code });
-      const { local } = start({ handler, codeDirectory });
-      const expected = { ok: false, errorType, errorMessage: expect.stringContaining(message) };
-      expect(await local.invoke({})).toMatchObject(expected);
-      expect(await Promise.all([local.invoke({}), local.invoke({})])).toMatchObject([expected, expected]);
-    },
-  );
+  test.each<[handler: string, errorType: string, message: string, code?: string]>([
+    ['missing.handler', 'Runtime.ImportModuleError', "Cannot find module 'missing'"],
+    ['index.missing', 'Runtime.HandlerNotFound', 'the module exports: '],
+    ['index.notAFunction', 'Runtime.HandlerNotFound', 'is not a function'],
+    ['index.takesCallback', 'Runtime.CallbackHandlerDeprecated', 'make it async'],
+    ['index', 'Runtime.MalformedHandlerName', "Bad handler: 'index'"],
+    ['index.handler', 'Runtime.ImportModuleError', 'nowhere', "import 'nowhere';"],
+    ['index.handler', 'Runtime.UserCodeSyntaxError', 'SyntaxError', 'export const handler = {'],
+    ['index.handler', 'TypeError', 'No TABLE', "throw new TypeError('No TABLE');"],
+    ['index.handler', 'Runtime.ExitError', 'exit status 1', 'process.exit(1);'],
+  ])('fails each invocation of %s with %s: %s', async (handler, errorType, message, ...[code]) => {
+    const codeDirectory = code === undefined ? fixtures : await folderWith({ 'index.mjs': code });
+    const { local } = start({ handler, codeDirectory });
+    const expected = { ok: false, errorType, errorMessage: expect.stringContaining(message) };
+    expect(await local.invoke({})).toMatchObject(expected);
+    expect(await Promise.all([local.invoke({}), local.invoke({})])).toMatchObject([expected, expected]);
+  });
 
   test('is tried again by the next invocation, and warming up only logs the failure', async () => {
     const codeDirectory = await folderWith({ 'index.mjs': "throw new Error('not yet');" });
@@ -372,14 +347,6 @@ describe('loading the code', () => {
     expect(texts(lines, 'stderr')).toEqual([expect.stringContaining('not yet')]);
     await writeFile(join(codeDirectory, 'index.mjs'), "export const handler = async () => 'now';");
     expect(await local.invoke({})).toMatchObject({ ok: true, payload: 'now' });
-  });
-
-  test('also works for CommonJS', async () => {
-    const codeDirectory = await folderWith({
-      'index.js': "exports.handler = async () => typeof require('node:fs');",
-    });
-    const { local } = start({ handler: 'index.handler', codeDirectory });
-    expect(await local.invoke({})).toMatchObject({ ok: true, payload: 'object' });
   });
 });
 
@@ -418,19 +385,11 @@ describe('a function in a debugger', () => {
     expect(first).toEqual(expect.any(String));
     await local.kill();
     expect(await targetOf(inspector)).toBeUndefined();
-    await local.invoke({});
+    await Promise.all([local.invoke({}), local.invoke({})]);
+    expect(local.environments).toBe(1);
     const second = await targetOf(inspector);
     expect(second).toEqual(expect.any(String));
     expect(second).not.toBe(first);
-  });
-
-  test('has one environment, and invocations wait', async () => {
-    const { local } = await inspected('index.identify');
-    const all = await Promise.all(
-      [1, 2, 3].map((order) => identify(local, { order, sleepMilliseconds: 20 })),
-    );
-    expect(new Set(all.map(({ environmentId }) => environmentId)).size).toBe(1);
-    expect(local.environments).toBe(1);
   });
 
   test('ends at once if it is stopped at a breakpoint', async () => {
@@ -497,31 +456,4 @@ describe('new code of a function', () => {
     expect(await identify(local, {})).toMatchObject({ environmentId });
     expect(texts(lines, 'stderr')).toEqual([]);
   });
-
-  test('returns the environments that functions share', async () => {
-    const shared = new SharedEnvironments(1);
-    const { local } = start({ handler: 'index.identify', maximumConcurrency: 2 }, { shared });
-    await Promise.all([
-      identify(local, { sleepMilliseconds: 300 }),
-      identify(local, { sleepMilliseconds: 300 }),
-    ]);
-    expect(local.environments).toBe(2);
-    await local.replaceCode(fixtures);
-    expect(local.environments).toBe(1);
-    expect(shared.take()).toBe(true);
-  });
-});
-
-test.each([
-  { given: ['one\n'], lines: ['one'], rest: [] },
-  { given: ['one\ntwo\n'], lines: ['one', 'two'], rest: [] },
-  { given: ['o', 'n', 'e\n'], lines: ['one'], rest: [] },
-  { given: ['\n'], lines: [''], rest: [] },
-  { given: ['one\r\ntwo\r\n'], lines: ['one', 'two'], rest: [] },
-  { given: ['one\ntwo'], lines: ['one'], rest: ['two'] },
-])('output is split into lines: $given', ({ given, lines, rest }) => {
-  const splitter = new LineSplitter();
-  expect(given.flatMap((piece) => splitter.push(piece))).toEqual(lines);
-  expect(splitter.flush()).toEqual(rest);
-  expect(splitter.flush()).toEqual([]);
 });

@@ -127,15 +127,6 @@ describe('a running stack', () => {
     expect(page.headers.get('set-cookie')).toContain(`=${token};`);
   });
 
-  test('redirects a browser at the port of the webhook or of AWS to its console', async () => {
-    for (const opened of [ports.port, ports.awsPort]) {
-      const page = await fetch(`http://localhost:${opened}/`, {
-        headers: { accept: 'text/html,application/xhtml+xml' },
-      });
-      expect(await page.text()).toContain('<script type="module" src="/console.js">');
-    }
-  });
-
   test('shows each request', async () => {
     await project.type(['send', 'user.updated']);
     await saying(/ 200 +POST \/api\/v1\/webhooks\/partner/);
