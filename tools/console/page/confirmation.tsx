@@ -17,10 +17,6 @@ const question = signal<Confirm | undefined>(undefined);
 export function Confirmation() {
   if (question.value === undefined) return null;
   const { commands, answer } = question.value;
-  const texts = commands.map(
-    ({ argv: [script, ...words] }) =>
-      `npx hookctl ${script} ${words.map(shellWord).join(' ')}${stack.commandSuffix}`,
-  );
   return (
     <Dialog
       title={`Change ${stack.title}?`}
@@ -39,24 +35,25 @@ export function Confirmation() {
         <p key={does}>{does}</p>
       ))}
       <p class="soft">The same in a terminal:</p>
-      {texts.map((text) => (
-        <div key={text} class="row">
-          <code class="command grow">{text}</code>
-          <Copy text={text} label="Copy the command" />
-        </div>
-      ))}
+      {commands.map(({ argv }) => {
+        const text = `npx hookctl ${argv.map(shellWord).join(' ')}${stack.commandSuffix}`;
+        return (
+          <div key={text} class="row">
+            <code class="command grow">{text}</code>
+            <Copy text={text} label="Copy the command" />
+          </div>
+        );
+      })}
     </Dialog>
   );
 }
 
-/** Asks before a stage is changed. A newer question cancels an older one. */
-export async function confirmed(commands: readonly Command[]): Promise<boolean> {
-  question.value?.answer(false);
-  return new Promise((resolve) => {
+/** Asks before a stage is changed. The dialog is modal, so there is one question at a time. */
+export const confirmed = (commands: readonly Command[]): Promise<boolean> =>
+  new Promise((resolve) => {
     const answer = (isConfirmed: boolean) => {
-      if (question.value?.answer === answer) question.value = undefined;
+      question.value = undefined;
       resolve(isConfirmed);
     };
     question.value = { commands, answer };
   });
-}

@@ -67,12 +67,8 @@ export function navigate(target: { view: ViewName } & Partial<Route>, { replace 
   route.value = parseRoute(address);
 }
 
-/**
- * Shows the deliveries with these filters added to the current ones. An empty value removes a filter. Back
- * undoes it.
- */
+/** Adds filters to those of the view. An empty value removes a filter. Back undoes it. */
 export function filterBy(filters: Readonly<Record<string, string>>, options?: { replace: boolean }): void {
-  const { view, path, query } = route.peek();
-  const target = view === 'deliveries' ? { path, query: { ...query, ...filters } } : { query: filters };
-  navigate({ view: 'deliveries', ...target }, options);
+  const current = route.peek();
+  navigate({ ...current, query: { ...current.query, ...filters } }, options);
 }

@@ -3,7 +3,7 @@ import type { CommandRun } from '../api.ts';
 import { api, errorText } from './api.ts';
 import type { Command } from './command.ts';
 import { confirmed } from './confirmation.tsx';
-import { formatRoute } from './route.ts';
+import { openSent } from './deliveries/delivery-rows.ts';
 import { commandEnded, refusal, stack } from './store.ts';
 import { openDialog } from './ui/dialog.tsx';
 import { closeToast, type Toast, toast, toastError } from './ui/toasts.ts';
@@ -14,31 +14,27 @@ export const running = signal<readonly Command[]>([]);
 /** Milliseconds after which a toast says that commands are running. */
 const LONG_RUN = 1_000;
 
-interface RunOptions {
-  /** Called with an error, where a toast would not be visible. @default shows a toast */
-  readonly onError?: (text: string) => void;
-  /** Called with the id of the delivery that the command sent. @default the toast has a link to it */
-  readonly onSent?: ((delivery: string) => void) | undefined;
-}
+/** Called with an error, where a toast would not be visible. */
+type OnError = (text: string) => void;
 
 /**
- * Runs commands, for buttons. A toast says what they did, with their output.
+ * Runs commands, for buttons. A toast says what they did, with their output. A delivery that they sent is opened.
  * @returns `start`, which resolves with the commands that have ended
  */
 export function useRun() {
   const busy = useSignal(false);
   const start = async (
     commands: readonly Command[],
-    options: RunOptions = {},
+    onError?: OnError,
   ): Promise<readonly CommandRun[]> => {
     const changes = commands.some(({ reads }) => reads !== true);
     const refused = changes ? refusal() : undefined;
-    if (refused !== undefined) (options.onError ?? toastError)(refused);
+    if (refused !== undefined) (onError ?? toastError)(refused);
     if (refused !== undefined || busy.peek()) return [];
     busy.value = true;
     try {
       if (changes && !stack.local && !(await confirmed(commands))) return [];
-      return await runAll(commands, options);
+      return await runAll(commands, onError);
     } finally {
       busy.value = false;
     }
@@ -47,10 +43,7 @@ export function useRun() {
 }
 
 /** Runs commands one after the other, until one fails. */
-async function runAll(
-  commands: readonly Command[],
-  { onError, onSent }: RunOptions,
-): Promise<readonly CommandRun[]> {
+async function runAll(commands: readonly Command[], onError?: OnError): Promise<readonly CommandRun[]> {
   const dialog = openDialog();
   const ended: CommandRun[] = [];
   const about = `run ${Date.now()}`;
@@ -67,7 +60,11 @@ async function runAll(
     closeToast(about);
     const result = resultOf(commands, ended);
     if (onError !== undefined && ended.some(hasFailed)) onError(result.text);
-    else show(result, ended, { dialog, onSent });
+    else toast(result);
+    const [delivery, ...others] = ended.flatMap(({ deliveries }) => deliveries);
+    // Opens the new delivery only if no other dialog was opened meanwhile: its input would be lost.
+    const isAlone = others.length === 0 && (openDialog() ?? dialog) === dialog;
+    if (delivery !== undefined && isAlone) openSent(delivery);
   } catch (failure) {
     closeToast(about);
     const some = ended.length === 0 ? '' : `${ended.length} of ${commands.length} done. `;
@@ -77,21 +74,6 @@ async function runAll(
     commandEnded();
   }
   return ended;
-}
-
-/** Shows a result in a toast, and opens the delivery that was sent, or links to it. */
-function show(
-  result: Toast,
-  ended: readonly CommandRun[],
-  { dialog, onSent }: Pick<RunOptions, 'onSent'> & { dialog: Element | null },
-): void {
-  const [delivery, ...others] = ended.flatMap(({ deliveries }) => deliveries);
-  const isOne = delivery !== undefined && others.length === 0;
-  // Opens the new delivery only if no other dialog was opened meanwhile: its input would be lost.
-  const opens = isOne && onSent !== undefined && (openDialog() ?? dialog) === dialog;
-  const to = isOne && !opens ? formatRoute({ view: 'deliveries', path: [delivery] }) : undefined;
-  toast({ ...result, link: to === undefined ? undefined : { text: 'Show it', to } });
-  if (opens) onSent(delivery);
 }
 
 function progressOf({ id, command, progress, lines }: CommandRun): Toast {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { OpenConsole, shopUpdated } from './open-console.ts';
+import { addressOf, OpenConsole, shopUpdated } from './open-console.ts';
 
 let open: OpenConsole;
 
@@ -22,16 +22,17 @@ async function pause(event: string): Promise<void> {
 test('after a bad signature, the body is signed and sent; as received, it is refused again', async () => {
   const { page, detail } = open;
   const { body } = await open.partner.post(shopUpdated('shop-unsigned'), { signature: 'wrong' });
-  await open.show(`#/deliveries/${encodeURIComponent(String(body.requestId))}`);
+  const address = addressOf(body.requestId);
+  await open.show(address);
   await open.button('Sign and resend').waitFor();
   await open.button('More actions').click();
   await page.getByRole('menuitem', { name: 'Resend as received' }).click();
   await page.getByText('Answered 401: Invalid signature.').waitFor();
   await page.keyboard.press('r');
   await page.getByText('Answered 200: queued.').waitFor();
-  await detail.getByText('Another request of this event: Processed').waitFor();
-  await detail.getByRole('link', { name: 'Show the request' }).click();
   await detail.getByRole('heading', { name: 'Processed', exact: true }).waitFor();
+  await open.show(address);
+  await detail.getByText('The same body in 2 other requests: Processed').waitFor();
 });
 
 test('a delivery of a paused event is resumed, but not while the pause is being set', async () => {

@@ -5,7 +5,6 @@ import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { useRun } from '../use-run.tsx';
-import { openSent } from './delivery-rows.ts';
 
 const sends = (event = '') => ({
   argv: ['send', event],
@@ -20,7 +19,7 @@ export function SendMenu() {
     label: <code>{name}</code>,
     note: meaning,
     refusal,
-    onChoose: () => start([sends(name)], { onSent: openSent }),
+    onChoose: () => start([sends(name)]),
   }));
   const sample = stack.events[0]?.sample ?? '{}';
   const write = {
@@ -40,11 +39,7 @@ export function SendMenu() {
 export function SendFirst() {
   const { start, ...state } = useRun();
   return (
-    <Button
-      {...state}
-      kind="primary"
-      onClick={() => start([sends(stack.events[0]?.name)], { onSent: openSent })}
-    >
+    <Button {...state} kind="primary" onClick={() => start([sends(stack.events[0]?.name)])}>
       Send the first event
     </Button>
   );

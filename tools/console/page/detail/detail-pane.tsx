@@ -15,7 +15,7 @@ import { useKeys } from '../use-keys.tsx';
 import { Body } from './body.tsx';
 import { Effects } from './effects.tsx';
 import { Exchange } from './exchange.tsx';
-import { OtherLocations, Outcome } from './outcome.tsx';
+import { Outcome } from './outcome.tsx';
 import { Timeline } from './timeline.tsx';
 import { useActions } from './use-actions.ts';
 import { useDetail } from './use-detail.ts';
@@ -109,11 +109,10 @@ function Shown({ delivery, detail, error }: ShownProps) {
         {detail !== undefined && (
           <>
             <Refusal detail={detail} />
-            <OtherLocations delivery={delivery} detail={detail} clock={clock} />
             <Problems problems={detail.problems} />
             <Body detail={detail} />
             <Effects effects={detail.effects} />
-            <Timeline id={detail.id} history={detail.history} clock={clock} />
+            <Timeline id={detail.id} state={delivery.state} history={detail.history} clock={clock} />
             <Exchange detail={detail} />
           </>
         )}

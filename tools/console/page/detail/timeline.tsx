@@ -1,20 +1,22 @@
 import { useSignal } from '@preact/signals';
-import type { History, HistoryStep } from '../../../stage/history/history.ts';
-import { type Clock, stepWords } from '../../../stage/history/state-text.ts';
+import type { DeliveryState, History, HistoryStep } from '../../../stage/history/history.ts';
+import { type Clock, stateTitle, stepWords } from '../../../stage/history/state-text.ts';
 import { counted, duration } from '../../../terminal/text.ts';
 import { Visible } from '../text/visible.tsx';
 import { Time } from '../ui/time.tsx';
 
 interface TimelineProps {
   id: string;
+  state: DeliveryState;
   history: History;
   clock: Clock;
 }
 
-/** The steps of a delivery. Those of other requests with the same bytes are folded. */
-export function Timeline({ id, history, clock }: TimelineProps) {
+/** The steps of a delivery. Those of other requests with the same bytes, such as a resend, are folded. */
+export function Timeline({ id, state, history, clock }: TimelineProps) {
   const isOpen = useSignal(false);
   const { own, others, requests } = splitSteps(history.steps, id);
+  const elsewhere = history.now.flatMap((one) => (one.state === state ? [] : stateTitle(one.state).title));
   return (
     <section class="stack">
       <h3>Timeline</h3>
@@ -25,7 +27,9 @@ export function Timeline({ id, history, clock }: TimelineProps) {
             isOpen.value = currentTarget.open;
           }}
         >
-          <summary>The same body in {counted(requests, 'other request')}</summary>
+          <summary>
+            {[`The same body in ${counted(requests, 'other request')}`, ...elsewhere].join(': ')}
+          </summary>
           {isOpen.value && <Steps steps={others} history={history} clock={clock} />}
         </details>
       )}

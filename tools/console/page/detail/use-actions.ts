@@ -2,7 +2,6 @@ import { type Delivery, queueOf } from '../../../stage/history/history.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { api, errorText } from '../api.ts';
 import { type Command, resendCommand, resumeCommand, sendCommand } from '../command.ts';
-import { openSent } from '../deliveries/delivery-rows.ts';
 import { curlCommand } from '../editor/curl-command.ts';
 import { editBody } from '../editor/editor.tsx';
 import { redriveCommand } from '../needs-you/redrive.ts';
@@ -42,7 +41,7 @@ export function useActions(delivery: Delivery, headers: Headers = []) {
     },
   });
   const sendNew = changesBody('Send as new event', 'The timestamp is now, the signature is new.', (text) =>
-    start([sendCommand(withTimestamp(text) ?? text)], { onSent: openSent }),
+    start([sendCommand(withTimestamp(text) ?? text)]),
   );
   const edit: MenuItem = {
     ...changesBody('Edit and send', undefined, (text) => editBody(`Edit and send ${event}`, text)),
@@ -86,8 +85,7 @@ async function bodyText(id: string): Promise<string | undefined> {
 async function curlOf(id: string, headers: Headers): Promise<string> {
   const [, contentType = 'application/json'] =
     headers.find(([name]) => name.toLowerCase() === 'content-type') ?? [];
-  const body = await api.body(id).catch(() => undefined);
-  return curlCommand({ url: stack.webhookUrl, secret: stack.secret, body, contentType });
+  return curlCommand({ url: stack.webhookUrl, secret: stack.secret, body: await api.body(id), contentType });
 }
 
 interface CommandItem {

@@ -1,7 +1,6 @@
 import { effect, signal, useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { sendCommand } from '../command.ts';
-import { openSent } from '../deliveries/delivery-rows.ts';
 import { Code } from '../text/code.tsx';
 import { formatted, jsonFault, withTimestamp } from '../text/format-json.ts';
 import { ErrorNote } from '../ui/badge.tsx';
@@ -51,7 +50,7 @@ function EditorDialog({ body }: { body: EditedBody }) {
     const onError = (problem: string) => {
       error.value = problem;
     };
-    const [run] = await start([sendCommand(edited.peek()?.text ?? text)], { onError, onSent: openSent });
+    const [run] = await start([sendCommand(edited.peek()?.text ?? text)], onError);
     if (run !== undefined && run.answers.length > 0) edited.value = undefined;
   };
   const close = () => {

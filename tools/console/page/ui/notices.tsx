@@ -20,7 +20,7 @@ export function Notices() {
   );
 }
 
-function ToastBox({ level, text, about, lines = [], link, cancel }: Toast) {
+function ToastBox({ level, text, about, lines = [], cancel }: Toast) {
   const close = () => {
     if (about !== undefined) closed.add(text);
     closeToast(about ?? text);
@@ -29,11 +29,6 @@ function ToastBox({ level, text, about, lines = [], link, cancel }: Toast) {
   return (
     <div class={`notice is-${level}`}>
       <p>{text}</p>
-      {link !== undefined && (
-        <a href={link.to} onClick={close}>
-          {link.text}
-        </a>
-      )}
       {cancel !== undefined && (
         <Button kind="quiet" onClick={cancel}>
           Interrupt

@@ -10,7 +10,6 @@ export interface Toast {
   readonly about?: string;
   /** The output of the commands. */
   readonly lines?: readonly string[];
-  readonly link?: { readonly text: string; readonly to: string } | undefined;
   /** Interrupts what runs. */
   readonly cancel?: () => void;
 }
