@@ -52,10 +52,7 @@ export interface DeliveryList {
   readonly searched?: string;
 }
 
-/**
- * `GET /api/deliveries/<id>`. Also `…/settled?timeout=30`, which answers when the delivery has settled or after
- * `timeout` seconds.
- */
+/** `GET /api/deliveries/<id>`. */
 export interface DeliveryDetail extends Delivery {
   /** Whether the delivery has settled: nothing more happens automatically. */
   readonly settled: boolean;

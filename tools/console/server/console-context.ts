@@ -59,10 +59,6 @@ export function parsed<Value>(schema: z.ZodMiniType<Value>, value: unknown): Val
   throw new ApiProblem(400, `${issue?.path.join('.') || 'The request'}: ${issue?.message}`);
 }
 
-/** Schema of a whole number in a query string, with its default `value`. */
-export const wholeNumber = (minimum: number, maximum: number, value: number) =>
-  z._default(z.pipe(z.coerce.number(), z.int().check(z.gte(minimum), z.lte(maximum))), value);
-
 /** Maximum characters of a search text. */
 const MAX_SEARCH_LENGTH = 1_000;
 

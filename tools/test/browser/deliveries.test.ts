@@ -118,12 +118,12 @@ describe('a selected delivery', () => {
   });
 });
 
-test('dead letters are redriven one by one, others are filtered, read, discarded with a reason, or redriven', async () => {
+test('dead letters are redriven one by one, by shop or selected; others are filtered, read and discarded', async () => {
   const { page, stack } = open;
   const end = stack.faults.inject({ service: 'dynamodb', kind: 'down' });
-  await post('shop-dead-2', 'shop-dead-3', 'shop-dead-4');
+  await post('shop-dead-2', 'shop-dead-3', 'shop-dead-4', 'shop-dead-5');
   await open.partner.post('no event');
-  await page.getByRole('link', { name: 'Needs you 4' }).waitFor();
+  await page.getByRole('link', { name: 'Needs you 5' }).waitFor();
   end();
   await open.row('shop-dead-2').getByText('Dead letter').click();
   await open.detail.getByRole('button', { name: 'Redrive' }).click();
@@ -143,12 +143,17 @@ test('dead letters are redriven one by one, others are filtered, read, discarded
   await page.getByText('No message matches').waitFor();
 
   await open.show('#/needs-you');
-  await page.getByRole('heading', { name: '2 messages, 1 reason' }).waitFor();
+  await page.getByRole('heading', { name: '3 messages, 1 reason' }).waitFor();
   await page.getByRole('textbox', { name: 'Shop' }).fill('shop-dead-4');
   await page.getByRole('heading', { name: '1 message, 1 reason' }).waitFor();
   await open.button('Redrive all').click();
   await page.getByText('No message matches').waitFor();
   await page.getByRole('textbox', { name: 'Shop' }).fill('');
+  const row = page.locator('.below .tr').filter({ hasText: 'shop-dead-5' });
+  await row.getByRole('checkbox').check();
+  await open.button('Redrive 1 selected').click();
+  await page.getByRole('heading', { name: '1 message, 1 reason' }).waitFor();
+  await open.button('Redrive all').waitFor();
   // By keyboard, one after the other: the focus goes to what is left.
   await page.locator('.below .col-act button').first().focus();
   await page.keyboard.press('Enter');

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.ts';
 import { type Delivery, Partner, signBody, TEST_SECRET } from '../../../test/support/partner.ts';
 import { forget } from '../../stage/archive/forget.ts';
@@ -11,15 +11,10 @@ let running: TestConsole;
 let partner: Partner;
 
 beforeAll(async () => {
-  running = await startTestConsole({
-    environment: { FIRST_RETRY_DELAY_SECONDS: '0.01', MAXIMUM_RECEIVES: '2' },
-    // Event sources report faults that the tests cause on purpose.
-    onProblem: () => {},
-  });
+  running = await startTestConsole();
   partner = new Partner(running.stack.outputs.WebhookUrl);
 });
 afterAll(() => running[Symbol.asyncDispose]());
-afterEach(() => running.stack.faults.clear());
 
 const NOW = new Date().toISOString();
 
@@ -38,9 +33,15 @@ const pathOf = (id: unknown) => `/api/deliveries/${encodeURIComponent(String(id)
  */
 async function deliver(body: unknown, delivery?: Delivery) {
   const { body: answer } = await partner.post(body, delivery);
-  const { body: detail } = await running.api.get(`${pathOf(answer.requestId)}/settled?timeout=60`);
-  return detail;
+  return settled(answer.requestId);
 }
+
+/** @returns the detail of a delivery when it has settled */
+const settled = (id: unknown) =>
+  eventually(async () => {
+    const { body } = await running.api.get(pathOf(id));
+    return body.settled ? body : undefined;
+  });
 
 /** What a command gets that runs on the stack of the console. */
 const operation = () => ({
@@ -139,7 +140,7 @@ describe('a delivery', () => {
   test('that API Gateway refuses has its answer', async () => {
     const url = (running.stack.outputs.WebhookUrl ?? '').replace('/partner', '/partners');
     const response = await fetch(url, { method: 'POST', body: '{}' });
-    const { body } = await running.api.get(`${pathOf(response.headers.get('apigw-requestid'))}/settled`);
+    const body = await settled(response.headers.get('apigw-requestid'));
     const refused = { state: 'refused', status: 404, error: 'Not Found' };
     expect(body).toMatchObject({
       ...refused,
@@ -156,15 +157,6 @@ describe('a delivery', () => {
     const what = expect.stringContaining('JSON that was serialised again');
     expect(detail).toMatchObject({ state: 'rejected', claimed: true, mistakes: [{ what }] });
     expect(JSON.stringify(detail)).not.toContain(TEST_SECRET);
-  });
-
-  test('that has not settled in time is returned as it is', async () => {
-    running.stack.faults.inject({ service: 'dynamodb', kind: 'slow', milliseconds: 1_500 });
-    const { body: answer } = await partner.post(shopUpdated());
-    const early = await running.api.get(`${pathOf(answer.requestId)}/settled?timeout=0`);
-    expect(early.body).toMatchObject({ state: 'queued', settled: false });
-    const late = await running.api.get(`${pathOf(answer.requestId)}/settled`);
-    expect(late.body).toMatchObject({ settled: true });
   });
 });
 
@@ -206,7 +198,6 @@ describe('a bad request', () => {
     { path: '/api/deliveries?serach=x', status: 400, detail: 'The request: Unrecognized key: "serach"' },
     { path: `/api/deliveries?search=${'x'.repeat(1_001)}`, status: 400, detail: 'search: Too big' },
     { path: '/api/deliveries/unknown/body', status: 404, detail: 'No delivery has this id' },
-    { path: '/api/deliveries/unknown/settled?timeout=0', status: 404, detail: 'No delivery has this id' },
     { path: '/api/deliveries/%ff', status: 404, detail: 'No delivery has this id' },
     { path: '/api/nothing', status: 404, detail: 'There is no such path' },
   ])('gets a problem: $status $detail', async ({ path, status, detail }) => {

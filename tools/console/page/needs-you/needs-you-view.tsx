@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
 import { counted } from '../../../terminal/text.ts';
 import type { NeedsYouMessage } from '../../api.ts';
 import { api } from '../api.ts';
@@ -27,6 +27,9 @@ const ROWS = 50;
 
 type Messages = readonly NeedsYouMessage[];
 
+/** Ids of the messages whose boxes are checked, in any group. */
+const selected = signal<ReadonlySet<string>>(new Set());
+
 /** Messages that wait for a person, by queue and reason: `#/needs-you?queue=<queue>&shop=<part of a shop's id>`. */
 export function NeedsYouView() {
   const { start, ...state } = useRun();
@@ -35,6 +38,9 @@ export function NeedsYouView() {
   const { queue = '', shop = '' } = route.value.query;
   const ofShop = all.filter(({ shopId = '' }) => shopId.includes(shop));
   const messages = ofShop.filter((message) => queue === '' || message.queue === queue);
+  const chosen = messages.filter(({ id }) => selected.value.has(id));
+  const isAll = chosen.length === 0;
+  const what = isAll ? 'all' : `${countOf(chosen).toLocaleString('en')} selected`;
   const discarded = useSignal<Messages>([]);
   const discard = (chosen: Messages) => {
     discarded.value = chosen;
@@ -85,12 +91,18 @@ export function NeedsYouView() {
               <>
                 <Button
                   {...state}
-                  onClick={() => start(shop === '' ? redriveQueues(messages) : redriveMessages(messages))}
+                  onClick={() =>
+                    start(
+                      isAll && shop === ''
+                        ? redriveQueues(messages)
+                        : redriveMessages(isAll ? messages : chosen),
+                    )
+                  }
                 >
-                  Redrive all
+                  Redrive {what}
                 </Button>
-                <Button {...state} kind="quiet" onClick={() => discard(messages)}>
-                  Discard all …
+                <Button {...state} kind="quiet" onClick={() => discard(isAll ? messages : chosen)}>
+                  Discard {what} …
                 </Button>
               </>
             )}
@@ -187,12 +199,24 @@ function MessageTable({ label, messages, act }: ActProps & { label: string }) {
             name: 'payload',
             heading: 'Payload',
             width: 'minmax(0, 1fr)',
-            cell: ({ id, preview = 'A large payload' }) => (
-              <Disclose open={open.has(id)} onToggle={() => turn(id)}>
-                <code class="cut">
-                  <Visible text={preview === '' ? 'An empty payload' : preview} />
-                </code>
-              </Disclose>
+            cell: ({ id, eventId = id, preview = 'A large payload' }) => (
+              <div class="check">
+                <label class="check">
+                  <input
+                    type="checkbox"
+                    aria-label={`Select ${eventId}`}
+                    checked={selected.value.has(id)}
+                    onChange={() => {
+                      selected.value = toggled(selected.value, id);
+                    }}
+                  />
+                </label>
+                <Disclose open={open.has(id)} onToggle={() => turn(id)}>
+                  <code class="cut">
+                    <Visible text={preview === '' ? 'An empty payload' : preview} />
+                  </code>
+                </Disclose>
+              </div>
             ),
           },
           {
