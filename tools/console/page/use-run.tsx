@@ -23,10 +23,7 @@ type OnError = (text: string) => void;
  */
 export function useRun() {
   const busy = useSignal(false);
-  const start = async (
-    commands: readonly Command[],
-    onError?: OnError,
-  ): Promise<readonly CommandRun[]> => {
+  const start = async (commands: readonly Command[], onError?: OnError): Promise<readonly CommandRun[]> => {
     const changes = commands.some(({ reads }) => reads !== true);
     const refused = changes ? refusal() : undefined;
     if (refused !== undefined) (onError ?? toastError)(refused);
