@@ -190,14 +190,12 @@ describe('with a separate event source', () => {
   });
 
   describe('the time until messages are lost', () => {
-    test('is the retention of the queue if nothing waits', async () => {
+    test('is the retention of the queue, less the age of the oldest message, if CloudWatch knows it', async () => {
       const from = Date.now();
       const until = Date.parse(/Nothing is lost until (\S+Z), for 7 d/.exec(await act(paused()))?.[1] ?? '');
       expect(until - from).toBeGreaterThanOrEqual(7 * DAY * 1000);
-      expect(until - Date.now()).toBeLessThan(7 * DAY * 1000 + 1_000);
-    });
-
-    test('is shorter by the age of the oldest message, if CloudWatch knows it', async () => {
+      expect(until - Date.now()).toBeLessThanOrEqual(7 * DAY * 1000);
+      await act(resume);
       await operator.put(queue, '{}');
       expect(await act(paused())).toContain(
         'But 1 message had arrived before, and CloudWatch does not know the age of the oldest: subtract it.',
@@ -218,32 +216,15 @@ describe('with a separate event source', () => {
     });
   });
 
-  describe('a command that cannot do its work reports it in one line', () => {
-    test('pause of a paused event: since when, by whom and why', async () => {
-      await act(paused());
-      expect(await refusalOf(act(paused('Another one')))).toMatch(
-        new RegExp(`^shop\\.updated is already paused, since \\S+Z, by ${OPERATOR}: ${REASON}$`),
-      );
-    });
-
-    test('resume of an event that is not paused', async () => {
-      await expect(act(resume)).rejects.toThrow(`shop.updated is not paused in ${operator.stack.title}`);
-    });
-
-    test('an unknown event', async () => {
-      const unknown = /^No event 'shop_updated' in .* Did you mean shop\.updated\? One of: shop\.updated, /;
-      await expect(pause(operator.operation(), 'shop_updated', REASON)).rejects.toThrow(unknown);
-      await expect(resume(operator.operation(), 'shop_updated')).rejects.toThrow(unknown);
-    });
-
-    test.each(['ShopUpdatedPausedAlarm', 'ShopUpdatedWaitingAlarm'])(
-      'a stack that was deployed without %s',
-      async (missing) => {
-        const { [missing]: _, ...outputs } = stack.outputs;
-        const refusing = act(paused(), stack.with({ outputs }));
-        await expect(refusing).rejects.toThrow(`The stack has no output ${missing}: deploy `);
-      },
+  test('what cannot be paused or resumed is refused with the reason', async () => {
+    await expect(act(resume)).rejects.toThrow(`shop.updated is not paused in ${operator.stack.title}`);
+    await act(paused());
+    expect(await refusalOf(act(paused('Another one')))).toMatch(
+      new RegExp(`^shop\\.updated is already paused, since \\S+Z, by ${OPERATOR}: ${REASON}$`),
     );
+    const unknown = /^No event 'shop_updated' in .* Did you mean shop\.updated\? One of: shop\.updated, /;
+    await expect(pause(operator.operation(), 'shop_updated', REASON)).rejects.toThrow(unknown);
+    await expect(resume(operator.operation(), 'shop_updated')).rejects.toThrow(unknown);
   });
 
   describe('a half-finished command is completed by repeating it', () => {

@@ -451,13 +451,12 @@ describe('a record that Firehose has not written yet', () => {
 
   test('is named with the time of the oldest one, if Firehose buffers it longer', async () => {
     const stack = inAws(() => [freshness(10, 5), freshness(60), freshness(20, 3)]);
-    const said = (await notYetArchived(stack, SHOPS, minutesAgo(30))) ?? '';
-    const unwritten = /^Firehose still has records since (\S+Z)\. Replay again later under another name\.$/;
+    await replayer.archive('early', numbered(1));
+    const { done, said } = await replayer.replay({}, { stack });
+    expect(done).toBe(false);
+    const unwritten = /\nFirehose still has records since (\S+Z)\. Replay again later under another name\.$/;
     // The other two are 10 and 20 minutes old.
     expect(Date.parse(unwritten.exec(said)?.[1] ?? '')).toBeLessThan(minutesAgo(30).getTime());
-    await replayer.archive('early', numbered(1));
-    const ended = await replayer.replay({}, { stack });
-    expect(ended).toMatchObject({ done: false, said: expect.stringMatching(/\nFirehose still has .*$/) });
   });
 
   test.each([
