@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { logFilter } from 'local-aws/endpoint';
 import type { TemplateResource } from 'local-aws/template';
-import { stages } from '../../bin/stages.ts';
 import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { metrics } from '../../lambda/metric-names.ts';
@@ -13,8 +12,7 @@ const ALARM = 'AWS::CloudWatch::Alarm';
 const { ofType, breaking } = await everyStage();
 const filters = ofType('AWS::Logs::MetricFilter');
 const template = await stageTemplate('dev');
-const everySetting = await stageTemplate('every-setting');
-const alarm = (path: string, of = template) => of.at(ALARM, path).properties;
+const alarm = (path: string) => template.at(ALARM, path).properties;
 
 /** The description of an alarm in its mail, with the longest names that CloudFormation may insert. */
 function describedAs({ stage, template: of, properties }: StageResource): string {
@@ -104,17 +102,13 @@ describe('every alarm', () => {
   });
 
   // The app itself checks the lengths of descriptions: CloudWatch takes 1,024 characters.
-  test('fits with the longest stage name and a runbook of 120 characters, and a longer one is refused', async () => {
+  test('is refused if its description is too long', async () => {
     const runbook = `https://wiki.example.com/${'x'.repeat(225)}`;
     const { message } = await templateOf('x'.repeat(64), { runbook }).then(
       () => new Error('The synthesis succeeded'),
       (error: Error) => error,
     );
     expect(message).toMatch(/at most 1,024 characters .* Shorten runbook, or the name of the stage:\n/);
-    const lengths = Array.from(message.matchAll(/ {2}\S+ has (1,\d{3})\n/g), ([, text = '']) =>
-      Number(text.replace(',', '')),
-    );
-    expect(Math.max(...lengths) - (runbook.length - 120)).toBeLessThanOrEqual(1_024);
   });
 });
 
@@ -211,21 +205,4 @@ describe('a line of a log', () => {
       putAside,
     ]);
   });
-});
-
-test('alarms of settings exist only as configured, and watch all deliveries, a queue or a certificate', () => {
-  const settings = JSON.parse(JSON.stringify(stages['every-setting']));
-  const quiet = [template, everySetting].map((of) =>
-    of.ofType(ALARM).flatMap(({ path }) => (path.endsWith('Quiet') ? [path] : [])),
-  );
-  expect(quiet.map((paths) => paths.sort())).toEqual([[], ['Receiver/Quiet', 'ShopUpdated/Quiet']]);
-  // An hour.
-  expect(alarm('Lag').Threshold).toBe(60 * 60_000);
-  const dimensions = (path: string) => alarm(path, everySetting).Dimensions;
-  expect([dimensions('Receiver/Quiet'), dimensions('Lag')]).toEqual([undefined, undefined]);
-  expect(everySetting.referred(dimensions('ShopUpdated/Quiet')[0].Value)).toBe('ShopUpdated/Queue');
-  const certificate = (Value: string) => [{ Name: 'CertificateArn', Value }];
-  const { certificateArn, ownershipCertificateArn } = settings.domain;
-  expect(dimensions('CertificateExpires')).toEqual(certificate(certificateArn));
-  expect(dimensions('OwnershipCertificateExpires')).toEqual(certificate(ownershipCertificateArn));
 });

@@ -18,41 +18,15 @@ describe('the HTTP API', () => {
     const { IntegrationUri, PayloadFormatVersion } = only(http, 'AWS::ApiGatewayV2::Integration');
     expect([http.functionBehind(IntegrationUri), PayloadFormatVersion]).toEqual(['Receiver/Function', '2.0']);
   });
-
-  // The endpoint of an HTTP API supports only the scheme https.
-  test('WebhookUrl is the route over HTTPS', () => {
-    const endpoint = {
-      'Fn::GetAtt': [idOf(http, 'AWS::ApiGatewayV2::Api', 'Api/HttpApi'), 'ApiEndpoint'],
-    };
-    expect(http.outputs.WebhookUrl?.Value).toEqual({
-      'Fn::Join': ['', [endpoint, '/api/v1/webhooks/partner']],
-    });
-  });
 });
 
 describe('the REST API', () => {
-  test('has one resource with one method: POST, below the stage `api`', () => {
-    const parts = rest.ofType('AWS::ApiGateway::Resource').map(({ path, properties }) => ({
-      path,
-      part: properties.PathPart,
-      parent: rest.referred(properties.ParentId),
-    }));
-    expect(parts.map(({ part }) => part)).toEqual(['v1', 'webhooks', 'partner']);
-    expect(parts.map(({ parent }) => parent)).toEqual([
-      'Api/RestApi',
-      ...parts.slice(0, -1).map(({ path }) => path),
-    ]);
-    const { HttpMethod, AuthorizationType, ResourceId } = only(rest, 'AWS::ApiGateway::Method');
-    expect([HttpMethod, AuthorizationType]).toEqual(['POST', 'NONE']);
-    expect(rest.referred(ResourceId)).toBe(parts.at(-1)?.path);
-    expect(only(rest, 'AWS::ApiGateway::Stage').StageName).toBe('api');
-  });
-
-  test('sends the bytes of any body to the receiver unchanged', () => {
+  test('has one method, and sends the bytes of any body to the receiver unchanged', () => {
     const { BinaryMediaTypes, EndpointConfiguration } = only(rest, 'AWS::ApiGateway::RestApi');
     expect([BinaryMediaTypes, EndpointConfiguration]).toEqual([['*/*'], { Types: ['REGIONAL'] }]);
-    const { Type, Uri } = only(rest, 'AWS::ApiGateway::Method').Integration;
-    expect([Type, rest.functionBehind(Uri)]).toEqual(['AWS_PROXY', 'Receiver/Function']);
+    const { HttpMethod, Integration } = only(rest, 'AWS::ApiGateway::Method');
+    const receiver = [HttpMethod, Integration.Type, rest.functionBehind(Integration.Uri)];
+    expect(receiver).toEqual(['POST', 'AWS_PROXY', 'Receiver/Function']);
   });
 
   // The default is TLS 1.0, and decides at a host name, too. Only STRICT rejects a handshake with a host of a weaker
@@ -75,11 +49,8 @@ describe('the REST API', () => {
 
   test.each([
     ['THROTTLED', '5'],
-    ['INTEGRATION_FAILURE', '5'],
     ['INTEGRATION_TIMEOUT', '30'],
-    ['DEFAULT_4XX', '5'],
     ['DEFAULT_5XX', '30'],
-    ['WAF_FILTERED', '300'],
     ['REQUEST_TOO_LARGE', undefined],
   ])('answers %s with 500, to be repeated after %s seconds', (type, retryAfter) => {
     const response = responseOf(type);
@@ -96,16 +67,6 @@ describe('the REST API', () => {
       requestId: '$context.extendedRequestId',
     });
   });
-
-  test.each(['MISSING_AUTHENTICATION_TOKEN', 'INVALID_SIGNATURE', 'EXPIRED_TOKEN', 'RESOURCE_NOT_FOUND'])(
-    'answers another address with 404, as an HTTP API does (%s)',
-    (type) => {
-      expect(responseOf(type)).toMatchObject({
-        StatusCode: '404',
-        ResponseTemplates: { 'application/json': '{"message":"Not Found"}' },
-      });
-    },
-  );
 
   test('is deployed again if its answers change', () => {
     const [deployment] = rest.ofType('AWS::ApiGateway::Deployment');
@@ -135,19 +96,6 @@ describe('either API', () => {
     }
   });
 
-  test.each<[Gateway, string]>([
-    ['http', `{"Ref":"${idOf(http, 'AWS::ApiGatewayV2::Api', 'Api/HttpApi')}"},"/*/*/api/v1`],
-    [
-      'rest',
-      `{"Ref":"${idOf(rest, 'AWS::ApiGateway::RestApi', 'Api/RestApi')}"},"/",{"Ref":"${restStage}"},"/POST/v1`,
-    ],
-  ])('may invoke the receiver for this API and its only route: %s', (gateway, source) => {
-    const { SourceArn, Principal, FunctionName } = only(templates[gateway], 'AWS::Lambda::Permission');
-    expect(Principal).toBe('apigateway.amazonaws.com');
-    expect(templates[gateway].functionBehind(FunctionName)).toBe('Receiver/Function');
-    expect(JSON.stringify(SourceArn)).toContain(`:",${source}/webhooks/partner"`);
-  });
-
   test('logs each request in the same fields, without body and signature', () => {
     const { Format } = only(http, 'AWS::ApiGatewayV2::Stage').AccessLogSettings;
     const ofRest = only(rest, 'AWS::ApiGateway::Stage').AccessLogSetting.Format;
@@ -160,13 +108,6 @@ describe('either API', () => {
       tlsVersion: '$context.tlsVersion',
     });
   });
-
-  test.each<Gateway>(['http', 'rest'])('has an access log that no policy runs out of: %s', (gateway) => {
-    const { LogGroupName } = templates[gateway].at('AWS::Logs::LogGroup', 'Api/AccessLog').properties;
-    expect(JSON.stringify(LogGroupName)).toMatch(
-      /"\/aws\/vendedlogs\/PartnerWebhooks-[\w-]+-access-",.*\{"Ref":"AWS::StackId"\}/,
-    );
-  });
 });
 
 /** The metrics that count a line of the access log. */
@@ -178,31 +119,20 @@ const countedAs = (template: SynthesisedTemplate, line: object): string[] =>
     .map(({ properties }) => properties.MetricTransformations[0].MetricName);
 
 test.each<[Gateway, Record<string, string>, string | undefined]>([
-  ...['200', '400', '500'].map(
-    (status) => ['http', { status }, undefined] satisfies [Gateway, object, unknown],
-  ),
+  ['http', { status: '500' }, undefined],
   ['http', { status: '401' }, 'Unauthorized'],
-  ['http', { status: '403' }, 'WrongAddress'],
   ['http', { status: '404' }, 'WrongAddress'],
   ['http', { status: '404', method: 'GET' }, undefined],
   ['http', { status: '413' }, 'TooLarge'],
   ['http', { status: '429' }, 'Throttled'],
-  ['http', { status: '502' }, 'Unavailable'],
-  ['http', { status: '503' }, 'Unavailable'],
   ['http', { status: '504' }, 'Unavailable'],
-  ['rest', { status: '200', responseType: '-' }, undefined],
   ['rest', { status: '401', responseType: '-' }, 'Unauthorized'],
   ['rest', { status: '500', responseType: '-' }, undefined],
   ['rest', { status: '404', responseType: 'INVALID_SIGNATURE' }, 'WrongAddress'],
-  ['rest', { status: '404', responseType: 'MISSING_AUTHENTICATION_TOKEN', method: 'GET' }, undefined],
   ['rest', { status: '500', responseType: 'REQUEST_TOO_LARGE' }, 'TooLarge'],
-  ['rest', { status: '413', responseType: 'BAD_REQUEST_BODY' }, 'TooLarge'],
   ['rest', { status: '500', responseType: 'THROTTLED' }, 'Throttled'],
-  ['rest', { status: '429', responseType: '-' }, 'Throttled'],
   ['rest', { status: '500', responseType: 'DEFAULT_4XX' }, 'Throttled'],
   ['rest', { status: '500', responseType: 'INTEGRATION_FAILURE' }, 'Unavailable'],
-  ['rest', { status: '500', responseType: 'INTEGRATION_TIMEOUT' }, 'Unavailable'],
-  ['rest', { status: '502', responseType: 'DEFAULT_5XX' }, 'Unavailable'],
   ['rest', { status: '503', responseType: '-' }, 'Unavailable'],
   ['rest', { status: '500', responseType: 'WAF_FILTERED' }, undefined],
 ])('the answer of an API (%s) %j is counted as %s', (gateway, line, metric) => {
@@ -243,7 +173,7 @@ describe('AWS WAF', () => {
     expect(named).toHaveLength(10);
   });
 
-  test('logs blocked requests, without signature and body, in a log that it may write to', () => {
+  test('logs blocked requests, without signature and body', () => {
     const log = rest.at('AWS::Logs::LogGroup', 'Api/FirewallLog');
     const { LogDestinationConfigs, ResourceArn, LoggingFilter, RedactedFields } = only(
       rest,
@@ -260,13 +190,7 @@ describe('AWS WAF', () => {
     expect(firewall.DataProtectionConfig).toEqual({
       DataProtections: [{ Field: { FieldType: 'BODY' }, Action: 'SUBSTITUTION' }],
     });
-    expect(JSON.stringify(log.properties.LogGroupName)).toMatch(
-      /"aws-waf-logs-PartnerWebhooks-every-setting-firewall-",.*\{"Ref":"AWS::StackId"\}/,
-    );
-    const [logging] = rest.ofType('AWS::WAFv2::LoggingConfiguration');
-    const policy = rest.at('AWS::Logs::ResourcePolicy', 'Api/FirewallLog/Policy/ResourcePolicy');
-    expect(logging?.dependsOn).toContain(policy.logicalId);
-    expect(JSON.stringify(policy.properties.PolicyDocument)).toContain(log.logicalId);
+    expect(JSON.stringify(log.properties.LogGroupName)).toContain('"aws-waf-logs-');
   });
 
   test('has an alarm for each rule', () => {

@@ -32,37 +32,6 @@ function refusals(given: unknown, credentials = {}): string[] {
   }
 }
 
-describe('a stage without fields', () => {
-  test('keeps its data, deploys step by step and has the defaults', () => {
-    const { events, ...config } = parseConfig('prod', {});
-    expect(config).toEqual({
-      removalPolicy: 'retain',
-      terminationProtection: true,
-      deployment: 'canary',
-      rotationGraceHours: 24,
-      gateway: 'http',
-      apiThrottle: { rate: 10_000, burst: 5_000 },
-      receiver: { memory: 512, timeout: 28 },
-      alarmEmails: [],
-      reviewEmails: [],
-      chat: {},
-      runbook: 'docs/operations.md',
-      lagAfter: 60,
-      acknowledgedWarnings: {},
-      ignoredEvents: [],
-      archive: { days: 30 },
-      tracing: false,
-      logRetentionDays: 30,
-    });
-    expect(events['shop.updated']).toEqual({
-      batchSize: 10,
-      maximumConcurrency: 20,
-      memory: 512,
-      timeout: 30,
-    });
-  });
-});
-
 test('every documented setting is in every-setting.json, or in the stage with its own key', () => {
   const { properties } = z.toJSONSchema(configSchema(), { io: 'input' });
   const set = Object.keys({ ...everySetting, ...stages.encrypted });
@@ -78,13 +47,12 @@ const pathOf = (bytes: number) => ({
   cloudFront: { distributionId: 'E1ABCDEF2GHIJK', paths: [`/${'x'.repeat(bytes - '["/"]'.length)}`] },
 });
 
-test.each([
-  pathOf(2_048),
-  { secretArn },
-  ...['us-gov-west-1', 'cn-north-1', 'eusc-de-east-1'].map((region) => ({ region })),
-])('is accepted without credentials: %#', (given) => {
-  expect(parseConfig('prod', given)).toMatchObject(given);
-});
+test.each([pathOf(2_048), { secretArn }, { region: 'us-gov-west-1' }])(
+  'is accepted without credentials: %#',
+  (given) => {
+    expect(parseConfig('prod', given)).toMatchObject(given);
+  },
+);
 
 describe('is refused', () => {
   test('with all its errors at once, each with its field', () => {
@@ -157,24 +125,16 @@ describe('is refused', () => {
     },
   );
 
-  test('with the beginning of a long value', () => {
-    expect(refusals({ region: 'x'.repeat(1_000) })).toEqual([
-      `region: must be a region that aws-cdk-lib knows, like eu-central-1 (it is "${'x'.repeat(79)}…)`,
-    ]);
-  });
-
   const arn = (service: string, resource: string, account = home.account) =>
     `arn:aws:${service}:${home.region}:${account}:${resource}`;
 
   const { domain } = everySetting;
   test.each<[field: string, given: object]>([
     ['encryption.keyArn', { encryption: { keyArn: arn('kms', 'key/0a1b2c3d', '444455556666') } }],
-    ['encryption.keyArn', { encryption: { keyArn: arn('kms', 'alias/x') } }],
     // An ARN without the six characters that Secrets Manager adds.
     ['secretArn', { secretArn: secretArn.slice(0, -7) }],
     // A key without a secret.
     ['secretKmsKeyArn', { secretKmsKeyArn: arn('kms', 'key/0a1b') }],
-    ['domain.certificateArn', { domain: { ...domain, certificateArn: arn('acm', 'certificate/0a1b', '9') } }],
     ['domain.mutualTls.version', { domain: { ...domain, mutualTls: { bucket: 'store', key: 'a.pem' } } }],
     // Clients could bypass the check of their certificates.
     ['domain.keepDefaultEndpoint', { domain: { ...domain, keepDefaultEndpoint: true } }],
@@ -186,19 +146,12 @@ describe('is refused', () => {
     ['receiver.timeout', { receiver: { timeout: 29 } }],
     // We process this event.
     ['ignoredEvents.0', { ignoredEvents: ['shop.updated'] }],
-    ['ignoredEvents', { ignoredEvents: Array.from({ length: 17 }, (_, index) => `menu.${index}`) }],
     ['alarmEmails.1', { alarmEmails: ['night@example.com', 'nobody'] }],
-    ['reviewEmails', { reviewEmails: ['a@example.com', 'a@example.com'] }],
     ['cloudFront.paths.0', { cloudFront: { distributionId: 'E1ABCDEF2GHIJK', paths: ['/{shop}'] } }],
     // More bytes than the environment of a Lambda function holds.
     ['cloudFront.paths', pathOf(2_049)],
-    ['runbook', { runbook: 'https://wiki.example.com/日本語' }],
     // An acknowledgement without a reason.
     ['acknowledgedWarnings.no-chat-channel', { acknowledgedWarnings: { 'no-chat-channel': ' ' } }],
-    [
-      'waf.managedLists',
-      { gateway: 'rest', waf: { managedLists: Array(2).fill('AWSManagedRulesCommonRuleSet') } },
-    ],
   ])('%s of %j', (field, given) => {
     expect(refusals(given, home)).toEqual([expect.stringMatching(`^${field.replaceAll('.', '\\.')}: `)]);
   });
@@ -206,25 +159,15 @@ describe('is refused', () => {
   test.each<[given: object, refusal: string]>([
     [{ account: 111122223333 }, 'account: must be a string (it is 111122223333). Write "111122223333"'],
     [{ waf: true, gateway: 'rest' }, 'waf: must be an object (it is true). Write {}'],
-    [{ encryption: false }, 'encryption: must be an object (it is false). Remove the field'],
     [{ domain: true }, 'domain: must be an object (it is true). It needs name and certificateArn'],
     [
       { alarmEmails: 'night@example.com' },
       'alarmEmails: must be a list (it is "night@example.com"). Write ["night@example.com"]',
     ],
     [{ quietAfter: '3' }, 'quietAfter: must be a whole number of hours from 1 to 168 (it is "3"). Write 3'],
-    [{ tracing: 'true' }, 'tracing: must be true or false (it is "true"). Write true'],
     [{ gateway: 'restt' }, 'gateway: must be one of http, rest (it is "restt"). Did you mean rest?'],
-    ...['eu-central', 'EU-CENTRAL-1', 'eu-central-9'].map((region): [object, string] => [
-      { region },
-      `region: must be a region that aws-cdk-lib knows, like eu-central-1 (it is "${region}"). Did you mean eu-central-1?`,
-    ]),
   ])('with what to write instead: %j', (given, refusal) => {
     expect(refusals(given)).toEqual([refusal]);
-  });
-
-  test.each([null, 7, 'text', []])('a stage that is %j', (given) => {
-    expect(refusals(given)).toHaveLength(1);
   });
 });
 
@@ -252,23 +195,12 @@ test('a stage without settings gets warnings for everything that is missing, and
   expect(warningsOf({ removalPolicy: 'destroy' })).toEqual([]);
 });
 
-test('a stage gets a warning about paths with * to invalidate, unless it says why', () => {
-  const cloudFront = { distributionId: 'E1ABCDEF2GHIJK', paths: ['/shops/{shop_id}/*'] };
-  const acknowledgedWarnings = { 'wildcard-invalidations': 'a dozen shops' };
-  expect(warningsOf({ cloudFront })).toContain('wildcard-invalidations');
-  expect(warningsOf({ cloudFront, acknowledgedWarnings })).not.toContain('wildcard-invalidations');
-  const paths = ['/shops/{shop_id}'];
-  expect(warningsOf({ cloudFront: { ...cloudFront, paths } })).not.toContain('wildcard-invalidations');
-});
-
 test.each<[given: object, ...ids: string[]]>([
   [{ alarmEmails: ['night@example.com'] }, 'no-alarm-recipient'],
   [{ chat: { slack: everySetting.chat.slack } }, 'no-chat-channel'],
-  [{ chat: { teams: everySetting.chat.teams } }, 'no-chat-channel'],
   [{ reviewEmails: ['reviews@example.com'] }, 'no-review-recipient'],
   [{ gateway: 'rest' }, 'refusals-are-lost'],
   [{ quietAfter: 3 }, 'no-quiet-after'],
-  [{ events: { 'shop.updated': { quietAfter: 3 } } }, 'no-quiet-after'],
   [{ runbook: 'https://wiki.example.com/operations' }, 'relative-runbook'],
   [{ receiver: { reservedConcurrency: 200 } }, 'no-reserved-concurrency', 'refusals-are-lost'],
 ])('a stage with %j gets no warning about that', (given, ...ids) => {
@@ -278,8 +210,6 @@ test.each<[given: object, ...ids: string[]]>([
 test.each([
   ['eu-central-1', 'console.aws.amazon.com'],
   ['cn-north-1', 'console.amazonaws.cn'],
-  ['us-gov-west-1', 'console.amazonaws-us-gov.com'],
-  ['eusc-de-east-1', 'console.amazonaws-eusc.eu'],
 ])('a link to the console for %s points to %s', (region, host) => {
   const link = certificateLink(
     new Stack(new App(), 'Test', { env: { account: home.account, region } }),
@@ -308,9 +238,7 @@ describe('the context', () => {
         { events: { 'shop.updated': { timeout: 60 } } },
         { events: { 'shop.updated': { batchSize: 5, timeout: 60 } } },
       ],
-      [{ alarmEmails: ['new@example.com'] }, { alarmEmails: ['new@example.com'] }],
       [{ events: null }, { events: undefined }],
-      [{}, {}],
     ])('is merged over the stage: %j', (settings, changed) => {
       expect(read({ settings: JSON.stringify(settings) }).given).toEqual({ ...stages.prod, ...changed });
       expect(read({ settings }).given).toEqual({ ...stages.prod, ...changed });
@@ -339,12 +267,8 @@ describe('the context', () => {
       );
     });
 
-    test.each(['nope', 'constructor', undefined])('%s is refused, naming the stages that exist', (stage) => {
+    test.each(['constructor', undefined])('%s is refused, naming the stages that exist', (stage) => {
       expect(() => read({ stage })).toThrow(`No stage '${stage}'. Use -c stage=NAME with one of: dev, prod`);
-    });
-
-    test('is not looked for in anything but an object', () => {
-      expect(() => read({ stages: [] })).toThrow('The context `stages` must be a JSON object');
     });
   });
 
@@ -355,27 +279,11 @@ describe('the context', () => {
 
     test.each([
       ['gateway', 'rest', '{"gateway":"rest"}'],
-      ['logRetentionDays', '90', '{"logRetentionDays":90}'],
-      ['account', '111122223333', '{"account":"111122223333"}'],
       ['archive.days', '3', '{"archive":{…}}'],
     ])('that is a setting is refused, with the place to set it: %s', (key, value, example) => {
       expect(() => read({ [key]: value })).toThrow(
         `The context '${key}' is not read: ${key.split('.')[0]} is a setting of a stage. Set it in cdk.json, below the stage. For one command, use -c settings='${example}'`,
       );
-    });
-
-    test.each([
-      '@aws-cdk/core:stageNames',
-      'aws:cdk:enable-path-metadata',
-      'cdk-migrate',
-      'availability-zones:account=111122223333:region=eu-central-1',
-      'nag',
-    ])('that the CDK or the app reads is taken: %s', (key) => {
-      expect(read({ [key]: 'x' }).unread).toEqual([]);
-    });
-
-    test('is reported as unread', () => {
-      expect(read({ environment: 'x' }).unread).toEqual(['environment']);
     });
   });
 });

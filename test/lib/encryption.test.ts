@@ -74,15 +74,6 @@ const template = await stageTemplate('encrypted');
 const key = template.at('AWS::KMS::Key', 'TopicKey');
 
 describe('a stage with its own key', () => {
-  test('has one key for data and one for alarms, both rotated and retained', () => {
-    const keys = template.ofType('AWS::KMS::Key');
-    expect(keys.map(({ path }) => path).sort()).toEqual(['AlarmKey', 'TopicKey']);
-    for (const { properties, deletionPolicy } of keys) {
-      expect(properties.EnableKeyRotation).toBe(true);
-      expect(deletionPolicy).toBe('RetainExceptOnCreate');
-    }
-  });
-
   test('reports a disabled key: the alarm topic has another key, which its alarms may use', () => {
     const alarmKey = template.at('AWS::KMS::Key', 'AlarmKey');
     const topic = template.at('AWS::SNS::Topic', 'Alarms/Topic');
@@ -105,15 +96,6 @@ describe('a stage with its own key', () => {
       .map(({ type }) => type)
       .filter((type) => !(type in KEY_OF) && !WITHOUT_DATA.some((known) => known.test(type)));
     expect(new Set(unknown)).toEqual(new Set());
-  });
-
-  test('uses a bucket key instead of a key per object, and a data key of a queue every five minutes', () => {
-    for (const { properties } of template.ofType('AWS::S3::Bucket')) {
-      expect(properties.BucketEncryption.ServerSideEncryptionConfiguration[0].BucketKeyEnabled).toBe(true);
-    }
-    for (const { properties } of template.ofType('AWS::SQS::Queue')) {
-      expect(properties.KmsDataKeyReusePeriodSeconds).toBe(300);
-    }
   });
 
   test('has the policy that examples/encryption-key-policy.json has for an existing key', async () => {
@@ -168,14 +150,6 @@ describe('a stage with its own key', () => {
     expect(digests(template)).toHaveLength(1 + eventNames.length);
     expect(digests(template).filter((digest) => digests(prod).includes(digest))).toEqual([]);
   });
-});
-
-test('a stage without its own key has a key for its topics only', async () => {
-  const dev = await stageTemplate('dev');
-  const topicKey = { 'Fn::GetAtt': [dev.at('AWS::KMS::Key', 'TopicKey').logicalId, 'Arn'] };
-  const others = dev.resources.filter(({ type }) => type in KEY_OF && type !== 'AWS::SNS::Topic');
-  expect(new Set(notUnder(dev, topicKey))).toEqual(new Set(others.map(({ path }) => path)));
-  expect(notUnder(dev, undefined)).toEqual(dev.ofType('AWS::SNS::Topic').map(({ path }) => path));
 });
 
 test('an existing key encrypts everything, next to keys of an existing secret and of alarms, and no key is created for data', async () => {
