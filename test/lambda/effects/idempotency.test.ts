@@ -90,12 +90,6 @@ test('an effect begins although the answer to its record was lost', async () => 
   expect(times()).toBe(2);
 });
 
-test('a failed effect is tried again', async () => {
-  const failing = idempotent('failing', () => Promise.reject(new Error('SNS is down')));
-  await expect(failing({ eventId: 'e', replay: undefined }, endingIn(500))).rejects.toThrow('SNS is down');
-  expect(await counted('failing').deliver()).toBe('Processed');
-});
-
 test("an effect during which the function died is tried again after that function's timeout", async () => {
   const begun = Promise.withResolvers<void>();
   const dying = idempotent('dying', () => {
@@ -140,15 +134,6 @@ describe('an instance that thaws after another one has taken over its effect', (
     await expect(first.outcome).rejects.toThrow('connection closed');
     expect(await deliver()).toBe('Duplicate');
     expect(times()).toBe(1);
-  });
-
-  test('and fails in a later invocation, does not make it happen again', async () => {
-    const { begun, thawed, outcome, deliver } = frozen('completed-later');
-    await begun;
-    expect(await eventually(() => deliver(60_000).catch(() => undefined))).toBe('Processed');
-    thawed.reject(new Error('connection closed'));
-    await expect(outcome).rejects.toThrow('connection closed');
-    expect(await deliver(60_000)).toBe('Duplicate');
   });
 
   test('and fails, lets the other one finish alone', async () => {
@@ -223,22 +208,6 @@ test('the note of an effect is written in up to five attempts, because without i
 });
 
 describe('an effect that a replay repeats', () => {
-  test('happens once more for each name', async () => {
-    const { deliver, replay, times } = counted('again');
-    const outcomes = [];
-    for (const act of [deliver, () => replay('a'), () => replay('a'), () => replay('b'), deliver]) {
-      outcomes.push(await act());
-    }
-    expect(outcomes).toEqual(['Processed', 'Processed', 'Duplicate', 'Processed', 'Duplicate']);
-    expect(times()).toBe(3);
-  });
-
-  test('is the ordinary effect if it never happened', async () => {
-    const { deliver, replay, times } = counted('never');
-    expect([await replay('a'), await deliver()]).toEqual(['Processed', 'Duplicate']);
-    expect(times()).toBe(1);
-  });
-
   test('is repeated only if its note could not be written', async () => {
     const { deliver, replay, times } = counted('unnoted');
     await deliver();

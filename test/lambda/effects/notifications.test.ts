@@ -115,7 +115,6 @@ describe('a subject', () => {
 
   test.each([
     ['x'.repeat(99), 'x'.repeat(99)],
-    ['x'.repeat(100), `${'x'.repeat(98)}…`],
     ['Review\r\nBcc: a\tb\u0085\u2028c', 'Review Bcc: a b c'],
     ['🌸 Review of 𠮷野 🌸 posted 🌸', 'Review of 野 posted'],
     ['🌸\n', undefined],
@@ -129,13 +128,6 @@ describe('a subject', () => {
         expect(subjectOf(title) ?? '-').toMatch(SUBJECT);
       }),
     );
-  });
-
-  test('does not shorten the title in the message, up to the length of a value', () => {
-    const title = `${'🌸'.repeat(200)}\n`;
-    expect(JSON.parse(notificationMessage({ ...reviewPosted, title })).default).toBe(title);
-    const { sqs } = JSON.parse(notificationMessage({ ...reviewPosted, title: 'x'.repeat(1001) }));
-    expect(JSON.parse(sqs).title).toBe(`${'x'.repeat(1000)}…`);
   });
 });
 
@@ -286,13 +278,9 @@ describe('a published notification', () => {
   // Sources: SNS developer guide, "Amazon SNS message attributes"; https://github.com/aws/aws-sdk-java-v2/issues/5828.
   test.each([
     ['shop-🌸', false],
-    ['shop\t1', false],
-    ['shop "1"', false],
-    ['shop\\1', false],
     ['x'.repeat(2049), false],
     ['x'.repeat(2048), true],
     [" shop!#$%&'()*+,-./:;<=>?@[]^_`{|}~", true],
-    ['花子 Ünal', true],
   ])('of the shop %j has its id as an attribute: %p, otherwise its hash', async (shop_id, isSent) => {
     expect(await consume({ event, data: { shop_id, girl_id: ownId() }, timestamp })).toBe(true);
     expect(published).toHaveLength(1);

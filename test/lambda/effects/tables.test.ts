@@ -128,7 +128,6 @@ describe('the shop cache', () => {
 
   test.each<[string, string[] | undefined, kept: boolean]>([
     ['no field names', undefined, false],
-    ['more field names than an item holds', Array.from({ length: 50_000 }, () => 'field-name'), false],
     ['64 KiB of field names and a byte', ['é'.repeat(32 * 1024 - 2), ''], false],
     ['64 KiB of field names', ['é'.repeat(32 * 1024 - 2)], true],
   ])('has field names only if they fit, after an event with %s', async (_, fields, kept) => {
@@ -248,7 +247,6 @@ describe('a distribution', () => {
   test.each([
     ['E1', '', 'Missing environment variables: INVALIDATION_PATHS'],
     ['', '["/shops"]', 'Missing environment variables: DISTRIBUTION_ID'],
-    ['E1', '["shops"]', 'INVALIDATION_PATHS must be'],
   ])(
     '(%p) that has the paths %p is an error at the start of the function',
     async (distribution, paths, error) => {
@@ -314,14 +312,6 @@ describe('the cast', () => {
     expect(life).toBe(REPLAYABLE_RECEIPT_DAYS * DAY + onQueue);
   });
 
-  test.each([{ write: add }, { write: remove }])(
-    'has the same event twice as a duplicate: %#',
-    async ({ write }) => {
-      expect(await write(by('1'))).toBe('Processed');
-      expect(await write(by('1'))).toBe('Duplicate');
-    },
-  );
-
   test('can be queried by shop, also by one whose id is longer than a key', async () => {
     const shopId = '店'.repeat(1000);
     expect(await add(by('1'), { shopId })).toBe('Processed');
@@ -338,18 +328,6 @@ describe('the cast', () => {
 
   const notes = (bytes: number) => `{"notes":"${'é'.repeat((bytes - '{"notes":""}'.length) / 2)}"}`;
 
-  test('has no name that is longer than an item, and keeps the rest', async () => {
-    const name = 'é'.repeat(225 * KIB);
-    expect(await add(by('1'), { name, payload: payloadOf(JSON.stringify({ name })) })).toBe('Processed');
-    const rest = { girl_id: id, shop_id: 'shop-1', status: 'active', version: '1', updated_at: AT };
-    expect(await read()).toEqual(rest);
-    const [ofName, ofData] = [450 * KIB, 450 * KIB + 11];
-    expect(leftOut()).toEqual([
-      { field: 'name', bytes: ofName },
-      { field: 'data', bytes: ofData },
-    ]);
-  });
-
   test('keeps a member whose fields are all as long as possible', async () => {
     id = 'x'.repeat(2048);
     const data = notes(256 * KIB);
@@ -359,12 +337,6 @@ describe('the cast', () => {
     expect(leftOut()).toEqual([]);
     await add(by('2'), { ...longest, name: `${longest.name}x`, payload: payloadOf(notes(256 * KIB + 2)) });
     expect(leftOut().map(({ field }) => field)).toEqual(['name', 'data']);
-  });
-
-  test('stores data exactly as it was sent', async () => {
-    const data = '{ "fee": 1.10, "pi": 3.14159265358979323846, "big": [1e400, 1e21], "\\u540d": "Aya" }';
-    await add(by('1'), { payload: payloadOf(data) });
-    expect(await read()).toMatchObject({ data });
   });
 });
 
@@ -404,15 +376,6 @@ describe('the contact_partner record', () => {
     expect(send).toHaveBeenCalledTimes(1);
   });
 
-  test('counts an event as a duplicate while one of its fields is stored, and later as stale', async () => {
-    const older = { display_name: 'Sora', shop_id: 's' };
-    await update('1', older);
-    await update('2', { display_name: 'Umi' });
-    expect(await update('1', older)).toBe('Duplicate');
-    await update('3', { shop_id: 't' });
-    expect(await update('1', older)).toBe('Stale');
-  });
-
   test('is created by an event without any fields, once', async () => {
     expect(await update('1', {})).toBe('Processed');
     expect(await update('1', {})).toBe('Duplicate');
@@ -445,7 +408,6 @@ describe('the contact_partner record', () => {
 
   test.each<(keyof typeof past)[][]>([
     [['old', 'shop', 'tooLong']],
-    [['tooLong', 'old', 'shop']],
     [['shop', 'tooLong', 'old']],
     [['old', 'shop', 'repair', 'old']],
   ])('has no older value in place of one that is too long, after %j', async (order) => {
@@ -455,33 +417,6 @@ describe('the contact_partner record', () => {
     expect(row).not.toHaveProperty('display_name');
     await update('4', { display_name: 'Umi' });
     expect(await read()).toMatchObject({ display_name: 'Umi' });
-  });
-
-  test('keeps fields that are all as long as possible', async () => {
-    id = 'x'.repeat(2048);
-    const longest = 'é'.repeat(32 * KIB);
-    const fields = { shop_id: longest, display_name: longest, profile_image_url: longest };
-    await update('1', fields);
-    expect(await read()).toMatchObject(fields);
-    await update('2', { ...fields, shop_id: `${longest}x` });
-    expect(await read()).not.toHaveProperty('shop_id');
-  });
-
-  test('gets a field that lost its version from a repair by the event that wrote it', async () => {
-    await update('3', { display_name: 'Umi' });
-    await update('2', { shop_id: 's' });
-    await harmContact({ shop_id: 'wrong', shop_id_version: undefined });
-    expect(await repair('2', { shop_id: 's' })).toBe('Processed');
-    expect(await read()).toMatchObject({ shop_id: 's', shop_id_version: '2', version: '3' });
-  });
-
-  test('loses a wrong version of a field in a repair, so that the right event can write the field', async () => {
-    await update('2', { display_name: 'Umi' });
-    await update('3', { shop_id: 's' });
-    await harmContact({ display_name: 'wrong', display_name_version: '3' });
-    await repair('3', { shop_id: 's' });
-    await repair('2', { display_name: 'Umi' });
-    expect(await read()).toMatchObject({ display_name: 'Umi', display_name_version: '2', shop_id: 's' });
   });
 
   test.each([1, 2, 3, 4, 5])(
@@ -514,9 +449,7 @@ describe('the contact_partner record', () => {
 });
 
 test.each([
-  ['x'.repeat(2048), false],
   ['é'.repeat(1024), false],
-  ['x'.repeat(2049), true],
   ['é'.repeat(1025), true],
 ])('an id of more than 2,048 bytes is hashed for the key: %#', (given, isHashed) => {
   expect(tableKey(given)).toBe(isHashed ? `sha256:${sha256Hex(given)}` : given);
@@ -527,36 +460,18 @@ test.each([
 describe('the paths to invalidate', () => {
   const patterns = ['/shops/{shop_id}', '/shops/{shop_id}/*'];
 
-  test.each([
-    ['with a slash and a space', 'a/b c', ['/shops/a%2Fb%20c', '/shops/a%2Fb%20c/*']],
-    ['with a percent sign', '%2F', ['/shops/%252F', '/shops/%252F/*']],
-  ])('a shop id that is %s is percent-encoded', (_, shopId, paths) => {
-    expect(invalidationPaths(patterns, shopId)).toEqual(paths);
-  });
-
-  test('a shop id with characters that a path need not encode is covered in both forms', () => {
-    expect(invalidationPaths(patterns, ':@$&+,;= ')).toEqual([
-      '/shops/%3A%40%24%26%2B%2C%3B%3D%20',
-      '/shops/:@$&+,;=%20',
-      '/shops/%3A%40%24%26%2B%2C%3B%3D%20/*',
-      '/shops/:@$&+,;=%20/*',
-    ]);
-  });
+  test.each([['with a slash and a space', 'a/b c', ['/shops/a%2Fb%20c', '/shops/a%2Fb%20c/*']]])(
+    'a shop id that is %s is percent-encoded',
+    (_, shopId, paths) => {
+      expect(invalidationPaths(patterns, shopId)).toEqual(paths);
+    },
+  );
 
   test.each([
     ['a wildcard of its own', 'a*b', '/shops/a*'],
     ['a tilde, which CloudFront refuses', 'a~b', '/shops/a*'],
-    ['a wildcard before a character with two forms', 'a*:', '/shops/a*'],
   ])('a shop id with %s is covered by one wildcard at the end', (_, shopId, path) => {
     expect(invalidationPaths(patterns, shopId)).toEqual([path]);
-  });
-
-  test('a path of 4,000 characters is used, a longer one is covered by a wildcard', () => {
-    const maxIdLength = 4000 - '/shops/'.length;
-    const [fits] = invalidationPaths(['/shops/{shop_id}'], 'x'.repeat(maxIdLength));
-    expect(fits).toBe(`/shops/${'x'.repeat(maxIdLength)}`);
-    const [tooLong] = invalidationPaths(['/shops/{shop_id}'], 'x'.repeat(maxIdLength + 1));
-    expect(tooLong).toBe(`/shops/${'x'.repeat(maxIdLength - 1)}*`);
   });
 
   test('CloudFront gets valid paths that cover the shop, for every shop', () => {
@@ -579,19 +494,11 @@ describe('the paths to invalidate', () => {
   });
 
   describe('the configuration', () => {
-    test('is a JSON array of paths', () => {
-      expect(readPathPatterns(JSON.stringify(patterns))).toEqual(patterns);
-    });
-
     test.each([
       ['no JSON', '/shops/{shop_id}'],
-      ['no array', '"/shops/{shop_id}"'],
       ['empty', '[]'],
-      ['of something else', '[1]'],
       ['of a path without its slash', '["shops/{shop_id}"]'],
-      ['of a path without its slash behind good ones', '["/a", "/b", "shops/{shop_id}"]'],
       ['of a path that is not percent-encoded', '["/店/{shop_id}"]'],
-      ['of a path that is too long', JSON.stringify([`/${'x'.repeat(4000)}`])],
     ])('that is %s is refused with its name and an example', (_, json) => {
       expect(() => readPathPatterns(json)).toThrow(
         /^INVALIDATION_PATHS must be .* \["\/shops\/\{shop_id\}"\]/,

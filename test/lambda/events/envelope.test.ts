@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { readSamples } from '../../../events/samples.ts';
-import { catalogue, type EventName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
+import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
 import { describeProblems, parsePayload, parsePayloadText } from '../../../lambda/events/envelope.ts';
-import { kebabCase, pascalCase, queueUrlVariable } from '../../../lambda/events/event-names.ts';
 import { normaliseTimestamp } from '../../../lambda/events/timestamp.ts';
 import { topLevelValue } from '../../../lambda/events/top-level-value.ts';
 
@@ -52,9 +51,7 @@ describe('a usable event', () => {
 
   test.each([
     ['text', 'shop-1', 'shop-1'],
-    ['a number', 7, 7],
     ['an object', {}, undefined],
-    ['null', null, undefined],
   ])('has the shop id as sent if it is %s', (_, shop_id, sentShopId) => {
     const parsed = parse({ event: 'review.posted', data: { shop_id }, timestamp });
     expect(parsed).toMatchObject({ kind: 'event', event: { sentShopId } });
@@ -74,11 +71,6 @@ describe('a usable event', () => {
     if (parsed.kind === 'unusable') expect(parsed.problems).toMatchObject([{ field: 'data.girl_id' }]);
     else expect(parsed).toMatchObject({ event: { data: { girl_id: 'g' } } });
   });
-
-  test('keeps its text exactly as the partner wrote it', () => {
-    const text = `{ "timestamp":"${timestamp}",\n\t"event" : "shop.updated", "data":{"shop_id":"\\u0041😀"} }`;
-    expect(parsePayload(Buffer.from(text))).toMatchObject({ text, event: { data: { shop_id: 'A😀' } } });
-  });
 });
 
 describe('an unusable payload', () => {
@@ -86,9 +78,7 @@ describe('an unusable payload', () => {
     [{}, ['event', 'data', 'timestamp']],
     [{ ...shopUpdated, event: 1 }, ['event']],
     [{ event: ['shop.updated'], data: {}, timestamp }, ['event']],
-    [{ ...shopUpdated, event: '' }, ['event']],
     [{ ...shopUpdated, data: [] }, ['data']],
-    [{ ...shopUpdated, timestamp: 1 }, ['timestamp']],
     [{ ...shopUpdated, timestamp: '2026-01-31T09:00:00+09:00' }, ['timestamp']],
     [
       { event: 'user.updated', data: { display_name: 1 } },
@@ -125,7 +115,6 @@ describe('an unusable payload', () => {
     ['is not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'must be UTF-8'],
     ['is not JSON', '{"event":', 'must be JSON'],
     ['is an array', '[]', 'must be a JSON object'],
-    ['is null', 'null', 'must be a JSON object'],
   ])('that %s says so about the body', (_, bytes, detail) => {
     const parsed = typeof bytes === 'string' ? parsePayloadText(bytes) : parsePayload(bytes);
     expect(parsed).toEqual({ kind: 'unusable', problems: [{ field: 'body', detail }] });
@@ -134,9 +123,7 @@ describe('an unusable payload', () => {
   const written = 'an existing date and time in UTC, written as 2026-01-31T09:00:00Z or 20260131T090000Z';
   test.each([
     ['31.1.2026', `must be ${written}`],
-    ['2026-02-30T09:00:00', `must be ${written}`],
     ['2026-01-31T09:00:00', 'has no time zone: if it is in UTC, add Z'],
-    ['20260131T0900', 'has no time zone: if it is in UTC, add Z'],
     [undefined, `is missing: expected ${written}`],
   ])('with the timestamp %s says how it should be written', (sent, detail) => {
     expect(parse({ ...shopUpdated, timestamp: sent })).toMatchObject({ problems: [{ detail }] });
@@ -196,7 +183,6 @@ describe('the data of each event', () => {
   test.each<[EventName, string, unknown]>([
     ['shop.updated', 'name', 1],
     ['shop.updated', 'updated_fields', 'name'],
-    ['user.updated', 'shop_id', 1],
     ['user.updated', 'display_name', null],
     ['user.updated', 'profile_image_url', {}],
   ])('%s is unusable if %s is %j', (event, field, value) => {
@@ -207,11 +193,8 @@ describe('the data of each event', () => {
   // The contract does not show these fields.
   test.each<[EventName, string]>([
     ['girl.created', 'shop_id'],
-    ['girl.created', 'name'],
-    ['girl.deleted', 'shop_id'],
     ['girl.schedule_changed', 'girl_id'],
     ['review.posted', 'rating'],
-    ['review.posted', 'comment'],
   ])('%s ignores %s if it has another type', (event, field) => {
     const parsed = parse({ event, data: { girl_id: 'g', [field]: { x: 1 } }, timestamp });
     const data: Record<string, unknown> = parsed.kind === 'event' ? { ...parsed.event.data } : { [field]: 0 };
@@ -220,7 +203,6 @@ describe('the data of each event', () => {
 
   test.each([
     ['a string', '07', '07'],
-    ['a number', 7, '7'],
     ['the largest exact number', 2 ** 53 - 1, '9007199254740991'],
   ])('girl_id may be %s and is stored as a string', (_, sent, kept) => {
     expect(parse({ event: 'girl.created', data: { girl_id: sent }, timestamp })).toMatchObject({
@@ -255,7 +237,7 @@ describe('the data of each event', () => {
     expect(parsed.kind === 'event' && parsed.event.data).toEqual(data);
   });
 
-  test.each(['9007199254740992', '-9007199254740992', '12345678901234567891', '1e300'])(
+  test.each(['9007199254740992', '1e300'])(
     'the assumed field %s is ignored, because another number would have the same text',
     (shop_id) => {
       const text = `{"event":"review.posted","data":{"shop_id":${shop_id},"rating":4.5},"timestamp":"${timestamp}"}`;
@@ -280,28 +262,6 @@ test('parsing never throws, for any bytes and for any data of an event', () => {
   );
 });
 
-test('the catalogue has the events of the contract with their processing, and says which notify people', () => {
-  const described = Object.entries(catalogue).map(([event, { processing }]) => [event, processing]);
-  expect(Object.fromEntries(described)).toMatchObject({
-    'shop.updated': 'Invalidate the shop cache',
-    'girl.schedule_changed': 'Send a notification to the chat room',
-    'girl.created': 'Synchronise the cast',
-    'girl.deleted': 'Synchronise the cast',
-    'review.posted': 'Send a review notification',
-    'user.updated': 'Update the contact_partner record',
-  });
-  expect(eventNames.filter(isNotification)).toEqual(
-    expect.arrayContaining(['girl.schedule_changed', 'review.posted']),
-  );
-  expect(isNotification('girl.created')).toBe(false);
-});
-
-test('all names derived from an event follow one rule', () => {
-  const event = 'girl.schedule_changed';
-  expect([kebabCase(event), pascalCase(event)]).toEqual(['girl-schedule-changed', 'GirlScheduleChanged']);
-  expect(queueUrlVariable(event)).toBe('QUEUE_URL_GIRL_SCHEDULE_CHANGED');
-});
-
 describe('a timestamp', () => {
   test.each([
     ...['2026-01-31T09:00:00Z', '2026-01-31T09:00:00+00:00', '2026-01-31T09:00:00+0000'],
@@ -313,10 +273,8 @@ describe('a timestamp', () => {
 
   test.each([
     ['2026-01-31T09:00:00.5Z', '2026-01-31T09:00:00.500000000Z'],
-    ['2026-01-31T09:00:00,5Z', '2026-01-31T09:00:00.500000000Z'],
     ['2026-01-31T09:00:00.5+00', '2026-01-31T09:00:00.500000000Z'],
     ['2026-01-31T09:00:00.1234567891Z', '2026-01-31T09:00:00.123456789Z'],
-    ['2024-02-29T23:59:59.999+00:00', '2024-02-29T23:59:59.999000000Z'],
     ['20240229T235959,5+0000', '2024-02-29T23:59:59.500000000Z'],
     ['9999-12-31T23:59:59Z', '9999-12-31T23:59:59.000000000Z'],
   ])('%s is %s', (text, normalised) => {
@@ -325,25 +283,13 @@ describe('a timestamp', () => {
 
   test.each([
     ['empty', ''],
-    ['a word', 'yesterday'],
     ['a date alone', '2026-01-31'],
     ['no zone', '2026-01-31T09:00:00'],
     ['another zone', '2026-01-31T09:00:00+09:00'],
     ['an offset of minutes', '2026-01-31T09:00:00+00:30'],
-    ['an offset of four digits in another zone', '2026-01-31T09:00:00+0900'],
-    ['no separator', '20260131090000Z'],
-    ['two spaces', '2026-01-31  09:00:00Z'],
-    ['an ordinal date', '2026-031T09:00:00Z'],
-    ['a week date', '2026-W05-6T09:00:00Z'],
     ['an empty fraction', '2026-01-31T09:00:00.Z'],
-    ['a fraction of a minute', '2026-01-31T09:00.5Z'],
-    ['30 February', '2026-02-30T09:00:00Z'],
-    ['29 February of a year that is no leap year', '2026-02-29T09:00Z'],
-    ['month 0 and day 0', '0000-00-00T00:00:00Z'],
-    ['month 13', '2026-13-01T09:00:00Z'],
     ['hour 24', '2026-01-31T24:00:00Z'],
     ['a leap second', '2016-12-31T23:59:60Z'],
-    ['second 61', '2026-01-31T09:00:61Z'],
     ['seconds since the epoch', '1769850000'],
     ['something before it', 'at 2026-01-31T09:00:00Z'],
     ['something behind it', '2026-01-31T09:00:00Z!'],
@@ -395,21 +341,9 @@ describe('the value of a top-level key', () => {
       '{"data":{"fee":1.10,"pi":3.14159265358979323846}}',
       '{"fee":1.10,"pi":3.14159265358979323846}',
     ],
-    [
-      'numbers that no float holds',
-      '{"data":[1e400,1e21,-0,12345678901234567891]}',
-      '[1e400,1e21,-0,12345678901234567891]',
-    ],
     ['white space inside', '{ "data" :\n{ "a" : 1 }\t, "b":2}', '{ "a" : 1 }'],
     ['escapes as sent', '{"data":{"\\u540d":"\\u0041\\/"}}', '{"\\u540d":"\\u0041\\/"}'],
-    ['the last of equal keys', '{"data":1,"data":{"a":[2]},"b":3}', '{"a":[2]}'],
-    ['a key in escapes', '{"data":1,"\\u0064\\u0061t\\u0061":2}', '2'],
-    ['no key of an inner object', '{"a":{"data":1},"data":2,"b":[{"data":3}]}', '2'],
-    ['no string', '{"a":"\\",\\"data\\":1","b":"data","data":2,"c":"\\\\"}', '2'],
-    ['a string with every separator', '{"data":"{[,:\\"]}"}', '"{[,:\\"]}"'],
-    ['the last member', '{"a":1,"data":true}', 'true'],
     ['nothing', '{"a":"data","dat":1,"data ":2,"\\\\u0064ata":3}', undefined],
-    ['nothing of an empty object', '{}', undefined],
   ])('the value of a top-level key has %s', (_, json, value) => {
     expect(topLevelValue(json, 'data')).toBe(value);
   });

@@ -8,7 +8,7 @@ import {
   stringAttribute,
   traceAttribute,
 } from '../../../lambda/queue/message.ts';
-import { isRepair, parseReplay, type Replay } from '../../../lambda/queue/replay.ts';
+import { parseReplay, type Replay } from '../../../lambda/queue/replay.ts';
 import { anyCharacter } from '../../support/any-character.ts';
 
 /** Valid message bodies. Source: SQS API reference, `SendMessage`. */
@@ -41,13 +41,10 @@ const HASH = /^[0-9a-f]{64}$/;
 test.each<[id: string | undefined, group: unknown]>([
   ['shop-1', 'shop-1'],
   ['!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~', '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~'],
-  ['x'.repeat(128), 'x'.repeat(128)],
   ['x'.repeat(129), expect.stringMatching(HASH)],
   ['shop 1', expect.stringMatching(HASH)],
-  ['shop\u0000', expect.stringMatching(HASH)],
   ['店', expect.stringMatching(HASH)],
   [undefined, undefined],
-  ['', undefined],
 ])('the message group of the shop %j is %s', (id, group) => {
   expect(messageGroupId(id)).toEqual(group);
 });
@@ -75,10 +72,8 @@ test.each([
 
 test.each([
   ['968 KiB', `"${'x'.repeat(968 * 1024 - 6)}"`, true],
-  ['968 KiB in characters of two bytes', `"${'é'.repeat(484 * 1024 - 3)}"`, true],
   ['484 KiB of what is escaped in a record of the archive', '\n'.repeat(484 * 1024), true],
   ['968 KiB and a byte', `"${'x'.repeat(968 * 1024 - 5)}"`, false],
-  ['968 KiB and a character of two bytes', `"${'é'.repeat(484 * 1024 - 2)}"`, false],
   ['484 KiB and a byte of what is escaped', '\n'.repeat(484 * 1024 + 1), false],
 ])('a body of %s fits into its message and its archive record, or is stored in S3', (_, body, fits) => {
   expect(fitsMessage(body)).toBe(fits);
@@ -88,7 +83,6 @@ const ROOT = 'Root=1-5759e988-bd862e3fe1be46a994272793';
 
 test.each([
   ROOT,
-  `${ROOT};Sampled=0`,
   `${ROOT};Parent=53995c3f42cd8ad8;Sampled=1`,
   `${ROOT};Parent=53995c3f42cd8ad8;Sampled=1;Lineage=1:a87bd80c:0|68fd508a:5`,
 ])('a message continues the trace %s', (header) => {
@@ -99,11 +93,7 @@ test.each([
 
 test.each([
   undefined,
-  '',
-  'Root=1-5759e988-bd862e3fe1be46a99427279',
   `Self=1;${ROOT}`,
-  `${ROOT};Parent=5`,
-  `${ROOT};Lineage=`,
   `${ROOT};Lineage=${'1'.repeat(201)}`,
   `${ROOT};Parent=53995c3f42cd8ad8;Sampled=1\n`,
 ])('a malformed trace header is left out: %j', (header) => {
@@ -112,27 +102,18 @@ test.each([
 
 const replay: Replay = { name: 'repair-2026-01', mode: 'repair', notify: false };
 
-test.each<Replay>([
-  replay,
-  { name: '0', mode: 'fill', notify: true },
-  { name: 'x'.repeat(63), mode: 'fill', notify: false },
-])('the attribute %j is parsed as a replay', (written) => {
-  expect(parseReplay(JSON.stringify(written))).toEqual(written);
-});
+test.each<Replay>([replay, { name: 'x'.repeat(63), mode: 'fill', notify: false }])(
+  'the attribute %j is parsed as a replay',
+  (written) => {
+    expect(parseReplay(JSON.stringify(written))).toEqual(written);
+  },
+);
 
 test.each([
-  'repair-1',
-  'null',
   '{}',
-  ...['', '-1', 'Repair', 'a_b', 'a\n', 'x'.repeat(64)].map((name) => JSON.stringify({ ...replay, name })),
+  ...['', 'Repair', 'x'.repeat(64)].map((name) => JSON.stringify({ ...replay, name })),
   JSON.stringify({ ...replay, mode: 'undo' }),
   JSON.stringify({ ...replay, notify: 'yes' }),
 ])('%j is not a replay', (text) => {
   expect(parseReplay(text)).toBeUndefined();
-});
-
-test('only a repair rewrites what its event wrote', () => {
-  expect(isRepair(replay)).toBe(true);
-  expect(isRepair({ ...replay, mode: 'fill' })).toBe(false);
-  expect(isRepair(undefined)).toBe(false);
 });

@@ -1,6 +1,5 @@
 import { type SendMessageCommandInput, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { parsePayload } from '../../../lambda/events/envelope.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { EventQueues, queueUrlsFromEnvironment } from '../../../lambda/receiver/event-queues.ts';
@@ -123,24 +122,3 @@ test.each([
     expect(Buffer.from(await getPayload(payloadKey)).toString()).toBe(JSON.stringify(payload));
   },
 );
-
-test('an event without a shop is in no message group', async () => {
-  const { MessageGroupId } = await sent({ event: 'review.posted', data: {}, timestamp });
-  expect(MessageGroupId).toBeUndefined();
-});
-
-test('the environment names a queue for each event; otherwise all missing ones are reported', () => {
-  const { events, unrouted, quarantine } = queueUrlsFromEnvironment();
-  expect(Object.keys(events)).toEqual(eventNames);
-  expect(new Set([...Object.values(events), unrouted, quarantine]).size).toBe(eventNames.length + 2);
-  const { UNROUTED_QUEUE_URL, QUARANTINE_QUEUE_URL } = process.env;
-  try {
-    delete process.env.UNROUTED_QUEUE_URL;
-    process.env.QUARANTINE_QUEUE_URL = '';
-    expect(queueUrlsFromEnvironment).toThrow(
-      'Missing environment variables: UNROUTED_QUEUE_URL, QUARANTINE_QUEUE_URL',
-    );
-  } finally {
-    Object.assign(process.env, { UNROUTED_QUEUE_URL, QUARANTINE_QUEUE_URL });
-  }
-});

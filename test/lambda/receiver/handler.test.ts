@@ -13,7 +13,6 @@ import { queueUrlVariable } from '../../../lambda/events/event-names.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { SECRET_FIRST_READ_INTERVAL, WARM_UP_LIMIT } from '../../../lambda/limits.ts';
 import { CACHED_SECRET_USED } from '../../../lambda/log-messages.ts';
-import { SMOKE_TEST_PREFIX } from '../../../lambda/receiver/request.ts';
 import { anyCharacter } from '../../support/any-character.ts';
 import { functionEnvironment } from '../../support/function-environment.ts';
 import { TEST_SECRET } from '../../support/partner.ts';
@@ -95,18 +94,6 @@ const SERVER_ERROR = {
   detail: 'The event was not accepted. Send it again.',
   requestId: expect.any(String),
 };
-
-test('an event that is not a request is logged with its invocation, without ids of the previous request', async () => {
-  const { handler } = await import('../../../lambda/receiver/handler.ts');
-  const invocation = (awsRequestId: string) => ({ awsRequestId }) as Context;
-  await handler(request({ requestId: 'request-before' }), invocation('invocation-1'));
-  const event = { requestContext: { requestId: 'request-2' } } as APIGatewayProxyEventV2;
-  await handler(event, invocation('invocation-2'));
-  const [line] = lines.of('receiver', 'ServerError');
-  expect(line).toMatchObject({ function_request_id: 'invocation-2' });
-  expect(line).not.toHaveProperty('requestId');
-  expect(line).not.toHaveProperty('eventId');
-});
 
 function request({
   secret = TEST_SECRET,
@@ -206,26 +193,14 @@ describe('a delivery is logged with its ids, and problems are counted:', () => {
     expect(published()).toEqual([{ name: 'Rejected', service, reason }]);
   });
 
-  test.each([event, unknown, unusable])(
-    'that could not be stored because of an outage, for which no version is rolled back: %j',
-    async (payload) => {
-      const answer = await start();
-      faults.inject({ service: 'sqs', kind: 'throttled', callers: 'everyone' });
-      expect(await answer({ payload })).toBe(500);
-      expect(lines.logged).toEqual([
-        expect.objectContaining({ message: 'ServerError', level: 'ERROR', call: 'SQS SendMessage' }),
-      ]);
-      expect(published()).toEqual([{ name: 'ServerError', service }]);
-    },
-  );
-
-  test('that could not be stored because SQS’ answer stalls after its headers: 500, before the gateway’s limit', async () => {
+  test('that could not be stored because of an outage, for which no version is rolled back', async () => {
     const answer = await start();
-    faults.inject({ service: 'sqs', kind: 'response-stalled', callers: 'everyone' });
+    faults.inject({ service: 'sqs', kind: 'throttled', callers: 'everyone' });
     expect(await answer()).toBe(500);
     expect(lines.logged).toEqual([
-      expect.objectContaining({ call: 'SQS SendMessage', error: 'no answer in time', sdkAttempts: 2 }),
+      expect.objectContaining({ message: 'ServerError', level: 'ERROR', call: 'SQS SendMessage' }),
     ]);
+    expect(published()).toEqual([{ name: 'ServerError', service }]);
   });
 
   test('that cannot be verified because the stored secret is unusable, for which no version is rolled back', async () => {
@@ -262,19 +237,6 @@ test('an event of a kind that the stage ignores is counted, and not stored; anot
   expect(await queues.takeAll(aws.outputs.UnroutedQueueUrl)).toHaveLength(1);
 });
 
-test('a probe of the smoke test is logged without an event id and not counted; the next delivery is counted', async () => {
-  const answer = await start();
-  const smokeTest = { signature: 'f'.repeat(64), requestId: `${SMOKE_TEST_PREFIX}1` };
-  expect(await answer(smokeTest)).toBe(401);
-  breakSecrets('down');
-  await start().then((answerWithout) => answerWithout(smokeTest));
-  expect(lines.logged.map(({ message }) => message)).toEqual(['SmokeTest', 'ServerError']);
-  expect(lines.logged.filter((line) => 'eventId' in line)).toEqual([]);
-  expect(lines.metrics).toEqual([]);
-  expect(await answer({ signature: smokeTest.signature })).toBe(401);
-  expect(published()).toEqual([{ name: 'Rejected', service, reason: 'wrong-signature' }]);
-});
-
 describe('a secret', () => {
   test('that cannot be read is counted once per read, also if one is cached', async () => {
     const answer = await start();
@@ -285,17 +247,6 @@ describe('a secret', () => {
     expect(lines.published('SecretUnreadable')).toEqual([
       expect.objectContaining({ value: 1, dimensions: { service } }),
     ]);
-  });
-
-  test('with white space around it causes a warning with the ids of the request', async () => {
-    await rotate('pasted\n');
-    const answer = await start();
-    expect(await answer({ secret: 'pasted\n' })).toBe(200);
-    expect(lines.logged[0]).toMatchObject({
-      message: expect.stringContaining('white space'),
-      level: 'WARN',
-      requestId: 'request-1',
-    });
   });
 });
 

@@ -101,14 +101,6 @@ describe('a rotation', () => {
     expect(await secrets.afterMismatch()).toEqual(['second', 'first']);
   });
 
-  test('just after a read by age is seen by the next mismatch', async () => {
-    await secrets.accepted();
-    secret.now += SECRET_MAX_AGE;
-    await secrets.accepted();
-    secret.rotate('second');
-    expect(await secrets.afterMismatch()).toEqual(['second', 'first']);
-  });
-
   test('whose previous value is unusable keeps the new one', async () => {
     secret.rotate('');
     secret.rotate('third');
@@ -208,58 +200,37 @@ describe('if only the previous secret cannot be read', () => {
   });
 });
 
-describe('a warm-up', () => {
-  const never = new AbortController().signal;
-
-  test('reads both versions in parallel, and the first request reads nothing', async () => {
-    secret.rotate('second');
-    await secrets.warmUp(never);
-    expect(await secrets.accepted()).toEqual(['second', 'first']);
-    expect(calls()).toEqual(BOTH);
-  });
-
-  test('that is aborted ends both calls, and neither reports nor caches anything', async () => {
-    await expect(secrets.warmUp(AbortSignal.abort())).rejects.toThrow('aborted');
-    expect(secret.aborted).toBe(2);
-    expect(reported).toEqual([]);
-    calls();
-    expect(await secrets.accepted()).toEqual(['first']);
-    expect(calls()).toEqual(BOTH);
-  });
+test('a warm-up that is aborted ends both calls, and neither reports nor caches anything', async () => {
+  await expect(secrets.warmUp(AbortSignal.abort())).rejects.toThrow('aborted');
+  expect(secret.aborted).toBe(2);
+  expect(reported).toEqual([]);
+  calls();
+  expect(await secrets.accepted()).toEqual(['first']);
+  expect(calls()).toEqual(BOTH);
 });
 
 test.each([
-  ...['second\n', ' second', '\uFEFFsecond', ' {WEBHOOK_SECRET:s3cret}'].map((value) => [
-    'white space',
-    value,
-  ]),
-  ...['{WEBHOOK_SECRET:s3cret}', '{"WEBHOOK_SECRET":"s3cret"', '"WEBHOOK_SECRET":"s3cret"}'].map((value) => [
-    'JSON',
-    value,
-  ]),
-  ['JSON', "{'WEBHOOK_SECRET':'s3cret'}"],
-  ['JSON', '{\\"WEBHOOK_SECRET\\":\\"s3cret\\"}'],
-  ['JSON', '"{\\"WEBHOOK_SECRET\\":\\"s3cret\\"}"'],
-  ['JSON', "'s3cret'"],
+  ['white space', 'second\n'],
+  ['white space', ' {WEBHOOK_SECRET:s3cret}'],
+  ['JSON', '{"WEBHOOK_SECRET":"s3cret"'],
   ['JSON', 'WEBHOOK_SECRET=s3cret'],
 ])(
   'a secret that was probably not meant is warned of once when it is used, as %s: %j',
-  async (what, value = '') => {
+  async (what, value) => {
     secret.rotate(value);
     await secrets.warmUp(new AbortController().signal);
     expect(reported).toEqual([]);
     expect(await secrets.accepted()).toEqual([value, 'first']);
     secret.now += SECRET_MAX_AGE;
     await secrets.accepted();
-    expect(reported).toEqual([expect.stringContaining(String(what))]);
+    expect(reported).toEqual([expect.stringContaining(what)]);
     expect(String(reported)).not.toContain('s3cret');
   },
 );
 
 test.each([
-  ...['123', '"abc"', '["abc"]', '{abc', 'abc\n', '\ufeffabc', 'two words'].map((bare) => [bare, bare]),
+  ...['123', '"abc"', '{abc', 'abc\n'].map((bare) => [bare, bare]),
   [' {"OTHER":"x","WEBHOOK_SECRET":"{}"} ', '{}'],
-  ['\ufeff{"WEBHOOK_SECRET":"abc"}', 'abc'],
 ])('the stored value %j contains the secret %j', (stored, expected) => {
   expect(readSecretValue(stored)).toBe(expected);
 });
