@@ -1,9 +1,6 @@
-import { execFile } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { dirname, join } from 'node:path';
+import { expect, test } from '@jest/globals';
 
 interface Locked {
   readonly version: string;
@@ -123,60 +120,4 @@ test.each([
   ['tools/stage/four.ts', "import { four } from '../commands/four.ts';"],
 ])('%s may not have: %s', (file, text) => {
   expect(wrongImports(file, text)).toHaveLength(1);
-});
-
-describe('the lint', () => {
-  /** What Biome reports about these files: path and rule. */
-  async function findings(files: Readonly<Record<string, string>>): Promise<string[]> {
-    const folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-lint-'));
-    try {
-      await copyFile('biome.json', join(folder, 'biome.json'));
-      await mkdir(join(folder, 'tools'), { recursive: true });
-      await symlink(resolve('.biome'), join(folder, '.biome'));
-      await symlink(resolve('node_modules'), join(folder, 'node_modules'));
-      for (const [file, text] of Object.entries(files)) {
-        await mkdir(dirname(join(folder, file)), { recursive: true });
-        await writeFile(join(folder, file), text);
-      }
-      const report = await new Promise<string>((done) => {
-        const biome = resolve('node_modules/@biomejs/biome/bin/biome');
-        execFile(process.execPath, [biome, 'lint', '--reporter=json', '.'], { cwd: folder }, (_, out) =>
-          done(out),
-        );
-      });
-      return JSON.parse(report)
-        .diagnostics.map(
-          ({ category, location }: { category: string; location: { path: string } }) =>
-            `${location.path} ${category}`,
-        )
-        .sort();
-    } finally {
-      await rm(folder, { recursive: true });
-    }
-  }
-
-  test('rejects cycles, and promises that a scope with `using` does not await', async () => {
-    const scope = (rest: string) =>
-      `export async function run() {\n  await using file = open();\n  ${rest}\n}\n`;
-    /** Each file's text, and the rule that it breaks. */
-    const files: Record<string, [text: string, rule?: string]> = {
-      'accepted/await.ts': [scope('return await write(file);')],
-      'accepted/function.ts': [scope('await all(() => {\n    return write(file);\n  });')],
-      'accepted/value.ts': [scope('return { size: size(file) };')],
-      'lambda/a.ts': [
-        "import type { B } from './b.ts';\nexport interface A {\n  b: B;\n}\n",
-        'lint/suspicious/noImportCycles',
-      ],
-      'lambda/b.ts': [
-        "import type { A } from './a.ts';\nexport interface B {\n  a: A;\n}\n",
-        'lint/suspicious/noImportCycles',
-      ],
-      'rejected/call.ts': [scope('return write(file);'), 'plugin'],
-      'rejected/choice.ts': [scope('return file.empty ? undefined : write(file);'), 'plugin'],
-      'rejected/nested.ts': [scope('if (file.empty) {\n    return write(file);\n  }'), 'plugin'],
-    };
-    const expected = Object.entries(files).flatMap(([path, [, rule]]) => (rule ? [`${path} ${rule}`] : []));
-    const texts = Object.entries(files).map(([path, [text]]) => [path, text]);
-    expect(await findings(Object.fromEntries(texts))).toEqual(expected);
-  });
 });

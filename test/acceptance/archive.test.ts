@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ArchiveBucket, type ArchivedRecord } from '../support/archive.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, eventIdOf } from '../support/partner.ts';
-import type { Row } from '../support/tables.ts';
 import { Deployment } from './deployment.ts';
 import { minutesAgo, ofThisRun, readTarget, variable } from './target.ts';
 
@@ -89,22 +88,6 @@ const LIMIT = 2 * (BUFFER_MS + DELIVERY_MS + HOUR_MS / 60);
       expect(ofLarge).toMatchObject(commonFields(large));
       expect(ofLarge).not.toHaveProperty('body');
       expect((await deployment.payload(ofLarge.payloadKey)) === large).toBe(true);
-    },
-    LIMIT,
-  );
-
-  test(
-    'can repair a wrong row: a replay writes it again',
-    async () => {
-      const key = { shop_id };
-      const { settledAt } = await recordOf(answers[0] as Answer);
-      const right = await deployment.row(outputs.ShopCacheTable, key);
-      await deployment.damage(outputs.ShopCacheTable, key, 'invalidated_at');
-      await deployment.repair(eventIdOf(small), settledAt, ofThisRun('replay').toLowerCase());
-      const repaired = (row: Row) => row.invalidated_at === right.invalidated_at;
-      // Every event changes `invalidation`, so that no reader caches the shop as it was before.
-      const row = await deployment.row(outputs.ShopCacheTable, key, repaired);
-      expect(row).toEqual({ ...right, invalidation: expect.any(String) });
     },
     LIMIT,
   );

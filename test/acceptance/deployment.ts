@@ -1,6 +1,4 @@
-import { execFile as execFileWithCallback } from 'node:child_process';
-import { promisify } from 'node:util';
-import { DeleteItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
 import { DeleteObjectCommand, GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import type { Message } from '@aws-sdk/client-sqs';
 import { marshall } from '@aws-sdk/util-dynamodb';
@@ -10,8 +8,6 @@ import { type Row, Tables } from '../support/tables.ts';
 import { expectDescribedAnswer } from './descriptions.ts';
 import { type AttributeFilter, eventIdIn, MessageFinder, Subscriber } from './messages.ts';
 import { type Outputs, ofThisRun, readTarget, readWebhookSecret, variable } from './target.ts';
-
-const execFile = promisify(execFileWithCallback);
 
 /** Timeout and interval of waits, in milliseconds. */
 const PATIENCE = { limit: Number(process.env[variable.wait]) * 1000, interval: 200 };
@@ -24,11 +20,14 @@ export class Deployment {
   readonly outputs: Outputs;
   readonly partner: Partner;
   readonly tables = new Tables();
-  readonly messages = new MessageFinder();
   // Outside AWS, the bucket's host name may not resolve.
   readonly #s3 = new S3Client({ forcePathStyle: process.env.AWS_ENDPOINT_URL !== undefined });
-  /** What to remove at the end, by content, so that equal leftovers are removed once. */
-  readonly #leftovers = new Map<string, Leftover>();
+  readonly #finder = new MessageFinder();
+  /** What to remove at the end: items by their id, items of samples, request ids with their queue, and payloads. */
+  readonly #rows = new Map<unknown, RowLocation>();
+  readonly #possibleRows: RowLocation[] = [];
+  readonly #messages = new Map<string, string>();
+  readonly #payloads = new Set<string>();
   readonly #subscribers: Subscriber[] = [];
 
   /** @throws TargetError, or errors from reading the secret */
@@ -46,19 +45,13 @@ export class Deployment {
   async post(body: unknown, delivery?: Delivery): Promise<Answer> {
     const answer = await this.partner.post(body, delivery);
     expectDescribedAnswer(answer);
-    for (const leftover of leftoversOf(this.outputs, body, answer)) this.#leave(leftover);
+    this.#leave(toBytes(body), answer);
     return answer;
-  }
-
-  #leave(leftover: Leftover): void {
-    this.#leftovers.set(JSON.stringify(leftover), leftover);
   }
 
   /** Posts a sample event, whose effect may write to any table. */
   async postSample(body: string, ids: readonly string[]): Promise<Answer> {
-    for (const place of rowLocations(this.outputs, ids)) {
-      this.#leave({ kind: 'possible row', ...place });
-    }
+    this.#possibleRows.push(...rowLocations(this.outputs, ids));
     // The event is posted even if the deployed stage does not know it yet.
     return this.post(body);
   }
@@ -92,9 +85,8 @@ export class Deployment {
 
   /** Waits for the message that a delivery left on a queue, and deletes it from the queue. */
   async waitingMessage(queueUrl: string, { body: { requestId } }: Answer): Promise<Message> {
-    const leftover = { kind: 'message', queueUrl, requestId: String(requestId) } as const;
-    const message = await eventually(() => this.messages.take(queueUrl, leftover.requestId), PATIENCE);
-    this.#leftovers.delete(JSON.stringify(leftover));
+    const message = await this.#take(queueUrl, String(requestId));
+    this.#messages.delete(String(requestId));
     return message;
   }
 
@@ -106,43 +98,9 @@ export class Deployment {
     return Body?.transformToString();
   }
 
-  /** Makes an attribute of an item wrong, like a bug of a consumer, and keeps its version. */
-  async damage(table: string, key: Readonly<Record<string, string>>, attribute: string): Promise<void> {
-    await this.tables.client.send(
-      new UpdateItemCommand({
-        TableName: table,
-        Key: marshall(key),
-        UpdateExpression: 'SET #attribute = :wrong',
-        ExpressionAttributeNames: { '#attribute': attribute },
-        ExpressionAttributeValues: { ':wrong': { S: 'wrong' } },
-      }),
-    );
-  }
-
-  /**
-   * Repairs an event's item with `npx hookctl replay`, as an operator does.
-   * @param settledAt time at which the event's record was settled
-   * @throws Error with the output of the command, if it failed
-   */
-  async repair(eventId: string, settledAt: string, name: string): Promise<void> {
-    const moment = (offset: number) => new Date(Date.parse(settledAt) + offset).toISOString();
-    const options = {
-      '--id': eventId,
-      '--since': moment(-1),
-      '--until': moment(1),
-      '--mode': 'repair',
-      '--name': name,
-      '--outputs': process.env[variable.outputs] ?? '',
-    };
-    await execFile(process.execPath, [
-      ...['tools/hookctl.js', 'replay', '--yes'],
-      ...Object.entries(options).flat(),
-    ]);
-  }
-
   /** Subscribes to the notifications of a topic that have these message attributes. */
   async subscribe(topicArn: string, filter: AttributeFilter, name: string): Promise<Subscriber> {
-    const subscriber = await Subscriber.create(this.messages.client, topicArn, filter, ofThisRun(name));
+    const subscriber = await Subscriber.create(this.#finder.client, topicArn, filter, ofThisRun(name));
     this.#subscribers.push(subscriber);
     return subscriber;
   }
@@ -162,12 +120,21 @@ export class Deployment {
    * @throws AggregateError with everything that could not be removed
    */
   async cleanUp(): Promise<void> {
-    const leftovers = [...this.#leftovers.values()];
+    const rows = [...this.#rows.values()];
+    // An event still in progress would need its payload, and would write its item after the removal.
     const arrived = await Promise.allSettled([
-      ...leftovers.map((leftover) => this.#awaitArrival(leftover)),
+      ...rows.map(({ table, key }) => this.row(table, key)),
+      ...[...this.#messages].map(([requestId, queueUrl]) => this.#take(queueUrl, requestId)),
       ...this.#subscribers.map((subscriber) => subscriber.remove()),
     ]);
-    const removed = await Promise.allSettled(leftovers.map((leftover) => this.#remove(leftover)));
+    const removed = await Promise.allSettled([
+      ...[...rows, ...this.#possibleRows].map(({ table, key }) =>
+        this.tables.client.send(new DeleteItemCommand({ TableName: table, Key: marshall(key) })),
+      ),
+      ...[...this.#payloads].map((Key) =>
+        this.#s3.send(new DeleteObjectCommand({ Bucket: this.outputs.PayloadBucket, Key })),
+      ),
+    ]);
     const errors = [...arrived, ...removed].flatMap((outcome) =>
       outcome.status === 'rejected' ? [outcome.reason] : [],
     );
@@ -176,85 +143,53 @@ export class Deployment {
     }
   }
 
-  /** An event still in progress would need its payload, and would write its item after the removal. */
-  async #awaitArrival(leftover: Leftover): Promise<void> {
-    if (leftover.kind === 'row') await this.row(leftover.table, leftover.key);
-    if (leftover.kind === 'message') {
-      await eventually(() => this.messages.take(leftover.queueUrl, leftover.requestId), PATIENCE);
-    }
+  #take(queueUrl: string, requestId: string): Promise<Message> {
+    return eventually(() => this.#finder.take(queueUrl, requestId), PATIENCE);
   }
 
-  async #remove(leftover: Leftover): Promise<void> {
-    if (leftover.kind === 'payload') {
-      await this.#s3.send(new DeleteObjectCommand({ Bucket: this.outputs.PayloadBucket, Key: leftover.key }));
+  /** Notes everything that a delivery leaves in the stack, or will leave. */
+  #leave(posted: Buffer, { status, body }: Answer): void {
+    if (status !== 200 && status !== 400) return;
+    const isWaiting = status === 400 || body.status === 'parked';
+    const { QuarantineQueueUrl, UnroutedQueueUrl } = this.outputs;
+    let folder = status === 400 ? 'quarantine' : 'unrouted';
+    if (isWaiting) {
+      this.#messages.set(String(body.requestId), status === 400 ? QuarantineQueueUrl : UnroutedQueueUrl);
+    } else {
+      const { event, data } = JSON.parse(posted.toString());
+      const key = KEYS[event];
+      if (key)
+        this.#rows.set(data[key], { table: this.outputs[TABLES[key]], key: { [key]: String(data[key]) } });
+      folder = event;
     }
-    if (leftover.kind === 'row' || leftover.kind === 'possible row') {
-      await this.tables.client.send(
-        new DeleteItemCommand({
-          TableName: leftover.table,
-          Key: marshall(leftover.key),
-        }),
-      );
-    }
+    if (posted.length >= MAYBE_STORED) this.#payloads.add(`${folder}/${eventIdOf(posted)}`);
   }
 }
-
-/** Something that a delivery has left, or will leave, in the deployed stack. */
-type Leftover =
-  | ({ readonly kind: 'row' } & RowLocation)
-  /** An item that the delivery may write: it is unknown to which table its effect writes. */
-  | ({ readonly kind: 'possible row' } & RowLocation)
-  | { readonly kind: 'message'; readonly queueUrl: string; readonly requestId: string }
-  | { readonly kind: 'payload'; readonly key: string };
 
 interface RowLocation {
   readonly table: string;
   readonly key: Readonly<Record<string, string>>;
 }
 
-/** The tables that events write to: the output with the table's name, and its key, which is a field of `data`. */
-const [SHOPS, CAST, CONTACTS] = [
-  ['ShopCacheTable', 'shop_id'],
-  ['CastTable', 'girl_id'],
-  ['ContactPartnerTable', 'user_id'],
-] as const;
+/** The tables that events write to, by the key of their items, which is a field of `data`. */
+const TABLES = { shop_id: 'ShopCacheTable', girl_id: 'CastTable', user_id: 'ContactPartnerTable' } as const;
+
+/** The keys of the items that the tests' own events write. */
+const KEYS: Readonly<Record<string, keyof typeof TABLES>> = {
+  'shop.updated': 'shop_id',
+  'girl.created': 'girl_id',
+  'girl.deleted': 'girl_id',
+  'user.updated': 'user_id',
+};
 
 /** The keys of all items that may exist for an event with these ids. */
 const rowLocations = (outputs: Outputs, ids: readonly string[]): RowLocation[] =>
-  [SHOPS, CAST, CONTACTS].flatMap(([table, key]) =>
+  Object.entries(TABLES).flatMap(([key, table]) =>
     ids.map((id) => ({ table: outputs[table], key: { [key]: id } })),
   );
-
-/** Where the tests' own events write items. */
-const ROWS = new Map<string, typeof SHOPS | typeof CAST | typeof CONTACTS>([
-  ['shop.updated', SHOPS],
-  ['girl.created', CAST],
-  ['girl.deleted', CAST],
-  ['user.updated', CONTACTS],
-]);
 
 /**
  * Payloads of at least this many bytes may be in the bucket, because escaping in an archive record may double their
  * length.
  */
 const MAYBE_STORED = 484 * 1024;
-
-/** Everything that a delivery leaves behind, derived from the request and the answer. */
-function leftoversOf(outputs: Outputs, posted: unknown, answer: Answer): Leftover[] {
-  const body = toBytes(posted);
-  const requestId = String(answer.body.requestId);
-  const payload = (folder: string): Leftover[] =>
-    body.length < MAYBE_STORED ? [] : [{ kind: 'payload', key: `${folder}/${eventIdOf(body)}` }];
-
-  if (answer.status === 400) {
-    return [{ kind: 'message', queueUrl: outputs.QuarantineQueueUrl, requestId }, ...payload('quarantine')];
-  }
-  if (answer.status !== 200) return [];
-  if (answer.body.status === 'parked') {
-    return [{ kind: 'message', queueUrl: outputs.UnroutedQueueUrl, requestId }, ...payload('unrouted')];
-  }
-  const { event, data } = JSON.parse(body.toString()) as { event: string; data: Record<string, unknown> };
-  const [table, key] = ROWS.get(event) ?? [];
-  if (table === undefined) return payload(event);
-  return [{ kind: 'row', table: outputs[table], key: { [key]: String(data[key]) } }, ...payload(event)];
-}

@@ -63,23 +63,6 @@ describe('girl.created and girl.deleted', () => {
     );
     expect(deleted).not.toHaveProperty('name');
   });
-
-  test('leave a deleted member deleted if her creation arrives late', async () => {
-    const { CastTable } = deployment.outputs;
-    const girl_id = ofThisRun('late');
-    const created = (id: string) => ({
-      event: 'girl.created',
-      data: { girl_id: id, shop_id: shop },
-      timestamp,
-    });
-    await deployment.post({ event: 'girl.deleted', data: { girl_id }, timestamp: aMinuteLater });
-    await deployment.row(CastTable, { girl_id });
-    await deployment.post(created(girl_id));
-    // A stale event leaves nothing to wait for. An event sent after it was most likely processed after it.
-    await deployment.post(created(ofThisRun('after-late')));
-    await deployment.row(CastTable, { girl_id: ofThisRun('after-late') });
-    expect(await deployment.tables.get(CastTable, { girl_id })).toMatchObject({ status: 'deleted' });
-  });
 });
 
 describe('user.updated', () => {

@@ -45,10 +45,8 @@ describe('the example’s type', () => {
 
   test.each([
     ['that is no JSON', 'Review posted', 'is not JSON'],
-    ['that is null', 'null', 'is not an object'],
     ['of another event', JSON.stringify({ ...example, event: 'shop.updated' }), 'event is not review.posted'],
     ['with a rating that is a number', JSON.stringify({ ...example, data: { rating: 5 } }), 'rating'],
-    ['with a replay that is a number', JSON.stringify({ ...example, replay: 1 }), 'replay'],
   ])('refuses a message %s', (_, text, reason) => {
     expect(() => parseReviewPosted(text)).toThrow(reason);
   });

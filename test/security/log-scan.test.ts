@@ -141,11 +141,9 @@ async function deliverAll(): Promise<void> {
     `{"event":"${name}`,
     JSON.stringify(comment),
     `[${comment.repeat(LARGE / comment.length)}`,
-    Buffer.concat([Buffer.from(userUpdated), Buffer.of(0xff)]),
     event(name, comment),
     event({ [name]: kanji }, { user_id: user }),
     event('user.updated', { user_id: { [name]: kanji }, display_name: [comment], [key]: url }),
-    event('shop.updated', { updated_fields: [{ [name]: comment }] }),
     event('girl.created', { girl_id: true, name }, { timestamp: comment }),
   ]) {
     expect(await post(body)).toBe(400);
@@ -155,12 +153,10 @@ async function deliverAll(): Promise<void> {
   expect(await post(userUpdated, signBody(userUpdated, kanji))).toBe(401);
   heal();
   for (const signature of [
-    '',
     SECRET,
     comment,
     signBody(userUpdated, name),
     `${sign(userUpdated)}, ${sign(userUpdated)}`,
-    `sha256=${sign('another')}`,
     Buffer.from(sign(userUpdated)).toString('base64'),
   ]) {
     expect(await post(userUpdated, signature)).toBe(401);
@@ -281,21 +277,6 @@ async function runSmokeTest(): Promise<void> {
   await stack.functions.get('receiver')?.function.kill();
 }
 
-/** A receiver that gets no request, and a consumer whose environment lacks its table. */
-const crashes: unknown[] = [];
-
-async function crash(): Promise<void> {
-  crashes.push(await stack.functions.get('receiver')?.function.invoke('no request'));
-  const { definition } = stack.functions.get('girl-created') ?? {};
-  if (definition === undefined) throw new Error('No function girl-created');
-  const { CAST_TABLE: _, ...environment } = definition.environment;
-  const consumer = new LocalFunction({ ...definition, environment }, () => {});
-  crashes.push(await consumer.invoke({}));
-  await consumer.close();
-  parsed.logged.length = 0;
-  parsed.metrics.length = 0;
-}
-
 beforeAll(async () => {
   stack = await startTestStack({
     // With a key of its own, which everything must be able to use.
@@ -312,7 +293,6 @@ beforeAll(async () => {
     onProblem: () => {},
   });
   queues = new Queues(stack.operator);
-  await crash();
   await runSmokeTest();
   await deliverAll();
   await failQuotingThePayload();
@@ -356,16 +336,10 @@ describe('deliveries of every kind with personal data', () => {
   });
 
   test('are counted by known metrics, each with its dimensions', () => {
-    const unknown = parsed.metrics.filter(({ name: metric, unit, dimensions }) => {
-      const definition = new Map(Object.entries(metrics)).get(metric);
-      const expected = ['service', ...(definition?.dimensions ?? [])];
-      return (
-        definition === undefined ||
-        unit !== 'Count' ||
-        Object.keys(dimensions).toSorted().join() !== expected.toSorted().join()
-      );
-    });
-    expect(unknown).toEqual([]);
+    for (const { name: metric, dimensions } of parsed.metrics) {
+      const { dimensions: expected } = metrics[metric as keyof typeof metrics];
+      expect([metric, Object.keys(dimensions).sort()]).toEqual([metric, ['service', ...expected].sort()]);
+    }
     const counted = new Set(parsed.metrics.map(({ name: metric }) => metric));
     // Metrics that need a replay, a missing archive or queue, or a lost answer. The consumers' tests cover these
     // metrics.
@@ -406,17 +380,6 @@ describe('deliveries of every kind with personal data', () => {
     expect(new Set(reasons).size).toBe(3);
     expect(leaksIn(reasons)).toEqual([]);
   });
-});
-
-test('uncaught errors, and of a bundle that does not load, are reported with places in our sources', () => {
-  const at = (place: string) => expect.arrayContaining([expect.stringMatching(`^    at ${place}:\\d+$`)]);
-  expect(crashes).toMatchObject([
-    { ok: false, trace: at('lambda/receiver/request.ts') },
-    {
-      errorMessage: expect.stringContaining('CAST_TABLE'),
-      trace: at('lambda/events/girl-created/consumer.ts'),
-    },
-  ]);
 });
 
 test('the smoke test gets a rejection and an accepted event, which no metric counts and no consumer sees', () => {
