@@ -6,6 +6,7 @@ import {
   UnusableSecretError,
 } from '../../../lambda/receiver/webhook-secrets.ts';
 import { duration } from '../../terminal/text.ts';
+import type { CheckResult } from '../doctor/inspection.ts';
 import type { Stage } from '../stage.ts';
 
 /** A version of the webhook secret. */
@@ -71,19 +72,12 @@ async function gracePeriod(stage: Stage): Promise<number> {
   }
 }
 
-interface SecretFinding {
-  readonly state: 'ok' | 'warning' | 'failure' | 'skipped';
-  readonly seen: string;
-  readonly why?: string;
-  readonly fix?: string;
-}
-
 /** Secrets Manager keeps two versions. Another new one would remove the one with which the partner signs. */
 const GO_BACK =
   'It makes the previous version current again. Then store the right secret: docs/secret-rotation.md.';
 
 /** What a person must know of the current version. Names no value. */
-export function describeCurrent(stage: Stage, { current, previous }: SecretVersions): SecretFinding {
+export function describeCurrent(stage: Stage, { current, previous }: SecretVersions): CheckResult {
   const back = stage.command('back', 'secret');
   if (current === undefined) {
     const fix = `aws secretsmanager restore-secret --secret-id ${stage.output('WebhookSecretArn')}`;
@@ -105,7 +99,7 @@ export function describeCurrent(stage: Stage, { current, previous }: SecretVersi
 }
 
 /** Whether the previous version is accepted, and until when. */
-export function describePrevious({ current, previous, until }: SecretVersions): SecretFinding {
+export function describePrevious({ current, previous, until }: SecretVersions): CheckResult {
   if (previous === undefined || current === undefined) return { state: 'skipped', seen: 'never rotated' };
   const stored = `stored ${ago(previous.createdAt)}`;
   const left = until.getTime() - Date.now();
