@@ -47,10 +47,7 @@ test('a list has the newest first, up to the limit, and their total, or some del
 describe('a search', () => {
   test.each([
     { given: '{"name":"Café ÉLYSÉE"}', search: 'café élysée' },
-    {
-      given: String.raw`{"name":"Caf\u00e9 \"Zur Post\"","url":"https:\/\/a.example\/x"}`,
-      search: 'é "Zur',
-    },
+    { given: String.raw`{"name":"Caf\u00e9 \"Zur Post\"","url":"https:\/\/a.example\/x"}`, search: 'é "Zur' },
     { given: String.raw`{"url":"https:\/\/a.example\/x"}`, search: 'https://a.example/x' },
     // With quotation marks as written.
     { given: '{"name":"x"}', search: '"name":"x"' },

@@ -225,10 +225,7 @@ test('an unusable delivery is in quarantine with its fields and bytes, also if t
   const byQueue = await traced(requestId, undefined, without('ReceiverLogGroup'));
   expect(byQueue.history).toMatchObject({ now: [{ state: 'invalid', queue: 'quarantine' }] });
   const found = await findPayload(operator.stack, String(requestId), signal);
-  expect(found).toMatchObject({
-    from: 'the quarantine queue',
-    bytes: Buffer.from(JSON.stringify(unusable)),
-  });
+  expect(found).toMatchObject({ from: 'the quarantine queue', bytes: Buffer.from(JSON.stringify(unusable)) });
 });
 
 test('an event of an unknown kind is parked, until somebody deletes it', async () => {
