@@ -55,7 +55,6 @@ const WRAPPINGS: readonly MistakeRow<[value: string], string>[] = [
       after(value, /^(?:hmac[-_]?sha-?256|hmac|sha-?\d{1,3}|md5|v\d|sig|signature)\s*[=:]\s*(\S+)$/i),
     ],
   ],
-  ['signature-v1', 'has the form v1=…', (value) => [after(value, /(?:^|[,;]\s*)v1[=,]([^,;]+)/)]],
   ['signature-scheme', 'begins with an extra word', (value) => [after(value, /^(?:[\w-]+)\s+(\S+)$/)]],
   ['signature-quoted', 'is in quotation marks', (value) => [after(value, /^b?["'](.*)["']$/)]],
 ];
@@ -85,7 +84,7 @@ const KEYS: readonly MistakeRow<[secret: string, earlier: readonly string[]], By
 ];
 
 /** Bytes that the sender may have signed instead of the body. */
-const MESSAGES: readonly MistakeRow<[body: Buffer, text: string, signature: string], Bytes>[] = [
+const MESSAGES: readonly MistakeRow<[body: Buffer, text: string], Bytes>[] = [
   [
     'line-feed',
     'the body with or without a final line break, other than it was sent',
@@ -98,14 +97,6 @@ const MESSAGES: readonly MistakeRow<[body: Buffer, text: string, signature: stri
     (body) => ['\n', '\r\n', ''].map((lineBreak) => latin1(body, /\r?\n/g, lineBreak)),
   ],
   ['signed-nothing', 'an empty text instead of the body', () => ['']],
-  [
-    'signed-with-timestamp',
-    'a timestamp and the body together, as other services require',
-    (_, text, signature) => {
-      const time = after(signature, /(?:^|[,;\s])t=(\d{1,20})/);
-      return [time && `${time}.${text}`];
-    },
-  ],
   [
     'byte-order-mark',
     'the body with or without its byte order mark (EF BB BF)',
@@ -213,7 +204,7 @@ function explainValue(
     return [wrong('secret-sent', 'The value is the secret itself.', remedy)];
   }
   const readings = [...readingsOf(value)];
-  for (const [digest, mistakes] of computations(request, secrets, value)) {
+  for (const [digest, mistakes] of computations(request, secrets)) {
     const reading = readings.find((one) => one.digest.equals(digest));
     if (reading !== undefined) return [...mistakes, ...spellingOf(reading, value)];
   }
@@ -255,7 +246,6 @@ function spellingOf({ digest, mistake }: DigestReading, value: string): Finding[
 function* computations(
   { body }: SignedRequest,
   secrets: readonly string[],
-  value: string,
 ): Generator<readonly [digest: Buffer, mistakes: Finding[]]> {
   const [secret = '', ...earlier] = secrets;
   yield [hmac(secret, body), []];
@@ -265,7 +255,7 @@ function* computations(
     yield [digest, [mistake]];
   }
   const messages: (readonly [Bytes, Finding])[] = [];
-  for (const [message, mistake] of signedMessages(body, value)) {
+  for (const [message, mistake] of signedMessages(body)) {
     yield [hmac(secret, message), [mistake]];
     if (body.length <= MAX_BYTES_FOR_PAIRS) messages.push([message, mistake]);
   }
@@ -274,17 +264,14 @@ function* computations(
   }
 }
 
-function* signedMessages(body: Buffer, value: string): Generator<readonly [Bytes, Finding]> {
+function* signedMessages(body: Buffer): Generator<readonly [Bytes, Finding]> {
   const text = body.toString();
-  yield* variants(MESSAGES, 'The signature is over', SIGN_SENT_BYTES, body, text, value);
+  yield* variants(MESSAGES, 'The signature is over', SIGN_SENT_BYTES, body, text);
   if (body.length > MAX_BYTES_FOR_FORMS) return;
-  const made = (kind: string, what: string) => wrong(kind, `The signature is over ${what}.`, SIGN_SENT_BYTES);
   for (const [writer, other] of reserialised(text)) {
-    const what = `JSON that was serialised again, as ${writer} does, instead of the bytes that were sent`;
-    yield [other, made('json-reserialised', what)];
+    const what = `The signature is over JSON that was serialised again, as ${writer} does, instead of the bytes that were sent.`;
+    yield [other, wrong('json-reserialised', what, SIGN_SENT_BYTES)];
   }
-  for (const [, data] of reserialised(text, 'data'))
-    yield [data, made('signed-data-only', 'only data instead of the whole body')];
 }
 
 function* variants<Input extends unknown[], Made>(

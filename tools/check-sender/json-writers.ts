@@ -73,16 +73,9 @@ function write(value: unknown, form: JsonForm, level = 0): string {
   return `${open}${lineBreak}${indent}${parts.join(`,${lineBreak}${indent}`)}${lineBreak}${close}`;
 }
 
-/**
- * The same JSON as other libraries write it, each with the name of its writer.
- * @param key writes only the value at this key
- */
-export function* reserialised(
-  text: string,
-  key?: string,
-): Generator<readonly [writer: string, text: string]> {
-  const whole = parsed(text);
-  const value = key === undefined ? whole : jsonMember(whole, key);
+/** The same JSON as other libraries write it, each with the name of its writer. Nothing if the text is not JSON. */
+export function* reserialised(text: string): Generator<readonly [writer: string, text: string]> {
+  const value = parsed(text);
   if (value === undefined) return;
   for (const [writer, form] of WRITERS) {
     const written = write(value, form);
@@ -90,9 +83,6 @@ export function* reserialised(
     if (form.indent !== undefined) yield [writer, `${written}\n`];
   }
 }
-
-const jsonMember = (value: unknown, key: string) =>
-  typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
 
 /** A text that is equal for equal JSON, however it is written. Undefined if the text is not JSON. */
 export function canonicalText(text: string): string | undefined {

@@ -14,15 +14,7 @@ export const NO_VALUE = /^(?:undefined|null|none|nil|nan|true|false|\[object \w+
 export const PLACEHOLDER =
   /\{\{[^{}]*\}\}|\$\{[\w.]+\}|<%=?[^<>]*%>|^\{[A-Za-z_]\w*\}$|^\$[A-Za-z_]\w*$|^%[A-Za-z_]\w*%$/;
 
-/** Names that other services use for the fields of our events. They are ours, so they may be shown. */
-const SYNONYMS: Readonly<Record<string, string>> = {
-  event: 'type event_type eventType event_name kind topic action name',
-  data: 'payload body object attributes resource content',
-  timestamp: 'time created_at createdAt occurred_at occurredAt date ts sent_at datetime',
-  girl_id: 'cast_id castId staff_id staffId member_id memberId',
-  shop_id: 'store_id storeId',
-  review_id: 'id',
-};
+const IDS = ['shop_id', 'girl_id', 'user_id', 'review_id'];
 
 const SEND_UTC = 'Send the time of the change in UTC, such as 2026-01-31T09:00:00Z.';
 
@@ -77,14 +69,8 @@ function problemFinding({ field, detail }: FieldProblem, body: Buffer, payload: 
   }
   const [, expected = 'needed'] = /expected (.*)$/.exec(detail) ?? [];
   const remedy = `Send ${field}: ${expected}.`;
-  const keys = Object.keys(fields);
-  const meant = synonymIn(keys, name) ?? (keys.some((key) => nearest(key, [name])) && 'another field');
-  if (!meant) return wrong('field-missing', `${field} is missing.`, remedy);
-  return wrong('field-misnamed', `${field} is missing; ${meant} may be meant.`, remedy);
+  return wrong('field-missing', `${field} is missing.`, remedy);
 }
-
-const synonymIn = (keys: readonly string[], name: string) =>
-  SYNONYMS[name]?.split(' ').find((one) => keys.includes(one));
 
 /** Bodies that are not JSON. The first match is reported. */
 const BODY_MISTAKES: readonly (readonly [pattern: RegExp, what: string])[] = [
@@ -146,8 +132,7 @@ function* valueFindings(data: Readonly<Record<string, unknown>>): Generator<Find
   const texts = Object.entries(data).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );
-  const isId = (name: string) => name.endsWith('_id') && name in SYNONYMS;
-  const [empty] = texts.find(([name, value]) => isId(name) && NO_VALUE.test(value)) ?? [];
+  const [empty] = texts.find(([name, value]) => IDS.includes(name) && NO_VALUE.test(value)) ?? [];
   if (empty !== undefined)
     yield wrong('id-without-value', `data.${empty} is a text such as null.`, 'Send the real id.');
   if (texts.some(([, value]) => PLACEHOLDER.test(value)))
