@@ -31,11 +31,6 @@ describe('an endpoint of the environment, which may have another stage of this n
     [{ AWS_ENDPOINT_URL_SQS: 'http://127.0.0.1:1' }, '', 'AWS_ENDPOINT_URL_SQS=http://127.0.0.1:1'],
     [
       {},
-      profile('endpoint_url = http://127.0.0.1:1'),
-      'endpoint_url = http://127.0.0.1:1 in the AWS profile',
-    ],
-    [
-      {},
       profile('services = local\n[services local]\nsqs =\n  endpoint_url = http://127.0.0.1:1'),
       'endpoint_url = http://127.0.0.1:1 in the AWS profile',
     ],

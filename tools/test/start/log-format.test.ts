@@ -19,11 +19,6 @@ describe('a line of a function', () => {
   const ended = { timestamp: structured.timestamp, level: 'ERROR', requestId: 'id' };
   test.each([
     {
-      given: 'a structured one by its time, service, level and message',
-      line: structured,
-      shown: '09:00:00 receiver INFO Accepted',
-    },
-    {
       given: 'a text among its facts as it is, other facts as JSON',
       line: { ...structured, event: 'shop.updated', attempt: 2, stored: false, shop: null, fields: ['name'] },
       shown: '09:00:00 receiver INFO Accepted shop.updated attempt=2 stored=false shop=null fields=["name"]',
@@ -72,16 +67,10 @@ describe('a line of a function', () => {
   });
 });
 
-describe('an id', () => {
+test('an id is complete in a file or a pipe, and has eight characters on a terminal', () => {
   const line = JSON.stringify({ ...structured, eventId: 'e'.repeat(64), attempt: 10 });
-
-  test('is complete in a file or a pipe', () => {
-    expect(format(line)).toBe(`09:00:00 receiver INFO Accepted ${'e'.repeat(64)} attempt=10`);
-  });
-
-  test('is shortened to eight characters on a terminal', () => {
-    expect(format(line, 100)).toBe('09:00:00 receiver INFO Accepted eeeeeeee attempt=10');
-  });
+  expect(format(line)).toBe(`09:00:00 receiver INFO Accepted ${'e'.repeat(64)} attempt=10`);
+  expect(format(line, 100)).toBe('09:00:00 receiver INFO Accepted eeeeeeee attempt=10');
 });
 
 test('on a narrow terminal facts move to the next line, and none is cut', () => {

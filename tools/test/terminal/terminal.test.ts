@@ -57,11 +57,6 @@ describe('fields', () => {
     expect(fieldLines(all, UNLIMITED)).toHaveLength(2);
   });
 
-  test('have a word that is longer than a line on its own line', () => {
-    const id = 'e'.repeat(64);
-    expect(fieldLines([['ids', `${id} x`]], 40)).toEqual([`  ids  ${id}`, '       x']);
-  });
-
   test('without a value are left out, and a value that is not wrapped stays unchanged', () => {
     const all = [
       ['expired', undefined],
@@ -80,7 +75,6 @@ test('wrapped text keeps its indentation on each line', () => {
 describe('a time', () => {
   test.each([
     { text: '2026-01-31', moment: '2026-01-31T00:00:00.000Z' },
-    { text: '2026-01-31T09:00Z', moment: '2026-01-31T09:00:00.000Z' },
     { text: '2026-01-31T09:00:07.5Z', moment: '2026-01-31T09:00:07.500Z' },
     { text: '2026-01-31T09:00:00+02:00', moment: '2026-01-31T07:00:00.000Z' },
   ])('$text is $moment', ({ text, moment }) => {
