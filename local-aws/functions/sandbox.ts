@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import type { Worker } from 'node:worker_threads';
 import { crashLine } from './crash-line.ts';
-import type { EnvironmentMessage, InvocationMessage } from './execution-environment.ts';
+import type { EnvironmentMessage, InvocationMessage } from './environment-messages.ts';
 import { type FunctionDefinition, serviceOf } from './function-definition.ts';
 import type { InspectorPort } from './inspector-port.ts';
 import type { FunctionError, FunctionLogLine, InvocationResult } from './invocation.ts';

@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { stripTypeScriptTypes } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { arnOf } from '../aws/services.ts';
 import { REGION } from '../client-settings.ts';
-import type { EnvironmentSettings } from './execution-environment.ts';
+import type { EnvironmentSettings } from './environment-messages.ts';
 import type { FunctionDefinition } from './function-definition.ts';
 
 /**
@@ -31,7 +29,7 @@ export function startWorker(definition: FunctionDefinition, inspected: boolean):
     inspected,
     compileCache: process.env.NODE_COMPILE_CACHE,
   };
-  return new Worker(executionEnvironmentEntryPoint(), {
+  return new Worker(new URL('execution-environment.js', import.meta.url), {
     workerData: settings,
     env: environmentVariables(definition, log),
     // Without the parent's own flags. Node.js must not print the inspector's port: debuggers use InspectorPort.
@@ -43,39 +41,6 @@ export function startWorker(definition: FunctionDefinition, inspected: boolean):
       maxYoungGenerationSizeMb: YOUNG_GENERATION_MEGABYTES,
     },
   });
-}
-
-let entryPoint: URL | undefined;
-
-/**
- * The code of a worker: `execution-environment.ts` as JavaScript in a `data:` URL. If workers loaded the
- * TypeScript file, each would also load Node's type stripper, which costs 11 MB and 40 ms (Node.js 24.21).
- */
-function executionEnvironmentEntryPoint(): URL {
-  entryPoint ??= new URL(`data:text/javascript,${encodeURIComponent(environmentSource())}`);
-  return entryPoint;
-}
-
-function environmentSource(): string {
-  const file = new URL('./execution-environment.ts', import.meta.url);
-  const source = withoutWarnings(() => stripTypeScriptTypes(readFileSync(file, 'utf8')));
-  const sourceTrace = new URL('./source-trace.ts', import.meta.url);
-  // The constant is on line 1, so no line number changes. `sourceURL` replaces the `data:` URL in stack traces.
-  return `const SOURCE_TRACE = ${JSON.stringify(sourceTrace.href)}; ${source}\n//# sourceURL=${file.href}\n`;
-}
-
-/**
- * Runs code without warnings: `stripTypeScriptTypes` warns at first use that it is experimental. The version
- * of Node.js is pinned.
- */
-function withoutWarnings<T>(run: () => T): T {
-  const { emitWarning } = process;
-  process.emitWarning = () => {};
-  try {
-    return run();
-  } finally {
-    process.emitWarning = emitWarning;
-  }
 }
 
 /**

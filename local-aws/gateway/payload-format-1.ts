@@ -7,7 +7,7 @@
 import type { Buffer } from 'node:buffer';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { InvocationResult } from '../functions/invocation.ts';
-import { type ReceivingResource, restApiEvent } from './gateway-events.ts';
+import { commonLogTime, grouped, prefixOf, type ReceivingApi } from './gateway-events.ts';
 import {
   type Header,
   type HttpRequest,
@@ -21,9 +21,15 @@ import {
 } from './http-message.ts';
 
 /** The resource of a request, and values that the API adds to the event. */
-export interface ResourceContext extends ReceivingResource {
-  requestId: string;
-  traceId: string;
+export interface ResourceContext extends ReceivingApi {
+  readonly resourceId: string;
+  /** Path of the resource below the stage: `/v1/orders`. */
+  readonly resourcePath: string;
+  readonly stage: string;
+  readonly requestId: string;
+  /** Another id of the request. A client can choose `requestId`, but not this id. */
+  readonly extendedRequestId: string;
+  readonly traceId: string;
 }
 
 /**
@@ -56,30 +62,73 @@ const RESPONSE_FIELDS = setOf('statusCode headers multiValueHeaders body isBase6
 /**
  * The event of a request to an API that treats all media types as binary, so that every body is base64. We
  * assume that this also holds for a body without a content type. A function that obeys `isBase64Encoded` sees
- * the same bytes either way.
+ * the same bytes either way. Header names are as the client wrote them, and fields without a value are null.
  */
 export function toEvent(
   request: HttpRequest,
-  body: Buffer,
-  { requestId, traceId, ...resource }: ResourceContext,
+  content: Buffer,
+  { requestId, traceId, extendedRequestId, stage, resourceId, resourcePath, ...api }: ResourceContext,
 ): APIGatewayProxyEvent {
-  const { headers, sourceIp, port } = request;
-  const added: Header[] = [
+  const { accountId, apiId, domainName } = api;
+  const { method, path, query, sourceIp, port, receivedAt } = request;
+  const headers: Header[] = [
+    ...without(request.headers, DROPPED_REQUEST_HEADERS),
     ['X-Amzn-Trace-Id', traceId],
-    ['X-Forwarded-For', [...valuesOf(headers, 'x-forwarded-for'), sourceIp].join(', ')],
+    ['X-Forwarded-For', [...valuesOf(request.headers, 'x-forwarded-for'), sourceIp].join(', ')],
     ['X-Forwarded-Port', String(port)],
     ['X-Forwarded-Proto', 'http'],
   ];
-  return restApiEvent(
-    {
-      ...request,
-      headers: [...without(headers, DROPPED_REQUEST_HEADERS), ...added],
+  const isBase64Encoded = content.length > 0;
+  const body = isBase64Encoded ? content.toString('base64') : null;
+  const parameters = query === '' ? undefined : [...new URLSearchParams(query)];
+  return {
+    resource: resourcePath,
+    path: path.slice(`/${stage}`.length),
+    httpMethod: method,
+    headers: Object.fromEntries(headers),
+    multiValueHeaders: grouped(headers),
+    queryStringParameters: parameters === undefined ? null : Object.fromEntries(parameters),
+    multiValueQueryStringParameters: parameters === undefined ? null : grouped(parameters),
+    pathParameters: null,
+    stageVariables: null,
+    requestContext: {
+      resourceId,
+      resourcePath,
+      httpMethod: method,
+      extendedRequestId,
+      requestTime: commonLogTime(receivedAt),
+      path,
+      accountId,
+      protocol: `HTTP/${request.httpVersion}`,
+      stage,
+      domainPrefix: prefixOf(domainName),
+      requestTimeEpoch: receivedAt.getTime(),
       requestId,
-      ...(body.length > 0 && { body: body.toString('base64') }),
-      isBase64Encoded: body.length > 0,
+      // An API without an authorizer sends no field `authorizer`.
+      authorizer: undefined,
+      identity: {
+        accessKey: null,
+        accountId: null,
+        apiKey: null,
+        apiKeyId: null,
+        caller: null,
+        clientCert: null,
+        cognitoAuthenticationProvider: null,
+        cognitoAuthenticationType: null,
+        cognitoIdentityId: null,
+        cognitoIdentityPoolId: null,
+        principalOrgId: null,
+        sourceIp,
+        user: null,
+        userAgent: valuesOf(headers, 'user-agent').at(-1) ?? null,
+        userArn: null,
+      },
+      domainName,
+      apiId,
     },
-    resource,
-  );
+    body,
+    isBase64Encoded,
+  };
 }
 
 /**

@@ -80,17 +80,14 @@ test('resources have the settings of the template', async () => {
   });
 });
 
-test.each<{ what: string; Type: string; Properties: object }>([
-  {
-    what: 'A table without its key',
-    Type: 'AWS::DynamoDB::Table',
-    Properties: { KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }], AttributeDefinitions: [] },
-  },
-  {
-    what: 'A delivery stream of another source',
-    Type: 'AWS::KinesisFirehose::DeliveryStream',
-    Properties: { DeliveryStreamType: 'KinesisStreamAsSource' },
-  },
-])('$what is an error', async ({ Type, Properties }) => {
-  await expect(deployed({ Culprit: { Type, Properties: { ...Properties } } })).rejects.toThrow(/^Create/);
+const keyed = { KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }], AttributeDefinitions: [] };
+test.each<[what: string, type: string, Properties: Record<string, unknown>]>([
+  ['A table without its key', 'DynamoDB::Table', keyed],
+  [
+    'A delivery stream of another source',
+    'KinesisFirehose::DeliveryStream',
+    { DeliveryStreamType: 'KinesisStreamAsSource' },
+  ],
+])('%s is an error', async (_what, type, Properties) => {
+  await expect(deployed({ Culprit: { Type: `AWS::${type}`, Properties } })).rejects.toThrow(/^Create/);
 });

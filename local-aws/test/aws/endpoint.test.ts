@@ -111,35 +111,20 @@ test('an operator may do everything, in the region of the stack from every regio
 });
 
 describe('a request', () => {
-  test.each<{ what: string; request: RawRequest; status: number; text: string }>([
-    {
-      what: 'without authorization',
-      request: { headers: { 'x-amz-target': 'AmazonSQS.ListQueues' }, body: '{}' },
-      status: 403,
-      text: '"__type":"MissingAuthenticationToken"',
-    },
-    {
-      what: 'without authorization, as a form',
-      request: { body: 'Action=ListTopics' },
-      status: 403,
-      text: '<Code>MissingAuthenticationToken</Code>',
-    },
-    {
-      what: 'in CBOR',
-      request: {
-        path: '/service/AmazonSQS/operation/ListQueues',
-        headers: { authorization: signedFor('sqs'), 'smithy-protocol': 'rpc-v2-cbor' },
-      },
-      status: 400,
-      text: 'does not support CBOR',
-    },
-    {
-      what: 'whose body is not JSON',
-      request: { ...json('sqs', 'AmazonSQS.SendMessage', {}), body: '{"QueueUrl":' },
-      status: 400,
-      text: 'SerializationException',
-    },
-  ])('$what is refused', async ({ request, status, text }) => {
+  const cbor = {
+    path: '/service/AmazonSQS/operation/ListQueues',
+    headers: { authorization: signedFor('sqs'), 'smithy-protocol': 'rpc-v2-cbor' },
+  };
+  const unsigned = { headers: { 'x-amz-target': 'AmazonSQS.ListQueues' }, body: '{}' };
+  const unclosed = { ...json('sqs', 'AmazonSQS.SendMessage', {}), body: '{"QueueUrl":' };
+  const unoffered = json('sqs', 'AmazonSQS.AddPermission', {}, 'operator');
+  test.each<[what: string, request: RawRequest, status: number, text: string]>([
+    ['without authorization', unsigned, 403, '"__type":"MissingAuthenticationToken"'],
+    ['without it, as a form', { body: 'Action=ListTopics' }, 403, '<Code>MissingAuthenticationToken</Code>'],
+    ['in CBOR', cbor, 400, 'does not support CBOR'],
+    ['whose body is not JSON', unclosed, 400, 'SerializationException'],
+    ['for an operation that is not offered', unoffered, 400, "SQS's AddPermission, only ChangeMessageVis"],
+  ])('%s is refused', async (_what, request, status, text) => {
     expect(await answerTo(request)).toMatchObject({ status, text: expect.stringContaining(text) });
   });
 

@@ -70,32 +70,22 @@ describe('a service that is down', () => {
   });
 });
 
-test.each([
-  { service: 'sqs', code: 'RequestThrottled', call: () => role.json('sqs', 'ListQueues', {}) },
-  { service: 'sns', code: 'Throttling', call: () => role.form('sns', { Action: 'ListTopics' }) },
-  {
-    service: 'dynamodb',
-    code: 'ProvisionedThroughputExceededException',
-    call: () => role.json('dynamodb', 'ListTables', {}),
-  },
-  {
-    service: 'secretsmanager',
-    code: 'ThrottlingException',
-    call: () => role.json('secretsmanager', 'GetSecretValue', { SecretId: 'one' }),
-  },
-  { service: 's3', code: 'SlowDown', call: () => role.put('/bucket') },
-  {
-    service: 'firehose',
-    code: 'ServiceUnavailableException',
-    call: () => role.json('firehose', 'PutRecordBatch', { DeliveryStreamName: 's', Records: [{ Data: '' }] }),
-  },
-] as const)(
-  'a throttled service answers with its own error: $service with $code',
-  async ({ service, code, call }) => {
-    faults.inject({ service, kind: 'throttled' });
-    await expect(call()).rejects.toThrow(code);
-  },
-);
+const records = { DeliveryStreamName: 's', Records: [{ Data: '' }] };
+test.each<[service: Fault['service'], code: string, call: () => Promise<unknown>]>([
+  ['sqs', 'RequestThrottled', () => role.json('sqs', 'ListQueues', {})],
+  ['sns', 'Throttling', () => role.form('sns', { Action: 'ListTopics' })],
+  ['dynamodb', 'ProvisionedThroughputExceededException', () => role.json('dynamodb', 'ListTables', {})],
+  [
+    'secretsmanager',
+    'ThrottlingException',
+    () => role.json('secretsmanager', 'GetSecretValue', { SecretId: 'a' }),
+  ],
+  ['s3', 'SlowDown', () => role.put('/bucket')],
+  ['firehose', 'ServiceUnavailableException', () => role.json('firehose', 'PutRecordBatch', records)],
+])('a throttled service answers with its own error: %s with %s', async (service, code, call) => {
+  faults.inject({ service, kind: 'throttled' });
+  await expect(call()).rejects.toThrow(code);
+});
 
 describe('a slow service', () => {
   test('answers as usual, later', async () => {

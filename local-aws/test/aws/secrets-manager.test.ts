@@ -46,37 +46,32 @@ test('a secret has an ARN with a suffix of six characters, and is found by ARN, 
   expect(described).toMatchObject({ ARN, VersionIdsToStages: { [first]: ['AWSCURRENT'] } });
 });
 
-test('a deleted secret is gone', async () => {
-  await secrets.send(new DeleteSecretCommand({ SecretId: Name, ForceDeleteWithoutRecovery: true }));
-  await expect(get()).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
-});
-
 describe('refused is', () => {
-  test.each([
-    {
-      what: 'a second secret of the same name',
-      call: () => secrets.send(new CreateSecretCommand({ Name, SecretString: 'x' })),
-      name: 'ResourceExistsException',
-    },
-    {
-      what: 'the value of a secret without one',
-      call: async () => {
-        await secrets.send(new CreateSecretCommand({ Name: 'empty' }));
-        await get({ SecretId: 'empty' });
-      },
-      name: 'ResourceNotFoundException',
-    },
-    {
-      what: 'a binary value',
-      call: () => secrets.send(new PutSecretValueCommand({ SecretId: Name, SecretBinary: Buffer.of(1) })),
-      name: 'InvalidParameterException',
-    },
-    {
-      what: 'a deletion with a recovery window',
-      call: () => secrets.send(new DeleteSecretCommand({ SecretId: Name })),
-      name: 'InvalidParameterException',
-    },
-  ])('$what', async ({ call, name }) => {
+  const create = (secret: { Name: string; SecretString?: string }) =>
+    secrets.send(new CreateSecretCommand(secret));
+  const binary = { SecretBinary: Buffer.of(1) };
+  const empty = async () => {
+    await create({ Name: 'empty' });
+    await get({ SecretId: 'empty' });
+  };
+  test.each<[what: string, call: () => Promise<unknown>, name: string]>([
+    [
+      'a second secret of the same name',
+      () => create({ Name, SecretString: 'x' }),
+      'ResourceExistsException',
+    ],
+    ['the value of a secret without one', empty, 'ResourceNotFoundException'],
+    [
+      'a binary value',
+      () => secrets.send(new PutSecretValueCommand({ ...binary, SecretId: Name })),
+      'InvalidParameterException',
+    ],
+    [
+      'a deletion with a recovery window',
+      () => secrets.send(new DeleteSecretCommand({ SecretId: Name })),
+      'InvalidParameterException',
+    ],
+  ])('%s', async (_what, call, name) => {
     await expect(call()).rejects.toMatchObject({ name });
   });
 });
