@@ -129,26 +129,21 @@ export function waitingQueues(stage: Stage): WaitingQueue[] {
   return [...deadLetters, ...ofReceiver];
 }
 
-/** @throws CommandError if there is no such queue */
-export const waitingQueue = (stage: Stage, name: string): WaitingQueue =>
-  queueNamed(name, waitingQueues(stage), stage);
-
 /**
  * Finds a queue by its name, including the queue of a removed event.
  * @throws CommandError if no queue has it
  */
 export async function findQueue(stage: Stage, name: string): Promise<AnyQueue> {
   const known = waitingQueues(stage);
-  const isKnown = known.some((queue) => queue.name === name);
-  return queueNamed(name, isKnown ? known : [...known, ...(await removedQueues(stage))], stage);
-}
-
-function queueNamed<Queue extends AnyQueue>(name: string, queues: readonly Queue[], { title }: Stage): Queue {
-  const queue = queues.find((candidate) => candidate.name === name);
-  if (queue) return queue;
-  const names = queues.map((candidate) => candidate.name);
+  const isNamed = (queue: AnyQueue) => queue.name === name;
+  const waiting = known.find(isNamed);
+  if (waiting !== undefined) return waiting;
+  const removed = await removedQueues(stage);
+  const left = removed.find(isNamed);
+  if (left !== undefined) return left;
+  const names = [...known, ...removed].map((queue) => queue.name);
   throw new UsageError(
-    `No queue '${name}' in ${title}.${didYouMean(name, names)} One of: ${names.join(', ')}`,
+    `No queue '${name}' in ${stage.title}.${didYouMean(name, names)} One of: ${names.join(', ')}`,
   );
 }
 

@@ -87,14 +87,13 @@ export function newRequest(options: ReplayOptions, now: Date): ReplayRequest {
 const compact = (time: Date) => time.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
 
 /**
- * The words after `hookctl` that run a request, also again after an interruption. Times and name are fixed, so the
+ * The words after `hookctl replay` that run a request, also again after an interruption. Times and name are fixed, so the
  * command sends nothing that settles later, and notifies nobody twice.
  * @param rate messages a second
  */
 export function replayWords({ name, mode, notify, filter }: ReplayRequest, rate: number): string[] {
   const { events, since, until, shop, search, ids = [], outcomes = [] } = filter;
   return [
-    'replay',
     ...(events.length === eventNames.length ? [] : events),
     ...['--since', since.toISOString(), '--until', until.toISOString()],
     ...(shop === undefined ? [] : ['--shop', shop]),

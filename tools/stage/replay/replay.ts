@@ -142,8 +142,7 @@ const damageReport = (damaged: ReplayPlan['damaged']) =>
 
 /** The command that runs exactly what the plan shows. */
 function commandOf({ stack }: Operation, request: ReplayRequest, rate: number): string {
-  const [script = '', ...words] = replayWords(request, rate);
-  return printable(stack.command(words.map(shellWord).join(' '), script));
+  return printable(stack.command(replayWords(request, rate).map(shellWord).join(' '), 'replay'));
 }
 
 /** @param delay milliseconds by which the newest records of the window may still be late */

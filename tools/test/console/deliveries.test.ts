@@ -4,7 +4,7 @@ import { eventually } from '../../../test/support/eventually.ts';
 import { type Delivery, Partner, signBody, TEST_SECRET } from '../../../test/support/partner.ts';
 import { forget } from '../../stage/archive/forget.ts';
 import { dlqDiscard } from '../../stage/queues/dlq-discard.ts';
-import { waitingQueue } from '../../stage/queues/queue.ts';
+import { findQueue } from '../../stage/queues/queue.ts';
 import { startTestConsole, type TestConsole } from './support.ts';
 
 let running: TestConsole;
@@ -117,7 +117,7 @@ describe('a delivery', () => {
     const { id, state } = await deliver(shopUpdated({ shop_id: '' }));
     expect(state).toBe('invalid');
     const consent = { reason: 'a test', exportTo: undefined };
-    await dlqDiscard(operation(), waitingQueue(running.source.stage, 'quarantine'), {}, consent);
+    await dlqDiscard(operation(), await findQueue(running.source.stage, 'quarantine'), {}, consent);
     const { history } = await eventually(async () => {
       const { body } = await running.api.get(pathOf(id));
       return body.state === 'removed' ? body : undefined;

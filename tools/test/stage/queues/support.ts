@@ -12,7 +12,7 @@ import { Queues } from '../../../../test/support/queues.ts';
 import { startTestAws, type TestAws } from '../../../../test/support/test-aws.ts';
 import { findStackOfFile } from '../../../stage/find-stage.ts';
 import type { Operation } from '../../../stage/operation.ts';
-import { type WaitingQueue, waitingQueue } from '../../../stage/queues/queue.ts';
+import { type WaitingQueue, waitingQueues } from '../../../stage/queues/queue.ts';
 import type { Stage } from '../../../stage/stage.ts';
 import { CommandError } from '../../../terminal/command-error.ts';
 
@@ -71,7 +71,9 @@ export class Operator {
   }
 
   queue(name: string): WaitingQueue {
-    return waitingQueue(this.stack, name);
+    const queue = waitingQueues(this.stack).find((candidate) => candidate.name === name);
+    if (queue === undefined) throw new Error(`No queue ${name}`);
+    return queue;
   }
 
   /** Creates a queue whose event is not in the catalogue. @returns its URL */
