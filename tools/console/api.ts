@@ -35,7 +35,6 @@ export interface StackInfo {
 interface EventInfo {
   readonly name: EventName;
   readonly meaning: string;
-  readonly processing: string;
   /** The sample in `events/` as JSON text, ready to be sent. */
   readonly sample: string;
 }

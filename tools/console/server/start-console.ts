@@ -162,9 +162,10 @@ function stackInfo({ source, readOnly, local }: ConsoleContext, startedAt: strin
     webhookUrl: stage.webhookUrl,
     commandSuffix: stage.commandSuffix,
     ...(local && { secret: local.secret }),
-    events: eventNames.map((name) => {
-      const { meaning, processing } = catalogue[name];
-      return { name, meaning, processing, sample: JSON.stringify(samples.get(name) ?? {}) };
-    }),
+    events: eventNames.map((name) => ({
+      name,
+      meaning: catalogue[name].meaning,
+      sample: JSON.stringify(samples.get(name) ?? {}),
+    })),
   };
 }

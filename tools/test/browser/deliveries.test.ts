@@ -95,16 +95,6 @@ describe('a selected delivery', () => {
     await open.row('shop-new').waitFor();
   });
 
-  test('has an address that opens the same view', async () => {
-    const { page, detail } = open;
-    await post('shop-linked');
-    await open.select('shop-linked');
-    const address = page.url();
-    await page.goto('about:blank');
-    await page.goto(address);
-    await detail.getByText('shop-linked').first().waitFor();
-  });
-
   test('changes with j and k from anywhere', async () => {
     const { detail } = open;
     await post('shop-keys-1', 'shop-keys-2');

@@ -38,10 +38,7 @@ function newCommands() {
   return new Commands(context, { before: async () => {}, onChange: () => {} });
 }
 
-/**
- * Waits until a delivery has settled.
- * @returns the delivery
- */
+/** @returns a delivery when it has settled */
 const settled = (id = '') =>
   eventually(async () => {
     const delivery = running.source.store.get(id);
@@ -144,7 +141,7 @@ describe('dlq', () => {
     return requestId;
   }
 
-  test('redrive of one dead letter leaves the others, and a second one fails with the command’s own message', async () => {
+  test('redrive of one dead letter leaves the others', async () => {
     const other = await operator.put(dead(), shopUpdated('shop-1'), DEAD);
     const id = await operator.put(dead(), shopUpdated('shop-2'), DEAD);
     expect(await run(`dlq redrive shop.updated --id ${id}`)).toMatchObject({
@@ -153,10 +150,6 @@ describe('dlq', () => {
       lines: [expect.stringMatching(/^Redrive of /), '    1 × moved to the queue of shop.updated'],
     });
     expect(await running.stack.inspectQueue(dead() ?? '')).toMatchObject([{ id: other }]);
-    expect(await run('dlq redrive girl.created')).toMatchObject({
-      state: 'failed',
-      lines: ['Nothing to redrive: the dead-letter queue of girl.created is empty'],
-    });
   });
 
   test('shows its progress, excludes a second one of the same queue, and can be interrupted', async () => {

@@ -178,38 +178,25 @@ const addressOf = (port: number, headers: Readonly<Record<string, string>>) => (
 /** A client of the event stream, as the page has one. */
 export class EventReader {
   readonly #request: ClientRequest;
-  #response: IncomingMessage | undefined;
-  #isPaused: boolean;
   /** The beginning of an event whose end has not arrived. */
   #rest = '';
-  /** The first data that arrived. */
-  beginning: string | undefined;
-  /** All complete events so far, except those about queues and faults. */
+  /** All complete events so far, except those about queues and faults, which may arrive between any others. */
   readonly events: ReadEvent[] = [];
-  /** Events about queues and faults, which may arrive between any others. */
-  readonly readings: ReadEvent[] = [];
   /** Whether the connection was closed, by either side. */
   isOver = false;
 
-  /** @param isPaused whether the client reads nothing until `resume` */
-  constructor(port: number, path = '/api/stream', lastEventId?: string, { isPaused = false } = {}) {
+  constructor(port: number, path = '/api/stream', lastEventId?: string) {
     const resumed = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
     const onEnd = () => {
       this.isOver = true;
     };
-    this.#isPaused = isPaused;
     this.#request = httpRequest({ ...addressOf(port, resumed), path }, (response) => {
-      this.#response = response;
       response.setEncoding('utf8').on('data', (text: string) => {
-        this.beginning ??= text;
         const blocks = `${this.#rest}${text}`.split('\n\n');
         this.#rest = blocks.pop() ?? '';
-        for (const event of blocks.flatMap(parseEvent)) {
-          (READINGS.has(event.event) ? this.readings : this.events).push(event);
-        }
+        this.events.push(...blocks.flatMap(parseEvent).filter(({ event }) => !READINGS.has(event)));
       });
       response.on('error', () => {}).on('close', onEnd);
-      if (this.#isPaused) response.pause();
     });
     this.#request.on('error', onEnd).end();
   }
@@ -244,11 +231,6 @@ export class EventReader {
 
   ready(): Promise<this> {
     return this.until(({ names }) => names.includes('ready'));
-  }
-
-  resume(): void {
-    this.#isPaused = false;
-    this.#response?.resume();
   }
 
   cut(): void {

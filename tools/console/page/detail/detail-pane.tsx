@@ -5,7 +5,7 @@ import { closeDelivery } from '../deliveries/delivery-rows.ts';
 import { formatRoute } from '../route.ts';
 import { asShown, deliveryOf, rows, stack } from '../store.ts';
 import { Visible } from '../text/visible.tsx';
-import { Badge, Empty, ErrorNote, Loading, Problems, Scrolled } from '../ui/badge.tsx';
+import { Badge, Empty, ErrorNote, Loading, Problems } from '../ui/badge.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Copy, shortId } from '../ui/copy.tsx';
 import { isNarrow } from '../ui/is-narrow.ts';
@@ -104,7 +104,8 @@ function Shown({ delivery, detail, error }: ShownProps) {
         <DeliveryFields delivery={delivery} />
       </header>
       <ErrorNote>{error}</ErrorNote>
-      <Scrolled class="overview stack" label="Parts of the delivery">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach what scrolls */}
+      <section class="scrolled overview stack" aria-label="Parts of the delivery" tabIndex={0}>
         {detail === undefined && error === undefined && <Loading />}
         {detail !== undefined && (
           <>
@@ -116,7 +117,7 @@ function Shown({ delivery, detail, error }: ShownProps) {
             <Exchange detail={detail} />
           </>
         )}
-      </Scrolled>
+      </section>
     </article>
   );
 }

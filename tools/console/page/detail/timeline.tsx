@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import type { DeliveryState, History, HistoryStep } from '../../../stage/history/history.ts';
 import { type Clock, stateTitle, stepWords } from '../../../stage/history/state-text.ts';
-import { counted, duration } from '../../../terminal/text.ts';
+import { counted } from '../../../terminal/text.ts';
 import { Visible } from '../text/visible.tsx';
-import { Time } from '../ui/time.tsx';
+import { durationText, Time } from '../ui/time.tsx';
 
 interface TimelineProps {
   id: string;
@@ -78,5 +78,5 @@ const Steps = ({ steps, history, clock }: StepsProps) => (
 export function gapText({ at }: HistoryStep, before: HistoryStep | undefined): string {
   const gap = before === undefined ? 0 : Date.parse(at) - Date.parse(before.until ?? before.at);
   if (!(gap > 0)) return '';
-  return `+${gap < 1000 ? `${gap} ms` : duration(gap)}`;
+  return `+${durationText(gap)}`;
 }

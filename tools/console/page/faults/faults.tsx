@@ -56,9 +56,9 @@ export function Faults() {
           options={ways.map((name) => [name, FAULT_WAYS[name]?.title])}
         />
         {way === 'slow' && (
-          <Field name="delay" label="Delay in ms" range={[1, MAX_DELAY_MS]} defaultValue="1500" required />
+          <Field name="delay" label="Delay in ms" range={[1, MAX_DELAY_MS]} defaultValue="1500" />
         )}
-        <Field name="share" label="Calls in %" range={[1, 100]} defaultValue="100" required />
+        <Field name="share" label="Calls in %" range={[1, 100]} defaultValue="100" />
         <Button type="submit" kind="primary" busy={busy}>
           Break
         </Button>

@@ -10,6 +10,7 @@ import { Visible } from '../text/visible.tsx';
 import { Empty, Problems, Quantity } from '../ui/badge.tsx';
 import { Button, Disclose } from '../ui/button.tsx';
 import { shortId } from '../ui/copy.tsx';
+import { CheckBox } from '../ui/field.tsx';
 import { ReasonDialog } from '../ui/reason-dialog.tsx';
 import { Table, toggled } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
@@ -201,16 +202,13 @@ function MessageTable({ label, messages, act }: ActProps & { label: string }) {
             width: 'minmax(0, 1fr)',
             cell: ({ id, eventId = id, preview = 'A large payload' }) => (
               <div class="check">
-                <label class="check">
-                  <input
-                    type="checkbox"
-                    aria-label={`Select ${eventId}`}
-                    checked={selected.value.has(id)}
-                    onChange={() => {
-                      selected.value = toggled(selected.value, id);
-                    }}
-                  />
-                </label>
+                <CheckBox
+                  name={`Select ${eventId}`}
+                  checked={selected.value.has(id)}
+                  onChange={() => {
+                    selected.value = toggled(selected.value, id);
+                  }}
+                />
                 <Disclose open={open.has(id)} onToggle={() => turn(id)}>
                   <code class="cut">
                     <Visible text={preview === '' ? 'An empty payload' : preview} />

@@ -1,10 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import type { Tone as StateTone } from '../../../stage/history/state-text.ts';
-
-export type BadgeTone = StateTone | 'info';
+import type { Tone } from '../../../stage/history/state-text.ts';
 
 /** A word with a coloured background. The word alone is enough to understand it. */
-export const Badge = ({ tone = 'neutral', children }: { tone?: BadgeTone; children: ComponentChildren }) => (
+export const Badge = ({ tone = 'neutral', children }: { tone?: Tone; children: ComponentChildren }) => (
   <span class={`badge tone-${tone}`}>{children}</span>
 );
 
@@ -44,18 +42,4 @@ export const Loading = () => (
   <p class="loading soft" role="status">
     Loading …
   </p>
-);
-
-interface ScrolledProps {
-  label: string;
-  class?: string;
-  children: ComponentChildren;
-}
-
-/** A scrollable area. It can get the focus, so that the keyboard can scroll it. */
-export const Scrolled = ({ label, class: more = '', children }: ScrolledProps) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach what scrolls
-  <section class={`scrolled ${more}`} aria-label={label} tabIndex={0}>
-    {children}
-  </section>
 );

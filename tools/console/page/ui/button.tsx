@@ -6,7 +6,7 @@ import { toastInfo } from './toasts.ts';
 type ButtonAttributes = Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'children' | 'label' | 'icon'>;
 
 interface ButtonProps extends ButtonAttributes {
-  kind?: 'primary' | 'normal' | 'quiet' | 'danger';
+  kind?: 'primary' | 'normal' | 'quiet';
   keyHint?: ShortcutKey | undefined;
   /** Why the button is disabled. A disabled button can still get the focus, and a click shows this reason. */
   refusal?: string | undefined;
@@ -77,13 +77,12 @@ export function IconButton({
 
 interface DiscloseProps {
   open: boolean;
-  label?: string;
   onToggle: () => void;
   children: ComponentChildren;
 }
 
-export const Disclose = ({ open, label, onToggle, children }: DiscloseProps) => (
-  <button type="button" class="disclose" aria-expanded={open} aria-label={label} onClick={onToggle}>
+export const Disclose = ({ open, onToggle, children }: DiscloseProps) => (
+  <button type="button" class="disclose" aria-expanded={open} onClick={onToggle}>
     {children}
   </button>
 );

@@ -3,34 +3,26 @@ import type { ComponentChildren } from 'preact';
 interface FieldProps {
   name: string;
   label: string;
-  value?: string;
   defaultValue?: string;
   placeholder?: string;
   maxLength?: number;
-  required?: boolean;
-  onInput?: (event: { readonly currentTarget: HTMLInputElement }) => void;
   /** For a number: the least and the most. */
   range?: readonly [min: number, max: number];
-  /** Why the value is not accepted. */
-  problem?: string | undefined;
 }
 
-/** A text field with its label. */
-export function Field({ name, label, problem, range, ...rest }: FieldProps) {
+/** A required text field with its label. */
+export function Field({ label, range, ...rest }: FieldProps) {
   return (
     <label class="form-row">
       {label}
       <input
-        name={name}
         {...(range && ({ type: 'number', min: range[0], max: range[1] } as const))}
         class="field"
         spellcheck={false}
         autoComplete="off"
-        aria-invalid={problem !== undefined}
-        aria-description={problem}
+        required
         {...rest}
       />
-      {problem !== undefined && <span class="hint bad">{problem}</span>}
     </label>
   );
 }
@@ -63,13 +55,16 @@ export const Select = <Value extends string>({ label, value, onChange, options }
 interface CheckBoxProps {
   checked: boolean;
   onChange: (checked: boolean) => void;
-  children: string;
+  /** Name for screen readers, if there is no text. */
+  name?: string;
+  children?: string;
 }
 
-export const CheckBox = ({ checked, onChange, children }: CheckBoxProps) => (
+export const CheckBox = ({ checked, onChange, name, children }: CheckBoxProps) => (
   <label class="check">
     <input
       type="checkbox"
+      aria-label={name}
       checked={checked}
       onChange={({ currentTarget }) => onChange(currentTarget.checked)}
     />

@@ -11,7 +11,6 @@ const PATHS = {
   close: 'M4 4l8 8M12 4l-8 8',
   search: 'M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10zM10.6 10.6 14 14',
   copy: 'M6 5.5h7v8H6zM10 5.5v-3H3v8h3',
-  check: 'M3 8.5l3.2 3.2L13 5',
   back: 'M9.5 3.5 5 8l4.5 4.5',
   up: 'M8 13V3M3.5 7.5 8 3l4.5 4.5',
   more: 'M3.5 8h.01M8 8h.01M12.5 8h.01',

@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import { MAX_PAUSE_REASON_LENGTH } from '../../../../lambda/limits.ts';
 import { Button } from './button.tsx';
@@ -15,8 +14,6 @@ interface ReasonDialogProps {
 
 /** Asks for the reason of an action, which others will read. */
 export function ReasonDialog({ title, text, action, onReason, onClose }: ReasonDialogProps) {
-  const reason = useSignal('');
-  const isMissing = useSignal(false);
   const id = useId();
   return (
     <Dialog
@@ -36,9 +33,7 @@ export function ReasonDialog({ title, text, action, onReason, onClose }: ReasonD
         class="stack"
         onSubmit={(submit) => {
           submit.preventDefault();
-          isMissing.value = reason.value.trim() === '';
-          if (isMissing.value) return;
-          onReason(reason.value.trim());
+          onReason(String(new FormData(submit.currentTarget).get('reason')));
           onClose();
         }}
       >
@@ -48,11 +43,6 @@ export function ReasonDialog({ title, text, action, onReason, onClose }: ReasonD
           label="Reason, in one line"
           placeholder="The chat service is down until noon"
           maxLength={MAX_PAUSE_REASON_LENGTH}
-          problem={isMissing.value ? 'Type a reason.' : undefined}
-          value={reason.value}
-          onInput={({ currentTarget }) => {
-            reason.value = currentTarget.value;
-          }}
         />
       </form>
     </Dialog>

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { duration } from '../../../terminal/text.ts';
 
 /** A moment in local time: {@link timeText}. @param at ISO 8601 */
 export const Time = ({ at, milliseconds }: { at: string; milliseconds?: boolean }) => (
@@ -30,23 +31,17 @@ export function dayText(date: Date, now: Date): string {
 /** Tooltip of every time: the same moment in UTC, as in the logs. @param at ISO 8601 */
 const utcText = (at: string) => `${at.replace('T', ' ').replace('Z', '')} UTC`;
 
-/** A duration with as many digits as a reader needs: `12 ms`, `1.2 s`, `35 s`, `12 min`. */
+/** A duration with as many digits as a reader needs: `12 ms`, `1.2 s`, `35 s`, `12 min 3 s`. */
 export function durationText(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
-  if (milliseconds < 10_000) return `${(milliseconds / 1000).toFixed(1)} s`;
-  if (milliseconds < 60_000) return `${Math.round(milliseconds / 1000)} s`;
-  if (milliseconds < 3_600_000) return `${Math.round(milliseconds / 60_000)} min`;
-  if (milliseconds < 172_800_000) return `${Math.round(milliseconds / 3_600_000)} h`;
-  return `${Math.round(milliseconds / 86_400_000)} d`;
+  return milliseconds < 10_000 ? `${(milliseconds / 1000).toFixed(1)} s` : duration(milliseconds);
 }
 
-/**
- * How long ago a moment was: `0 s`, `12 s`, `3 min`, `2 d`. A moment in the future, by another clock, is `0
- * s` ago.
- */
+/** How long ago a moment was: `12 s`, `3 min`, `2 d`. A moment in the future, by another clock, is `0 s` ago. */
 export function ageText(at: string, now: number): string {
-  const milliseconds = Math.max(0, now - Date.parse(at));
-  return milliseconds < 60_000 ? `${Math.floor(milliseconds / 1000)} s` : durationText(milliseconds);
+  const seconds = Math.floor((now - Date.parse(at)) / 1000);
+  // The seconds of minutes would change all the time.
+  return duration((seconds < 60 ? seconds : seconds - (seconds % 60)) * 1000);
 }
 
 /** A size: `0 bytes`, `812 bytes`, `3.1 kB`, `4.0 MB`. */

@@ -175,7 +175,7 @@ describe('a timeline', () => {
   test('counts from the end of the previous step, which may be several equal attempts', () => {
     const steps = [step(0), step(1), step(2, { attempts: 3, until: at(5) }), step(7), step(6)];
     const gaps = steps.map((one, index) => gapText(one, steps[index - 1]));
-    expect(gaps).toEqual(['', '+1 s', '+1 s', '+2 s', '']);
+    expect(gaps).toEqual(['', '+1.0 s', '+1.0 s', '+2.0 s', '']);
   });
 
   test('has the steps of its own request first, and folds those of others with the same body', () => {
