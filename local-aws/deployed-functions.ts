@@ -2,7 +2,7 @@ import type { AwsEndpoint } from './aws/endpoint.ts';
 import { accessKeyOf, clientSettings } from './client-settings.ts';
 import { type FunctionDefinition, serviceOf } from './functions/function-definition.ts';
 import type { InspectorPort } from './functions/inspector-port.ts';
-import type { FunctionError, FunctionLogLine } from './functions/invocation.ts';
+import type { FunctionLogLine } from './functions/invocation.ts';
 import { LocalFunction, SharedEnvironments } from './functions/local-function.ts';
 import { calledByApi } from './gateway/deployed-api.ts';
 import type { SynthesisedStack } from './template/cloud-assembly.ts';
@@ -87,17 +87,6 @@ export class DeployedFunctions {
     ];
     const called = new Set(names.map((name) => this.#targets.get(name)));
     await Promise.all([...called].map((item) => item?.function.warmUp()));
-  }
-
-  /**
-   * Replaces the code of a function for later invocations.
-   * @param service its key in `byService`
-   * @returns why the new code cannot be loaded. Then the old code stays
-   */
-  async replaceCode(service: string, codeDirectory: string): Promise<FunctionError | undefined> {
-    const item = this.byService.get(service);
-    if (item === undefined) throw new Error(`No function ${service}`);
-    return await item.function.replaceCode(codeDirectory);
   }
 
   async close(): Promise<void> {

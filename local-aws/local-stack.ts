@@ -4,7 +4,6 @@ import { InjectedFaults } from './aws/faults.ts';
 import { type ClientSettings, clientSettings } from './client-settings.ts';
 import type { DeployedFunction, FunctionOptions } from './deployed-functions.ts';
 import { deployStack } from './deployed-stack.ts';
-import type { FunctionError } from './functions/invocation.ts';
 import { type RequestSummary, startGateway } from './gateway/server.ts';
 import type { InspectedMessage, StackObserver } from './observation.ts';
 
@@ -58,13 +57,6 @@ export interface LocalStack {
   readonly functions: ReadonlyMap<string, DeployedFunction>;
   /** Faults of the AWS endpoint. A test injects and ends them. */
   readonly faults: InjectedFaults;
-  /**
-   * Replaces the code of a function for later invocations. Must not be called before an earlier call has
-   * ended.
-   * @param service the function's key in `functions`
-   * @returns why the new code cannot be loaded. Then the old code stays
-   */
-  replaceCode(service: string, codeDirectory: string): Promise<FunctionError | undefined>;
   usage(): Usage;
   /**
    * The messages of a queue in the order of sending. They are not received.
@@ -128,7 +120,6 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
       operator: clientSettings(aws.url, 'operator'),
       faults,
       functions: stack.functions.byService,
-      replaceCode: (service, codeDirectory) => stack.functions.replaceCode(service, codeDirectory),
       inspectQueue: aws.inspectQueue,
       usage: () => ({ requests, peakMegabytes: Math.round(process.resourceUsage().maxRSS / 1024) }),
       close,

@@ -23,9 +23,6 @@ interface SecretVersion {
 const CURRENT = 'AWSCURRENT';
 const PREVIOUS = 'AWSPREVIOUS';
 
-/** Staging labels of a version. Source: Secrets Manager user guide, "Secrets Manager quotas". */
-const MAX_STAGES = 20;
-
 const SUFFIX_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const SUFFIX_LENGTH = '-xxxxxx'.length;
 
@@ -77,25 +74,6 @@ export function createSecretsManager() {
       const stages = textsOf(parameters, 'VersionStages') ?? [CURRENT];
       const version = addVersion(versions, parameters, stages);
       return { ARN: arn, Name: name, VersionId: version.id, VersionStages: version.stages };
-    },
-
-    UpdateSecretVersionStage(parameters) {
-      const { arn, name, versions } = existing(parameters);
-      const stage = textOf(parameters, 'VersionStage') ?? '';
-      const from = textOf(parameters, 'RemoveFromVersionId');
-      const to = textOf(parameters, 'MoveToVersionId');
-      const holder = holderOf(versions, stage)?.id;
-      if (from !== holder && !(from === undefined && to === holder)) {
-        throw invalidParameter(
-          `The parameter RemoveFromVersionId must be the version that the staging label ${stage} is attached to, which is ${holder ?? 'none'}.`,
-        );
-      }
-      if (to === undefined && stage === CURRENT) {
-        throw invalidParameter(`You can only move the staging label ${CURRENT} to a different version.`);
-      }
-      if (to === undefined) detach(versions, stage);
-      else attach(versions, versionWithId(versions, to), stage);
-      return { ARN: arn, Name: name };
     },
 
     DescribeSecret(parameters) {
@@ -173,10 +151,6 @@ function detach(versions: SecretVersion[], stage: string): void {
 function attach(versions: SecretVersion[], version: SecretVersion, stage: string): void {
   const holder = holderOf(versions, stage);
   if (holder === version) return;
-  if (version.stages.length === MAX_STAGES) {
-    const message = `A version of a secret may have at most ${MAX_STAGES} staging labels.`;
-    throw new AwsError('LimitExceededException', message);
-  }
   detach(versions, stage);
   version.stages.push(stage);
   if (stage !== CURRENT || holder === undefined) return;

@@ -2,58 +2,30 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readCloudAssembly } from '../template/cloud-assembly.ts';
 import { resolveIntrinsics } from '../template/intrinsics.ts';
 import { Resources, rolePolicies } from '../template/resources.ts';
 
-describe('a cloud assembly', () => {
-  let folder: string;
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'cloud-assembly-'));
-  });
-  afterEach(() => rmSync(folder, { recursive: true }));
-
-  const stackArtifact = {
-    type: 'aws:cloudformation:stack',
-    properties: { templateFile: 'Hooks.template.json' },
-  };
-
-  function writeAssembly(artifacts: Record<string, unknown>, template: unknown = { Resources: {} }): void {
-    const asset = {
-      source: { path: 'asset.f00d', packaging: 'zip' },
-      destinations: { 'here-now': { bucketName: 'assets', objectKey: 'f00d.zip' } },
-    };
-    const files = {
-      'manifest.json': { artifacts },
-      'Hooks.template.json': template,
-      'Hooks.assets.json': { files: { f00d: asset } },
-    };
-    for (const [file, value] of Object.entries(files)) {
-      writeFileSync(join(folder, file), JSON.stringify(value));
-    }
+test('a cloud assembly has the name, the resources and the assets of its only stack', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cloud-assembly-'));
+  const write = (file: string, value: object) => writeFileSync(join(folder, file), JSON.stringify(value));
+  const properties = { templateFile: 'Hooks.template.json' };
+  const Hooks = { type: 'aws:cloudformation:stack', properties };
+  const template = { Resources: { Delayed: { Type: 'AWS::SQS::Queue', Properties: { DelaySeconds: 1 } } } };
+  const asset = { source: { path: 'asset.f00d' }, destinations: { here: { objectKey: 'f00d.zip' } } };
+  write('Hooks.template.json', template);
+  write('Hooks.assets.json', { files: { f00d: asset } });
+  write('manifest.json', { artifacts: { Hooks, 'Hooks.assets': { type: 'cdk:asset-manifest' } } });
+  const { assetFolder, ...stack } = readCloudAssembly(folder);
+  expect(stack).toEqual({ name: 'Hooks', template: { ...template, Outputs: {} } });
+  expect(assetFolder('f00d.zip')).toBe(join(folder, 'asset.f00d'));
+  expect(() => assetFolder('beef.zip')).toThrow(`No asset beef.zip in ${folder}`);
+  for (const artifacts of [{ Tree: { type: 'cdk:tree' } }, { Hooks, Others: Hooks }]) {
+    write('manifest.json', { artifacts });
+    expect(() => readCloudAssembly(folder)).toThrow(`Expected one stack in ${folder}, found `);
   }
-
-  test('has the name, the resources and the assets of its stack', () => {
-    const Delayed = { Type: 'AWS::SQS::Queue', Properties: { DelaySeconds: 1 } };
-    writeAssembly(
-      { Hooks: stackArtifact, 'Hooks.assets': { type: 'cdk:asset-manifest' } },
-      { Resources: { Delayed } },
-    );
-    const { name, template, assetFolder } = readCloudAssembly(folder);
-    expect(name).toBe('Hooks');
-    expect(template).toEqual({ Resources: { Delayed }, Outputs: {} });
-    expect(assetFolder('f00d.zip')).toBe(join(folder, 'asset.f00d'));
-    expect(() => assetFolder('beef.zip')).toThrow(`No asset beef.zip in ${folder}`);
-  });
-
-  test.each([
-    { artifacts: { Tree: { type: 'cdk:tree' } }, found: 0 },
-    { artifacts: { Hooks: stackArtifact, Others: stackArtifact }, found: 2 },
-  ])('is refused if it has $found stacks', ({ artifacts, found }) => {
-    writeAssembly(artifacts);
-    expect(() => readCloudAssembly(folder)).toThrow(`Expected one stack in ${folder}, found ${found}`);
-  });
+  rmSync(folder, { recursive: true });
 });
 
 describe('an intrinsic function', () => {

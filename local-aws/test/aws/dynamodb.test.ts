@@ -98,23 +98,16 @@ describe('a failed condition', () => {
     return Item;
   }
 
-  const existing = girl('taken', 'Aoi');
-  test.each([
-    { operation: 'PutItem', input: { ...all, Item: girl('taken') }, item: existing },
-    { operation: 'DeleteItem', input: { ...all, Key: girl('taken') }, item: existing },
-    {
-      operation: 'UpdateItem',
-      input: { ...all, Key: girl('taken'), UpdateExpression: 'SET a = girl_id' },
-      item: existing,
-    },
-    { operation: 'PutItem', input: { ...none, Item: girl('taken') }, item: undefined },
-    {
-      operation: 'PutItem',
-      input: { ...all, ConditionExpression: 'attribute_exists(girl_id)', Item: girl('none') },
-      item: undefined,
-    },
-  ])('of $operation has the existing item on request: $input', async ({ operation, input, item }) => {
-    expect(await itemOf(operation, input)).toEqual(item);
+  const taken = { Key: girl('taken'), UpdateExpression: 'SET a = girl_id' };
+  const absent = { ...all, ConditionExpression: 'attribute_exists(girl_id)', Item: girl('none') };
+  test.each<[operation: string, input: object, hasItem: boolean]>([
+    ['PutItem', { ...all, Item: girl('taken') }, true],
+    ['DeleteItem', { ...all, Key: girl('taken') }, true],
+    ['UpdateItem', { ...all, ...taken }, true],
+    ['PutItem', { ...none, Item: girl('taken') }, false],
+    ['PutItem', absent, false],
+  ])('of %s has the existing item on request: %j', async (operation, input, hasItem) => {
+    expect(await itemOf(operation, input)).toEqual(hasItem ? girl('taken', 'Aoi') : undefined);
   });
 });
 

@@ -19,11 +19,6 @@ beforeAll(async () => {
   await aws.form('sns', { Action: 'CreateTopic', Name: 'topic' });
   await aws.put('/bucket');
   await aws.json('secretsmanager', 'CreateSecret', { Name: 'secret', SecretString: 'one' });
-  await secret('PutSecretValue', {
-    SecretString: 'two',
-    ClientRequestToken: LABELLED,
-    VersionStages: many(20, (index) => `label-${index}`),
-  });
   await aws.json('dynamodb', 'CreateTable', {
     TableName: 'table',
     BillingMode: 'PAY_PER_REQUEST',
@@ -98,9 +93,6 @@ const rule = (id: string, days: number) =>
 
 const secret = (operation: string, input: object) =>
   aws.json('secretsmanager', operation, { SecretId: 'secret', ...input });
-/** Id of a version with the largest number of labels. */
-const LABELLED = 't'.repeat(32);
-
 const x = (count: number) => 'x'.repeat(count);
 
 /** A limit of AWS: what it limits, a call with a value, values that are accepted and refused, and the error's code. */
@@ -210,13 +202,9 @@ const S3 = limits('InvalidArgument', [
 
 const secretOf = (count: number) => secret('PutSecretValue', { SecretString: 'あ'.repeat(count) });
 const create = (Name: string) => aws.json('secretsmanager', 'CreateSecret', { Name });
-const label = (VersionStage: string) =>
-  secret('UpdateSecretVersionStage', { VersionStage, MoveToVersionId: LABELLED });
-
 const SECRETS = limits('ValidationException', [
   ['bytes of a secret', secretOf, [21_845], [21_846]],
   ['name of a secret', create, ['a/b'], ['a name']],
-  ['number of labels of a version', label, ['label-19'], ['another'], 'LimitExceededException'],
 ]);
 
 const logs = (input: object) => aws.json('logs', 'FilterLogEvents', { logGroupName: 'group', ...input });
