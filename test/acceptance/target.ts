@@ -1,9 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import {
-  GetSecretValueCommand,
-  SecretsManagerClient,
-  type SecretsManagerClientConfig,
-} from '@aws-sdk/client-secrets-manager';
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod/mini';
 
 /** Environment variables that `npx hookctl acceptance` passes to the suite. */
@@ -93,14 +89,10 @@ function parseJson(file: string): unknown {
 
 /**
  * The secret that signs deliveries: the stored value, or `WEBHOOK_SECRET` of a stored JSON object (decision D12).
- * @param settings of the client. @default the SDK's own: its environment and files
  * @throws the client's error; Error if the stored value is not a valid secret. No message has the secret
  */
-export async function readWebhookSecret(
-  secretId: string,
-  settings: SecretsManagerClientConfig = {},
-): Promise<string> {
-  const client = new SecretsManagerClient(settings);
+export async function readWebhookSecret(secretId: string): Promise<string> {
+  const client = new SecretsManagerClient();
   try {
     const { SecretString: stored } = await client.send(new GetSecretValueCommand({ SecretId: secretId }));
     const secret = stored?.trimStart().startsWith('{') ? ofJson(stored) : stored;
