@@ -45,9 +45,6 @@ export function deliveryOf(
 ): Delivery {
   const { eventId, event, shopId, steps, now } = history;
   const [{ state, reason, error }] = now;
-  // If another delivery had the effect, no answer was lost.
-  const isSkipped =
-    reason === 'answer-lost' && others.some((one) => one.state === 'processed' && one.reason === undefined);
   const exchange = ofKind(facts, 'exchange')[0];
   const received = steps.find(({ kind }) => kind === 'received');
   const answered = steps.find(({ kind }) => kind === 'answered');
@@ -60,6 +57,11 @@ export function deliveryOf(
   );
   const status = exchange?.status ?? answered?.status ?? (consumed.length > 0 ? 200 : undefined);
   const receivedAt = received?.at ?? steps[0]?.at ?? now[0].since;
+  // An event has its effect once. If it is not known which of two deliveries had it, the first one counts.
+  const isFirst = (one: Delivery) =>
+    one.reason === undefined || `${one.receivedAt} ${one.id}` < `${receivedAt} ${id}`;
+  const isSkipped =
+    reason === 'answer-lost' && others.some((one) => one.state === 'processed' && isFirst(one));
   const later = others.filter((one) => one.receivedAt > receivedAt);
   return {
     id,

@@ -65,7 +65,7 @@ function onQueues({ facts, event }: DeliveryParts, fromLogs: readonly HistoryLoc
   const left = new Set(ofKind(facts, 'left').map(({ messageId }) => messageId));
   const there = ofKind(facts, 'dead-letter').filter(({ messageId }) => !left.has(messageId));
   for (const { queue, requestId, at, until, error } of there) {
-    const state = queue === undefined ? 'dead-letter' : queue === 'unrouted' ? 'parked' : 'invalid';
+    const state = stateOn(queue);
     const seen = { state, requestId, queue: queue ?? event, since: isoTime(at), until } as const;
     if (found.some((other) => isSamePlace(seen, other))) continue;
     const known = fromLogs.find((other) => isSamePlace(seen, other));
@@ -73,6 +73,9 @@ function onQueues({ facts, event }: DeliveryParts, fromLogs: readonly HistoryLoc
   }
   return found;
 }
+
+const stateOn = (queue: string | undefined) =>
+  queue === undefined ? 'dead-letter' : queue === 'unrouted' ? 'parked' : 'invalid';
 
 /** A message that should be on a queue that nothing consumes, if it has left it. */
 function ifRemoved(location: HistoryLocation, { facts, lines, requests }: DeliveryParts): HistoryLocation {
@@ -122,6 +125,11 @@ function locationOfRequest(
     return isRedriven && !isSeen ? undefined : { ...base, state: 'invalid', queue, status, error };
   }
   if (status === 200 || queue !== undefined) return { ...base, state: 'queued', queue: event };
+  // SQS stored it, and the receiver did not get the answer.
+  const stored = ofKind(facts, 'dead-letter').findLast((fact) => fact.requestId === requestId);
+  if (stored !== undefined) {
+    return { ...base, since: isoTime(stored.at), state: stateOn(stored.queue), queue: stored.queue };
+  }
   // The partner repeated the failed request, or another delivery of these bytes was stored.
   const isRepeated = messages.length > 0 || requests.some((other) => other.at > at || isStored(other));
   return isRepeated ? undefined : { ...base, state: stateOfRefusal(request), status, error };

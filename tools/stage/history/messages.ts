@@ -70,9 +70,13 @@ export function messagesOf(
       (message) =>
         message.requestId === requestId && message.attempts.some(({ kind }) => kind === 'dead-lettered'),
     );
-  return [...known, ...deadLetters.filter((fact) => !isReported(fact)).map(messageFromDeadLetter)]
-    .filter(({ attempts, started }) => attempts.length > 0 || started !== undefined)
-    .map((message, _index, every) => withLostAnswer(message, every))
+  const all = [
+    ...known,
+    ...deadLetters.filter((fact) => !isReported(fact)).map(messageFromDeadLetter),
+  ].filter(({ attempts, started }) => attempts.length > 0 || started !== undefined);
+  const lost = attemptAfterLostAnswer(all, facts, lines);
+  return all
+    .map((message) => withLostAnswer(message, lost))
     .sort((a, b) => (`${startOf(a)} ${a.messageId ?? ''}` < `${startOf(b)} ${b.messageId ?? ''}` ? -1 : 1))
     .map((message, index, every) => {
       const origin = originOf(message, every.slice(0, index), requests, records);
@@ -186,20 +190,40 @@ function messageFromDeadLetter({ messageId, requestId, at, error }: DeadLetterFa
 }
 
 /**
- * If no other message had the effect, an attempt that found the event processed follows one that processed it and did not
- * get its answer.
+ * The attempt that found its own effect. If no attempt is known that processed the event, an earlier call had the effect,
+ * and its answer was lost: in an earlier attempt, or in the same one, whose client repeated the call. The latter is
+ * known only if the effect was observed.
  */
-function withLostAnswer(message: HistoryMessage, all: readonly HistoryMessage[]): HistoryMessage {
-  if (all.some(({ attempts }) => attempts.some(({ kind }) => kind === 'processed'))) return message;
-  const attempts = message.attempts.map((one, index, every): EndedAttempt => {
-    const before = every.slice(0, index);
-    const isLost =
-      one.reason === 'already-processed' &&
-      before.some(({ kind }) => kind === 'failed' || kind === 'crashed');
-    return isLost ? { ...one, kind: 'processed', reason: 'answer-lost' } : one;
-  });
-  return { ...message, attempts };
+function attemptAfterLostAnswer(
+  messages: readonly HistoryMessage[],
+  facts: readonly Fact[],
+  lines: readonly LineFact[],
+): EndedAttempt | undefined {
+  const attempts = messages.flatMap((message) => message.attempts);
+  if (attempts.some(({ kind }) => kind === 'processed')) return undefined;
+  const isAfterFailure = ({ messageId, attempt }: EndedAttempt) =>
+    attempts.some(
+      (one) =>
+        one.messageId === messageId &&
+        one.attempt < attempt &&
+        (one.kind === 'failed' || one.kind === 'crashed'),
+    );
+  const isObserved = ({ messageId, attempt, at }: EndedAttempt) => {
+    const start = lines.find((one) => isStart(one) && one.messageId === messageId && one.attempt === attempt);
+    const end = Date.parse(at);
+    return start !== undefined && ofKind(facts, 'effect').some((one) => one.at >= start.at && one.at <= end);
+  };
+  return attempts
+    .filter((one) => one.reason === 'already-processed' && (isAfterFailure(one) || isObserved(one)))
+    .sort((a, b) => (a.at < b.at ? -1 : 1))[0];
 }
+
+const withLostAnswer = (message: HistoryMessage, lost: EndedAttempt | undefined): HistoryMessage => ({
+  ...message,
+  attempts: message.attempts.map((one) =>
+    one === lost ? { ...one, kind: 'processed', reason: 'answer-lost' } : one,
+  ),
+});
 
 function originOf(
   message: HistoryMessage,

@@ -3,7 +3,15 @@ import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import { counted } from '../../terminal/text.ts';
 import { payloadPreview, searchableText } from '../payload-filter.ts';
 import { deliveryOf, deriveHistory } from './derive-history.ts';
-import { type DeadLetterFact, type Effect, type Fact, identityOf, isoTime, recordFact } from './facts.ts';
+import {
+  type DeadLetterFact,
+  type Effect,
+  type Fact,
+  identityOf,
+  isoTime,
+  ofKind,
+  recordFact,
+} from './facts.ts';
 import { type Delivery, type History, queueOf } from './history.ts';
 import { bytesAsSent } from './records.ts';
 
@@ -259,7 +267,8 @@ export class HistoryStore {
     // A payload may be added before the first fact.
     if (facts.size === 0) return false;
     const own = [...facts.values()];
-    const history = deriveHistory(own);
+    const ofEvent = this.#withoutRequest.get(own.find((fact) => fact.eventId !== undefined)?.eventId ?? '');
+    const history = deriveHistory([...own, ...ofKind([...(ofEvent?.values() ?? [])], 'effect')]);
     const others = [...(this.#ofEvent.get(history.eventId ?? '') ?? [])];
     const delivery: Delivery = {
       ...deliveryOf(

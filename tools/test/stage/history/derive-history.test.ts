@@ -3,7 +3,18 @@ import fc from 'fast-check';
 import { deliveryOf, deriveHistory, mergedAttempts } from '../../../stage/history/derive-history.ts';
 import type { Fact } from '../../../stage/history/facts.ts';
 import type { HistoryStep, StepKind } from '../../../stage/history/history.ts';
-import { at, consumed, crash, deadLetter, failed, received, record, started } from './support.ts';
+import {
+  at,
+  consumed,
+  crash,
+  deadLetter,
+  EVENT_ID,
+  failed,
+  received,
+  record,
+  started,
+  time,
+} from './support.ts';
 
 /** A step of an attempt of a normal delivery, with some properties replaced. */
 const tried = (kind: StepKind, attempt = 1, given: Partial<HistoryStep> = {}) => ({
@@ -27,6 +38,10 @@ const rejected = (seconds: number, requestId: string) => received(seconds, 'Reje
 const discarded = (seconds: number) =>
   consumed(seconds, 'Discarded', { attempt: undefined, by: 'arn:mara', reason: 'a test' });
 const quarantined = (requestId: string) => deadLetter({ requestId, queue: 'quarantine' });
+const effect = (seconds: number): Fact => ({
+  ...{ kind: 'effect', at: time(seconds), eventId: EVENT_ID },
+  effect: { kind: 'item', table: 'shops', key: 'shop-1', at: at(seconds), before: null, after: {} },
+});
 const RECEIVED = { kind: 'received' };
 const DELIVERED = [RECEIVED, { kind: 'queued', queue: 'shop.updated' }, { kind: 'answered', status: 200 }];
 const QUARANTINED = [RECEIVED, { kind: 'queued', queue: 'quarantine' }, { kind: 'answered', status: 400 }];
@@ -235,6 +250,27 @@ const stories: readonly {
     name: 'the only delivery of an event, whose first attempt lost its answer',
     facts: [accepted, failed(1, 1, 30, { error: 'TimeoutError' }), consumed(31, 'Duplicate', { attempt: 2 })],
     steps: [...DELIVERED, tried('failed'), tried('processed', 2, { reason: 'answer-lost' })],
+  },
+  {
+    name: 'the only delivery of an event, whose effect was observed in the attempt that lost its answer',
+    facts: [accepted, started(1, 1), effect(1.5), consumed(2, 'Duplicate')],
+    steps: [...DELIVERED, tried('processed', 1, { reason: 'answer-lost' })],
+  },
+  {
+    name: 'skipped, because its effect was before it',
+    facts: [accepted, effect(0.5), started(1, 1), consumed(2, 'Duplicate')],
+    steps: [...DELIVERED, tried('skipped', 1, { reason: 'already-processed' })],
+    states: ['skipped'],
+  },
+  {
+    name: 'answered 500, because the answer of SQS was lost, and redriven from quarantine',
+    facts: [
+      received(0, 'ServerError'),
+      quarantined('request-1'),
+      { kind: 'left', at: time(9), requestId: 'request-1', messageId: 'message-1', queue: 'quarantine' },
+    ],
+    steps: [RECEIVED, { kind: 'answered', status: 500 }],
+    states: ['removed'],
   },
   {
     name: 'failed, then skipped because another delivery was processed meanwhile',

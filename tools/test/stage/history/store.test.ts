@@ -226,6 +226,14 @@ test('no answer was lost if another delivery of the same bytes was processed', (
     line('request-1', 'Duplicate', duplicate, 2),
   );
   expect(store.get('request-1')).toMatchObject({ state: 'processed', reason: 'answer-lost' });
+  // Of two that may have had the effect, the first one counts.
+  const other = { messageId: 'message of request-3', eventId };
+  store.add(
+    line('request-3', 'Accepted', { eventId }, 1),
+    line('request-3', 'Failed', { ...other, attempt: 1, retryInSeconds: 1, error: 'Timeout' }, 2),
+    line('request-3', 'Duplicate', { ...other, attempt: 2 }, 3),
+  );
+  expect(store.get('request-3')).toMatchObject({ state: 'skipped', reason: 'already-processed' });
   store.add(line('request-2', 'Processed', { messageId: 'message-2', attempt: 1, eventId }, 1));
   expect(store.get('request-2')).toMatchObject({ state: 'processed' });
   expect(store.get('request-1')).toMatchObject({ state: 'skipped', reason: 'already-processed' });
