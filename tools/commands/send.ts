@@ -237,7 +237,7 @@ async function deliveryOf(
     if (!json) printLine(`Sending request ${shownId(id, width)} (${body.length} bytes) again.`);
     return { body, request: sameHeaders && request };
   }
-  const { findPayload } = await import('../stage/history/find-payload.ts');
+  const { findPayload } = await import('../stage/history/find-facts.ts');
   const found = await findPayload(stack, id, signal);
   if (found === undefined) return undefined;
   const { event, eventId, bytes, from } = found;
