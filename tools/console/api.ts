@@ -5,7 +5,7 @@
  * application/json` and the page's cookie. Reading a stage needs the cookie, too.
  */
 import type { EventName } from '../../lambda/events/catalogue.ts';
-import type { ActiveFault } from '../stage/faults.ts';
+import type { StageFault } from '../stage/faults.ts';
 import type { Effect, ExchangeFact } from '../stage/history/facts.ts';
 import type { Delivery, History, PausedQueue } from '../stage/history/history.ts';
 import type { LineFact } from '../stage/history/log-line.ts';
@@ -199,7 +199,7 @@ export interface NeedsYouMessage {
 
 /** What is broken on the local stack, by `fault`. */
 export interface FaultsInfo {
-  readonly active: readonly ActiveFault[];
+  readonly active: readonly StageFault[];
 }
 
 /** `POST /api/commands`: runs one of the commands that the console allows. */

@@ -2,7 +2,7 @@ import type { LocalStack } from 'local-aws';
 import { MAX_FUNCTION_SECONDS, REQUEST_TIMEOUT, SECRET_MAX_AGE } from '../../lambda/limits.ts';
 
 /** A fault that is active. */
-export type ActiveFault = LocalStack['faults']['active'][number];
+export type StageFault = LocalStack['faults']['active'][number];
 
 const RETRIED = 'Each message stays on its queue. The consumer tries again later, up to ten times';
 
@@ -26,12 +26,12 @@ export const FAULT_SERVICES = {
     name: 'Firehose',
     expect: 'Events are processed. Their messages return until they are archived, without a second effect.',
   },
-} as const satisfies Readonly<Record<ActiveFault['service'], object>>;
+} as const satisfies Readonly<Record<StageFault['service'], object>>;
 
 export type FaultService = keyof typeof FAULT_SERVICES;
 
 interface FaultWay {
-  readonly kind: ActiveFault['kind'];
+  readonly kind: StageFault['kind'];
   readonly title: string;
   readonly does: string;
   /** The only service that it is for. @default all */
@@ -72,7 +72,7 @@ export const waysOf = (service: FaultService): string[] =>
 export const MAX_DELAY_MS = MAX_FUNCTION_SECONDS * 1_000;
 
 /** Text such as `SQS throttles, 60 % of calls`. */
-export function faultTitle({ service, kind, milliseconds, share = 1 }: ActiveFault): string {
+export function faultTitle({ service, kind, milliseconds, share = 1 }: StageFault): string {
   const { title = kind } = Object.values(FAULT_WAYS).find((way) => way.kind === kind) ?? {};
   const by = milliseconds === undefined ? '' : `, by ${milliseconds} ms`;
   const of = share === 1 ? '' : `, ${Math.round(share * 100)} % of calls`;

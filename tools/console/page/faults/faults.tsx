@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
 import {
-  type ActiveFault,
   FAULT_SERVICES,
   FAULT_WAYS,
   type FaultService,
   faultTitle,
   MAX_DELAY_MS,
+  type StageFault,
   waysOf,
 } from '../../../stage/faults.ts';
 import { faults } from '../store.ts';
@@ -68,7 +68,7 @@ export function Faults() {
         </p>
       </form>
       {active.length > 0 && (
-        <Table<ActiveFault>
+        <Table<StageFault>
           label="Active faults"
           rows={active}
           idOf={({ id }) => id}
