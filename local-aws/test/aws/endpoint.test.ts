@@ -153,33 +153,22 @@ describe('a service that the endpoint lacks is refused in the format that its cl
     'sqs, sns, s3, dynamodb, secretsmanager, logs, firehose, monitoring, lambda, cloudformation, sts';
   const refusal = (service: string) => `The local AWS endpoint does not offer ${service}, only ${SERVICES}.`;
 
-  test.each([
-    {
-      service: 'cloudfront',
-      request: { method: 'GET', path: '/2020-05-31/distribution' },
-      type: 'text/xml',
-      text: `<Code>UnsupportedService</Code><Message>${refusal('cloudfront')}</Message>`,
-    },
-    {
-      service: 'xray',
-      request: { path: '/TraceSegments', body: '{}' },
-      type: 'application/json',
-      text: JSON.stringify({ message: refusal('xray') }),
-    },
-    {
-      service: 'kinesis',
-      request: { headers: { 'x-amz-target': 'Kinesis_20131202.ListStreams' }, body: '{}' },
-      type: 'application/x-amz-json-1.0',
-      text: '"__type":"UnsupportedService"',
-    },
-    {
-      service: 'cloudformation',
-      request: { body: 'Action=ListStacks' },
-      type: 'text/xml',
-      text: '<Message>The local AWS endpoint does not offer CloudFormation&apos;s ListStacks, only DescribeStacks, ListStackResources, GetTemplate.</Message>',
-    },
-  ])('$service', async ({ service, request, type, text }) => {
-    const headers = { authorization: signedFor(service), ...('headers' in request && request.headers) };
+  const XML = (message: string) => `<Message>${message}</Message>`;
+  const kinesis = { headers: { 'x-amz-target': 'Kinesis_20131202.ListStreams' }, body: '{}' };
+  const stacks =
+    'The local AWS endpoint does not offer CloudFormation&apos;s ListStacks, only DescribeStacks, ListStackResources, GetTemplate.';
+  test.each<[service: string, type: string, text: string, request: RawRequest]>([
+    [
+      'cloudfront',
+      'text/xml',
+      XML(refusal('cloudfront')),
+      { method: 'GET', path: '/2020-05-31/distribution' },
+    ],
+    ['xray', 'application/json', refusal('xray'), { path: '/TraceSegments', body: '{}' }],
+    ['kinesis', 'application/x-amz-json-1.0', '"__type":"UnsupportedService"', kinesis],
+    ['cloudformation', 'text/xml', XML(stacks), { body: 'Action=ListStacks' }],
+  ])('%s in %s', async (service, type, text, request) => {
+    const headers = { ...request.headers, authorization: signedFor(service) };
     const answer = await answerTo({ ...request, headers });
     expect(answer.headers).toMatchObject({ 'content-type': type });
     expect(answer.text).toContain(text);

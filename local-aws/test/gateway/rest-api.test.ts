@@ -163,20 +163,13 @@ describe('a gateway response', () => {
     body: '{"id":"extended","type":"THROTTLED","again":"Too \\"Many\\" Requests"}',
   };
 
-  test.each([
-    { what: 'of its type changes the answer', responses: [problem('THROTTLED')], expected: changed },
-    { what: 'of its class changes the answer', responses: [problem('DEFAULT_4XX')], expected: changed },
-    {
-      what: 'of another type or class does not',
-      responses: [problem('UNAUTHORIZED'), problem('DEFAULT_5XX')],
-      expected: byDefault,
-    },
-    {
-      what: 'of a type has precedence, and may keep the status and body of the error',
-      responses: [{ type: 'THROTTLED', parameters: {} }, problem('DEFAULT_4XX')],
-      expected: byDefault,
-    },
-  ])('$what', ({ responses, expected }) => {
+  const bare: GatewayResponse = { type: 'THROTTLED', parameters: {} };
+  test.each<[what: string, expected: object, responses: GatewayResponse[]]>([
+    ['of its type changes the answer', changed, [problem('THROTTLED')]],
+    ['of its class changes the answer', changed, [problem('DEFAULT_4XX')]],
+    ['of another type or class does not', byDefault, [problem('UNAUTHORIZED'), problem('DEFAULT_5XX')]],
+    ['of a type has precedence, and may keep status and body', byDefault, [bare, problem('DEFAULT_4XX')]],
+  ])('%s', (_what, expected, responses) => {
     expect(answer(responses)).toEqual(expected);
   });
 
