@@ -52,7 +52,13 @@ async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
 }
 
 async function getBody(path: string, signal?: AbortSignal): Promise<DeliveryBody> {
-  return bodyOf(await (await request(path, { signal: signal ?? null })).arrayBuffer());
+  const bytes = new Uint8Array(await (await request(path, { signal: signal ?? null })).arrayBuffer());
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return { bytes, text, isUtf8: true };
+  } catch {
+    return { bytes, text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), isUtf8: false };
+  }
 }
 
 /**
@@ -109,15 +115,5 @@ async function problemText(response: Response): Promise<string> {
     return String(detail ?? title);
   } catch {
     return `The server answered ${response.status}.`;
-  }
-}
-
-function bodyOf(buffer: ArrayBuffer): DeliveryBody {
-  const bytes = new Uint8Array(buffer);
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-    return { bytes, text, isUtf8: true };
-  } catch {
-    return { bytes, text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), isUtf8: false };
   }
 }
