@@ -111,13 +111,3 @@ test('imports go one way, and local-aws is imported by its name', () => {
   expect(files.length).toBeGreaterThan(100);
   expect(files.flatMap((file) => wrongImports(file, readFileSync(file, 'utf8')))).toEqual([]);
 });
-
-test.each([
-  ['lambda/one.ts', "export const load = () => import('local-aws/functions');"],
-  ['lib/two.ts', "export { three } from '../tools/stage/three.ts';"],
-  ['local-aws/five.ts', "import '../lambda/three.ts';"],
-  ['test/six.test.ts', "export { six } from '../local-aws/six.ts';"],
-  ['tools/stage/four.ts', "import { four } from '../commands/four.ts';"],
-])('%s may not have: %s', (file, text) => {
-  expect(wrongImports(file, text)).toHaveLength(1);
-});

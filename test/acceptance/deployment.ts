@@ -23,9 +23,8 @@ export class Deployment {
   // Outside AWS, the bucket's host name may not resolve.
   readonly #s3 = new S3Client({ forcePathStyle: process.env.AWS_ENDPOINT_URL !== undefined });
   readonly #finder = new MessageFinder();
-  /** What to remove at the end: items by their id, items of samples, request ids with their queue, and payloads. */
+  /** What to remove at the end: items by their id, request ids with their queue, and payloads. */
   readonly #rows = new Map<unknown, RowLocation>();
-  readonly #possibleRows: RowLocation[] = [];
   readonly #messages = new Map<string, string>();
   readonly #payloads = new Set<string>();
   readonly #subscribers: Subscriber[] = [];
@@ -47,28 +46,6 @@ export class Deployment {
     expectDescribedAnswer(answer);
     this.#leave(toBytes(body), answer);
     return answer;
-  }
-
-  /** Posts a sample event, whose effect may write to any table. */
-  async postSample(body: string, ids: readonly string[]): Promise<Answer> {
-    this.#possibleRows.push(...rowLocations(this.outputs, ids));
-    // The event is posted even if the deployed stage does not know it yet.
-    return this.post(body);
-  }
-
-  /**
-   * Waits until an event is processed, whatever its effect: an item whose version ends with the event's id, or a
-   * notification that contains the id.
-   * @param ids one of them is the key of the item
-   */
-  effect(eventId: string, ids: readonly string[], subscribers: readonly Subscriber[]): Promise<true> {
-    const places = rowLocations(this.outputs, ids);
-    return eventually(async () => {
-      const rows = await Promise.all(places.map(({ table, key }) => this.tables.get(table, key)));
-      if (rows.some((row) => String(row?.version).endsWith(`#${eventId}`))) return true;
-      const notified = (await Promise.all(subscribers.map((subscriber) => subscriber.receive()))).flat();
-      return notified.some((message) => eventIdIn(message) === eventId) ? true : undefined;
-    }, PATIENCE);
   }
 
   /** Waits for an item that matches. */
@@ -128,7 +105,7 @@ export class Deployment {
       ...this.#subscribers.map((subscriber) => subscriber.remove()),
     ]);
     const removed = await Promise.allSettled([
-      ...[...rows, ...this.#possibleRows].map(({ table, key }) =>
+      ...rows.map(({ table, key }) =>
         this.tables.client.send(new DeleteItemCommand({ TableName: table, Key: marshall(key) })),
       ),
       ...[...this.#payloads].map((Key) =>
@@ -181,12 +158,6 @@ const KEYS: Readonly<Record<string, keyof typeof TABLES>> = {
   'girl.deleted': 'girl_id',
   'user.updated': 'user_id',
 };
-
-/** The keys of all items that may exist for an event with these ids. */
-const rowLocations = (outputs: Outputs, ids: readonly string[]): RowLocation[] =>
-  Object.entries(TABLES).flatMap(([key, table]) =>
-    ids.map((id) => ({ table: outputs[table], key: { [key]: id } })),
-  );
 
 /**
  * Payloads of at least this many bytes may be in the bucket, because escaping in an archive record may double their

@@ -1,6 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { eventIdOf } from '../support/partner.ts';
 import { Deployment } from './deployment.ts';
 import { eventIdIn, type Subscriber } from './messages.ts';
 import { minutesAgo, ofThisRun } from './target.ts';
@@ -140,41 +138,3 @@ describe('review.posted', () => {
     });
   });
 });
-
-describe('the sample of each event', () => {
-  const samples = sampleDeliveries();
-  let subscribers: Subscriber[];
-  beforeAll(async () => {
-    const { ChatTopicArn, ReviewTopicArn } = deployment.outputs;
-    const filter = { eventId: samples.map(({ body }) => eventIdOf(body)) };
-    subscribers = [
-      await deployment.subscribe(ChatTopicArn, filter, 'samples-chat'),
-      await deployment.subscribe(ReviewTopicArn, filter, 'samples-review'),
-    ];
-  });
-
-  test.each(samples)('has its effect: $event', async ({ body, ids }) => {
-    const answer = await deployment.postSample(body, ids);
-    expect(answer).toMatchObject({ status: 200, body: { status: 'queued', eventId: eventIdOf(body) } });
-    await deployment.effect(eventIdOf(body), ids, subscribers);
-  });
-});
-
-/**
- * Every sample of `events/`, with a timestamp of now. Each text under a key that ends in `_id`, such as `shop_id`, gets
- * the name of this run and of the event. One of these ids is the key of the item that the event may write.
- */
-function sampleDeliveries() {
-  const names = readdirSync('events').filter((file) => file.endsWith('.json'));
-  return names.flatMap((name) => {
-    const ids: string[] = [];
-    const sample = JSON.parse(readFileSync(`events/${name}`, 'utf8'), (key, value: unknown) => {
-      if (typeof value !== 'string' || !key.endsWith('_id')) return value;
-      ids.push(ofThisRun(`${name.replace('.json', '')}-${value}`));
-      return ids.at(-1);
-    });
-    const body = JSON.stringify({ ...sample, timestamp: new Date().toISOString() });
-    // A file without an event kind is not a sample.
-    return sample.event === undefined ? [] : [{ event: sample.event, ids, body }];
-  });
-}

@@ -134,14 +134,6 @@ test('the prepared connection serves the first request, and later ones', async (
   expect(connections).toBe(1);
 });
 
-test('a connection that the peer has closed is replaced', async () => {
-  await prepare();
-  server.closeAllConnections();
-  await send();
-  expect((await send()).$metadata.attempts).toBe(1);
-  expect(connections).toBe(2);
-});
-
 test('a request whose connection is broken, prepared or kept alive, is sent once more', async () => {
   await prepare();
   for (const expected of [2, 3]) {

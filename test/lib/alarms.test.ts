@@ -68,29 +68,6 @@ describe('every alarm', () => {
     expect(breaking(ALARM, leads)).toEqual([]);
   });
 
-  test('links to the log in which its metric is counted, or to the dashboard if there are several', () => {
-    const counting = Map.groupBy(filters, (filter) => `${filter.stage} ${countedMetric(filter)}`);
-    const leads = (one: StageResource) => {
-      const counted = counting.get(`${one.stage} ${one.properties.MetricName}`) ?? [];
-      const logs = new Set(counted.map(({ properties }) => one.template.referred(properties.LogGroupName)));
-      if (logs.size > 1)
-        return describedAs(one).includes(`#dashboards/dashboard/PartnerWebhooks-${one.stage}`);
-      return [...logs].every((log) => leadsTo(one).includes(log));
-    };
-    expect(breaking(ALARM, leads)).toEqual([]);
-  });
-
-  test('links to log lines with a pattern that CloudWatch Logs accepts', () => {
-    const links = ofType(ALARM).flatMap((one) => [
-      ...describedAs(one).matchAll(/log-events\$3FfilterPattern\$3D(\S+)\$26start\$3D-\d+$/gm),
-    ]);
-    expect(links.length).toBeGreaterThan(eventNames.length);
-    for (const [, encoded = ''] of links) {
-      const pattern = decodeURIComponent(decodeURIComponent(encoded.replaceAll('$', '%')));
-      expect(() => logFilter(pattern)).not.toThrow();
-    }
-  });
-
   test('uses one existing metric without metric math', () => {
     // `Paused` has no values: commands set the state of its alarm.
     const own = [...filters.map(countedMetric), ...Object.keys(metrics), 'Paused'];

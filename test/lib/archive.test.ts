@@ -4,12 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { SynthesisedTemplate } from 'local-aws/template';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
-import {
-  type ArchiveQuery,
-  archiveQueries,
-  archiveQuery,
-  databaseNameOf,
-} from '../../lib/archive/archive-queries.ts';
+import { type ArchiveQuery, archiveQueries, archiveQuery } from '../../lib/archive/archive-queries.ts';
 import { only, stageTemplate, templateOf } from './stage-assembly.ts';
 
 const prod = await stageTemplate('prod');
@@ -95,15 +90,6 @@ test('the table has its partitions where the delivery streams write', () => {
   expect(written.sort()).toEqual(projected.sort());
 });
 
-test('stages whose names differ in capitals only have different databases, because Glue knows no capitals', () => {
-  const names = ['prod', 'Prod', 'PROD', 'prod-eu', 'Prod-eu'].map((stage) =>
-    databaseNameOf(`PartnerWebhooks-${stage}`, stage),
-  );
-  expect(names[0]).toBe('partnerwebhooks_prod');
-  for (const name of names) expect(name).toMatch(/^[a-z0-9_]+$/);
-  expect(new Set(names).size).toBe(names.length);
-});
-
 test('the workgroup ends a query that reads more than 10 GB, and keeps results for a day, encrypted, in the archive’s bucket', () => {
   const workgroupOf = (template: SynthesisedTemplate) =>
     only(template, 'AWS::Athena::WorkGroup').WorkGroupConfiguration;
@@ -139,14 +125,5 @@ describe('the saved queries', () => {
       expect(QueryString).toBe(archiveQuery(Name));
       expect(WorkGroup).toBe(only(prod, 'AWS::Athena::WorkGroup').Name);
     }
-  });
-
-  test.each(names)('%s reads the records once, as far back as it says', (name) => {
-    const sql = archiveQuery(name);
-    const code = sql.replace(/--.*/g, '');
-    expect(code.match(/FROM records\b/g)).toHaveLength(1);
-    const [, days] =
-      /"date" >= date_format\(current_date - INTERVAL '(\d+)' DAY, '%Y-%m-%d'\)/.exec(code) ?? [];
-    expect(sql).toContain({ 7: 'last week', 30: 'last 30 days' }[Number(days)]);
   });
 });

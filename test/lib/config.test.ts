@@ -3,7 +3,6 @@ import { describe, expect, test } from '@jest/globals';
 import { App, Stack } from 'aws-cdk-lib';
 import * as z from 'zod';
 import { stages } from '../../bin/stages.ts';
-import { certificateLink } from '../../lib/alarms/console-links.ts';
 import { configSchema, parseConfig, warningIds } from '../../lib/config.ts';
 import { readContext } from '../../lib/context.ts';
 import { warn } from '../../lib/warnings.ts';
@@ -84,17 +83,6 @@ describe('is refused', () => {
       "secretArn: must be of the stage's account, 111122223333",
       "secretArn: must be of the stage's region, eu-central-1",
       'waf: needs gateway: rest, because AWS WAF does not work with an HTTP API',
-    ]);
-  });
-
-  test('with a suggestion for a misspelled event or warning', () => {
-    const given = {
-      events: { 'shop.updatd': {} },
-      acknowledgedWarnings: { 'no-chat-chanel': 'none is needed' },
-    };
-    expect(refusals(given).sort()).toEqual([
-      'acknowledgedWarnings.no-chat-chanel: is not a known field. Did you mean no-chat-channel?',
-      'events.shop.updatd: is not a known field. Did you mean shop.updated?',
     ]);
   });
 
@@ -205,17 +193,6 @@ test.each<[given: object, ...ids: string[]]>([
   [{ receiver: { reservedConcurrency: 200 } }, 'no-reserved-concurrency', 'refusals-are-lost'],
 ])('a stage with %j gets no warning about that', (given, ...ids) => {
   expect(warningsOf(given)).toEqual(others(...ids, 'wildcard-invalidations'));
-});
-
-test.each([
-  ['eu-central-1', 'console.aws.amazon.com'],
-  ['cn-north-1', 'console.amazonaws.cn'],
-])('a link to the console for %s points to %s', (region, host) => {
-  const link = certificateLink(
-    new Stack(new App(), 'Test', { env: { account: home.account, region } }),
-    `arn:aws:acm:${region}:111122223333:certificate/0a1b-2c`,
-  );
-  expect(link).toBe(`Certificate: https://${region}.${host}/acm/home?region=${region}#/certificates/0a1b-2c`);
 });
 
 describe('the context', () => {

@@ -3,8 +3,6 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import type { TemplateResource } from 'local-aws/template';
-import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
-import { pascalCase } from '../../lambda/events/event-names.ts';
 import { MAX_PATHS_BYTES } from '../../lib/config.ts';
 import { only, stageTemplate } from './stage-assembly.ts';
 
@@ -112,7 +110,7 @@ test('a synthesis is refused in one message: for a secret of another account tha
 
 describe('a setting has its effect', () => {
   const settings = JSON.parse(readFileSync('bin/every-setting.json', 'utf8'));
-  const { domain, receiver, cloudFront } = settings;
+  const { domain, receiver } = settings;
   const shops = settings.events['shop.updated'];
   const functionAt = (path: string) => everySetting.at('AWS::Lambda::Function', path).properties;
   const sizeOf = ({ memory, timeout, reservedConcurrency }: typeof receiver) => ({
@@ -177,19 +175,6 @@ describe('a setting has its effect', () => {
         },
       },
     ],
-    [
-      'apiThrottle',
-      'AWS::ApiGateway::Stage',
-      'Api/RestApi/DeploymentStage.api',
-      {
-        MethodSettings: [
-          expect.objectContaining({
-            ...{ HttpMethod: '*', ResourcePath: '/*', ThrottlingRateLimit: settings.apiThrottle.rate },
-            ThrottlingBurstLimit: settings.apiThrottle.burst,
-          }),
-        ],
-      },
-    ],
   ])('%s', (_, type, path, properties) => {
     expect(everySetting.at(type, path).properties).toMatchObject(properties);
   });
@@ -218,16 +203,6 @@ describe('a setting has its effect', () => {
     ]);
     expect(ApiMappingKey).toBe('api');
     expect(only(everySetting, 'AWS::ApiGateway::RestApi').DisableExecuteApiEndpoint).toBe(true);
-  });
-
-  test('cloudFront: only consumers of shops invalidate the distribution', () => {
-    for (const event of eventNames) {
-      const { Variables } = functionAt(`${pascalCase(event)}/Consumer/Function`).Environment;
-      const isOfShops = catalogue[event].effect === 'shop-cache';
-      expect([Variables.DISTRIBUTION_ID, Variables.INVALIDATION_PATHS]).toEqual(
-        isOfShops ? [cloudFront.distributionId, JSON.stringify(cloudFront.paths)] : [undefined, undefined],
-      );
-    }
   });
 
   // Source: Lambda quotas, "Environment variables". CloudFormation's names are the longest for tables: 255 characters.

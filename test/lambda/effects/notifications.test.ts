@@ -10,10 +10,9 @@ import {
   notificationMessage,
   subjectOf,
 } from '../../../lambda/effects/notification-message.ts';
-import { catalogue, type EventName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
+import { type EventName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
-import { MAX_ATTRIBUTE_LENGTH } from '../../../lambda/limits.ts';
 import type { Replay } from '../../../lambda/queue/replay.ts';
 import { anyCharacter } from '../../support/any-character.ts';
 import {
@@ -128,27 +127,6 @@ describe('a subject', () => {
         expect(subjectOf(title) ?? '-').toMatch(SUBJECT);
       }),
     );
-  });
-});
-
-describe('the largest notification', () => {
-  /** Limit for a message with its attributes, in bytes. Source: Amazon SNS API reference, `Publish`. */
-  const SNS_LIMIT_BYTES = 262_144;
-
-  // A control character has six bytes as JSON, and seven as JSON in JSON. In Markdown, `&` has five.
-  test.each(['\u0001', '\\', '&', '😀'])('of each event is one that SNS takes, all of %j', (character) => {
-    const value = character.repeat(2000);
-    for (const event of eventNames.filter(isNotification)) {
-      const fields = Object.keys(catalogue[event].data.entries);
-      const message = notificationMessage({
-        ...{ ...reviewPosted, event, title: value },
-        data: Object.fromEntries(fields.map((field) => [field, value])),
-        lines: fields.map((field) => [field, value]),
-        replay: { ...REPAIR, name: 'r'.repeat(63) },
-      });
-      expect(fields).not.toHaveLength(0);
-      expect(Buffer.byteLength(message) + 4 * MAX_ATTRIBUTE_LENGTH).toBeLessThan(SNS_LIMIT_BYTES);
-    }
   });
 });
 

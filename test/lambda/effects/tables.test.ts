@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import fc from 'fast-check';
 import { Cast, type CastMember } from '../../../lambda/effects/cast.ts';
 import { type ContactFields, ContactPartner } from '../../../lambda/effects/contact-partner.ts';
-import { invalidationPaths, readPathPatterns } from '../../../lambda/effects/distribution.ts';
+import { invalidationPaths } from '../../../lambda/effects/distribution.ts';
 import type { VersionedChange } from '../../../lambda/effects/event-order.ts';
 import { ShopCache } from '../../../lambda/effects/shop-cache.ts';
 import { tableKey } from '../../../lambda/effects/table-key.ts';
@@ -243,17 +243,6 @@ describe('a distribution', () => {
     expect(await invalidate({ shopId: 'unnamed', version: '1' })).toBe('Processed');
     expect(cloudFront.requests).toEqual([]);
   });
-
-  test.each([
-    ['E1', '', 'Missing environment variables: INVALIDATION_PATHS'],
-    ['', '["/shops"]', 'Missing environment variables: DISTRIBUTION_ID'],
-  ])(
-    '(%p) that has the paths %p is an error at the start of the function',
-    async (distribution, paths, error) => {
-      Object.assign(process.env, { DISTRIBUTION_ID: distribution, INVALIDATION_PATHS: paths });
-      await expect(shopInvalidator()).rejects.toThrow(error);
-    },
-  );
 });
 
 describe('the cast', () => {
@@ -352,35 +341,6 @@ describe('the contact_partner record', () => {
   const repair = (version: string, fields: ContactFields) =>
     contacts.update({ ...by(version, REPAIR), userId: id, fields });
   const harmContact = (columns: Row) => harm(aws.outputs.ContactPartnerTable, 'user_id', columns);
-
-  test('has the fields of an event, each with its version', async () => {
-    expect(await update('1', { shop_id: 's', display_name: 'Sora', profile_image_url: 'i' })).toBe(
-      'Processed',
-    );
-    expect(await read()).toEqual({
-      user_id: id,
-      ...{ shop_id: 's', display_name: 'Sora', profile_image_url: 'i' },
-      ...{ shop_id_version: '1', display_name_version: '1', profile_image_url_version: '1' },
-      version: '1',
-      updated_at: AT,
-    });
-  });
-
-  test.each([
-    { what: 'an update', write: () => update('2', { display_name: 'Umi' }) },
-    { what: 'a repair', write: () => repair('2', { display_name: 'Umi' }) },
-  ])('costs one request for $what that is newer than all of it', async ({ write }) => {
-    await update('1', { display_name: 'Sora', shop_id: 's' });
-    const send = jest.spyOn(client, 'send');
-    await write();
-    expect(send).toHaveBeenCalledTimes(1);
-  });
-
-  test('is created by an event without any fields, once', async () => {
-    expect(await update('1', {})).toBe('Processed');
-    expect(await update('1', {})).toBe('Duplicate');
-    expect(await read()).toEqual({ user_id: id, version: '1', updated_at: AT });
-  });
 
   const tooLong = 'é'.repeat(225 * KIB);
 
@@ -491,18 +451,5 @@ describe('the paths to invalidate', () => {
         }
       }),
     );
-  });
-
-  describe('the configuration', () => {
-    test.each([
-      ['no JSON', '/shops/{shop_id}'],
-      ['empty', '[]'],
-      ['of a path without its slash', '["shops/{shop_id}"]'],
-      ['of a path that is not percent-encoded', '["/店/{shop_id}"]'],
-    ])('that is %s is refused with its name and an example', (_, json) => {
-      expect(() => readPathPatterns(json)).toThrow(
-        /^INVALIDATION_PATHS must be .* \["\/shops\/\{shop_id\}"\]/,
-      );
-    });
   });
 });

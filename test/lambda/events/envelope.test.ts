@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { readSamples } from '../../../events/samples.ts';
 import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
-import { describeProblems, parsePayload, parsePayloadText } from '../../../lambda/events/envelope.ts';
+import { parsePayload, parsePayloadText } from '../../../lambda/events/envelope.ts';
 import { normaliseTimestamp } from '../../../lambda/events/timestamp.ts';
 import { topLevelValue } from '../../../lambda/events/top-level-value.ts';
 
@@ -127,11 +127,6 @@ describe('an unusable payload', () => {
     [undefined, `is missing: expected ${written}`],
   ])('with the timestamp %s says how it should be written', (sent, detail) => {
     expect(parse({ ...shopUpdated, timestamp: sent })).toMatchObject({ problems: [{ detail }] });
-  });
-
-  test('is described in one line', () => {
-    const problems = ['a', 'b'].map((field) => ({ field, detail: 'is missing' }));
-    expect(describeProblems(problems)).toBe('a is missing; b is missing');
   });
 
   test('names at most twenty problems of the envelope and a list together', () => {

@@ -184,17 +184,6 @@ describe('nothing is invoked', () => {
     expect(await request(type, options)).toEqual(success);
     expect(invoked).toEqual([]);
   });
-
-  test('if the resource names no versions; every wrong property is named', async () => {
-    const ResourceProperties = { Receiver: 'arn:aws:lambda:us-east-1:0:function:r', Consumers: 'x' };
-    expect(await request('Create', { ResourceProperties })).toEqual(
-      failure(
-        'ResourceProperties: Receiver must be a function ARN with its version; ' +
-          'Consumers must be an array of function ARNs with their versions',
-      ),
-    );
-    expect(invoked).toEqual([]);
-  });
 });
 
 test.each([
