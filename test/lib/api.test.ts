@@ -96,17 +96,11 @@ describe('either API', () => {
     }
   });
 
-  test('logs each request in the same fields, without body and signature', () => {
+  test('logs no body and no signature', () => {
     const { Format } = only(http, 'AWS::ApiGatewayV2::Stage').AccessLogSettings;
     const ofRest = only(rest, 'AWS::ApiGateway::Stage').AccessLogSetting.Format;
-    expect(Format).not.toMatch(/body|signature|header/i);
-    expect(JSON.parse(ofRest)).toEqual({
-      ...JSON.parse(Format),
-      requestId: '$context.extendedRequestId',
-      route: '$context.resourcePath',
-      // An HTTP API has no such variable.
-      tlsVersion: '$context.tlsVersion',
-    });
+    expect(Object.keys(JSON.parse(ofRest))).toEqual(expect.arrayContaining(Object.keys(JSON.parse(Format))));
+    expect(Format + ofRest).not.toMatch(/body|signature|header/i);
   });
 });
 

@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Synthesiser, synthesiseOnce } from './synthesiser.ts';
+import { startSynthesiser, synthesiseOnce } from './synthesiser.ts';
 
 /** Synthesises the stack once for all tests. Other variants come from the same process on demand. */
 export default async function setUp(): Promise<void> {
@@ -9,7 +9,7 @@ export default async function setUp(): Promise<void> {
   process.env.TEST_ASSEMBLY = join(folder, 'cdk.out');
   // The processes that tests start load the same modules repeatedly, which takes most of a command's time.
   process.env.NODE_COMPILE_CACHE ??= join(folder, 'compiled');
-  globalThis.synthesiser = await Synthesiser.start();
+  globalThis.endSynthesiser = await startSynthesiser();
   // `test/lib/partner-webhooks-stack.test.ts` checks every stage against CloudFormation's rules. The check takes 4 s,
   // so the stage that all tests wait for is not checked twice, and stacks that tests synthesise themselves are not
   // checked.
@@ -18,6 +18,6 @@ export default async function setUp(): Promise<void> {
 }
 
 declare global {
-  /** The process that synthesises, which the global teardown ends. */
-  var synthesiser: Synthesiser | undefined;
+  /** Ends the process that synthesises. */
+  var endSynthesiser: (() => Promise<void>) | undefined;
 }

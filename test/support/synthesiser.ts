@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 export interface SynthesisRequest {
@@ -14,39 +14,28 @@ export interface SynthesisRequest {
 const ADDRESS = 'TEST_SYNTHESISER';
 
 /**
- * A process that synthesises for all test files. A further stage takes a tenth of the time of `cdk synth`, which loads
- * the CDK and bundles the functions each time.
+ * Starts a process that synthesises for all test files. A further stage takes a tenth of the time of `cdk synth`, which
+ * loads the CDK and bundles the functions each time.
+ * @returns a function that ends it
  */
-export class Synthesiser {
-  readonly #process: ChildProcess;
-
-  static async start(): Promise<Synthesiser> {
-    const started = spawn(process.execPath, ['test/support/synthesiser-process.ts'], {
-      env: { ...process.env, NODE_OPTIONS: '' },
-    });
-    let errors = '';
-    started.stderr.setEncoding('utf8').on('data', (text: string) => {
-      errors += text;
-    });
-    const [address] = await Promise.race([once(started.stdout, 'data'), once(started, 'close')]);
-    if (!(address instanceof Buffer))
-      throw new Error(errors.trim() || `The synthesiser ended with ${address}`);
-    // The CDK's messages about a stage are in its assembly.
-    started.stderr.removeAllListeners('data').resume();
-    process.env[ADDRESS] = String(address).trim();
-    return new Synthesiser(started);
-  }
-
-  private constructor(process: ChildProcess) {
-    this.#process = process;
-  }
-
-  async close(): Promise<void> {
-    const closed = once(this.#process, 'close');
-    this.#process.stdin?.end();
-    delete process.env[ADDRESS];
+export async function startSynthesiser(): Promise<() => Promise<void>> {
+  const started = spawn(process.execPath, ['test/support/synthesiser-process.ts'], {
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
+  let errors = '';
+  started.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
+  const [address] = await Promise.race([once(started.stdout, 'data'), once(started, 'close')]);
+  if (!(address instanceof Buffer)) throw new Error(errors.trim() || `The synthesiser ended with ${address}`);
+  // The CDK's messages about a stage are in its assembly.
+  started.stderr.removeAllListeners('data').resume();
+  process.env[ADDRESS] = String(address).trim();
+  return async () => {
+    const closed = once(started, 'close');
+    started.stdin.end();
     await closed;
-  }
+  };
 }
 
 /**
