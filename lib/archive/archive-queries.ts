@@ -162,7 +162,7 @@ export class ArchiveQueries extends Construct {
  * A name without hyphens, which would need quotes in every query. Glue's names have no capitals, so a stage with one
  * gets a suffix: `Prod` and `prod` are different stages.
  */
-export function databaseNameOf(stackName: string, stage: string): string {
+function databaseNameOf(stackName: string, stage: string): string {
   const name = stackName.toLowerCase().replaceAll('-', '_');
   if (stage === stage.toLowerCase()) return name;
   return `${name}_${createHash('sha256').update(stage).digest('hex').slice(0, 8)}`;
