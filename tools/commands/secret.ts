@@ -9,7 +9,6 @@ export const command = hookctlGroup(
 ).usage('[set | back] [options]');
 
 onStage(command.command('show', { isDefault: true }))
-  .allowExcessArguments(false)
   .description('Shows the age of both versions, and until when they are accepted. Never a value')
   .action((where) =>
     runOperation(where, async (operation) => {

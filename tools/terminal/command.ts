@@ -27,7 +27,8 @@ export function hookctlCommand(name: string, description: string): Command {
 export function hookctlGroup(name: string, description: string): Command {
   const command = hookctlCommand(name, description);
   // For an unknown subcommand, commander would otherwise report its options and arguments and not the subcommand.
-  command.argument('[subcommand]').allowUnknownOption().allowExcessArguments();
+  // Not `allowExcessArguments`: subcommands would inherit it, and ignore what they do not expect.
+  command.argument('[subcommand...]').allowUnknownOption();
   command.action(() => {
     const [subcommand] = command.args;
     if (subcommand?.startsWith('-')) command.error(`error: unknown option '${subcommand}'`);
@@ -42,11 +43,13 @@ export function hookctlGroup(name: string, description: string): Command {
   return command;
 }
 
-/** Joins an error of commander and its suggestion, which are two lines. */
+/** Joins an error of commander and its suggestion, which are two lines. Repeats no argument that is not expected. */
 export function inOneLine(text: string): string {
   const line = text
     .trim()
     .replace(/^error: /, '')
+    // An argument too many may be a secret.
+    .replace(/(Expected \d+ arguments? but got \d+): .*$/s, '$1.')
     .replaceAll('\n', ' ');
   return line.charAt(0).toUpperCase() + line.slice(1);
 }

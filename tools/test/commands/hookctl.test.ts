@@ -102,6 +102,10 @@ describe('a wrong command line is refused in one line, with exit code 2:', () =>
       args: ['replay', 'shop.udpated'],
       line: `Command-argument value 'shop.udpated' is invalid for argument 'events'. Did you mean shop.updated? One of: ${eventNames.join(', ')}`,
     },
+    {
+      args: ['secret', 'set', 's3cret'],
+      line: "Too many arguments for 'set'. Expected 0 arguments but got 1.",
+    },
     { args: ['dlq', 'show', 'shop.updated', '--jsn'], line: "Unknown option '--jsn' (Did you mean --json?)" },
     {
       args: ['dlq', 'redriv', 'shop.updated', '--id', 'x'],
