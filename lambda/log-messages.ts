@@ -22,7 +22,7 @@ export const CACHED_SECRET_USED = 'Cannot read the secret; using the cached one'
 export const SECRET_HAS_WHITE_SPACE =
   'The secret begins or ends with white space, which is used as part of it. Was it pasted?';
 export const SECRET_LOOKS_LIKE_JSON =
-  'The secret looks like quoted text or JSON, but is no valid JSON object, so all of it is used as the secret';
+  'The secret looks like quoted text or JSON, but is no valid JSON object, so all of it is used as the secret.';
 
 /**
  * Message of the receiver about a probe of the smoke test, unless the probe fails with {@link SERVER_ERROR}. No alarm

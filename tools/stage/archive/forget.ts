@@ -180,7 +180,7 @@ async function whatIsLeft(stack: Stage, tombstones: readonly string[]): Promise<
     ...tombstones,
     !stack.local &&
       `Backups: until ${dateIn(RECOVERY_DAYS)}, a restore of a table brings the data back. Repeat the command after it.`,
-    'Files that export and discard wrote: find them with grep -rlF, and delete them.',
+    'Files that export and discard wrote: find them with grep -rlF ID FOLDER, and delete them.',
     'Notifications that were sent: ask those who got them. Logs have no payloads.',
     `Texts of queries that name the person: Athena keeps the history until ${dateIn(QUERY_HISTORY_DAYS)}. Delete saved queries yourself.`,
     stack.local && 'A console of this stack has what it showed in memory until you end it with Ctrl-C.',

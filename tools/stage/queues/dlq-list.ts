@@ -56,7 +56,7 @@ async function listMatches(operation: Operation, filter: PayloadFilter) {
       ? ['No message matches.']
       : table(WAITING_COLUMNS, matching.map(waitingRow), width)),
     ...queues.flatMap((queue) => queue.gaps),
-    'Only queues without a consumer were searched. trace also finds what is on the others.',
+    'The queues of events were not searched. trace <id> finds what is on them.',
     ...(first ? [`See why: ${stack.command(`show ${first.queue}${filterWords(filter)}`)}`] : []),
   ];
   return { found: { queues }, lines };

@@ -74,7 +74,7 @@ async function gracePeriod(stage: Stage): Promise<number> {
 
 /** Secrets Manager keeps two versions. Another new one would remove the one with which the partner signs. */
 const GO_BACK =
-  'It makes the previous version current again. Then store the right secret: docs/secret-rotation.md.';
+  'Make the previous version current again. Then store the right secret: docs/secret-rotation.md.';
 
 /** What a person must know of the current version. Names no value. */
 export function describeCurrent(stage: Stage, { current, previous }: SecretVersions): CheckResult {
@@ -94,7 +94,7 @@ export function describeCurrent(stage: Stage, { current, previous }: SecretVersi
   }
   const seen = `readable, stored ${ago(current.createdAt)}`;
   if (current.doubt === undefined) return { state: 'ok', seen };
-  const advice = hasPrevious ? { why: `If it is a mistake: ${GO_BACK}`, fix: back } : {};
+  const advice = hasPrevious ? { why: `Is it a mistake? ${GO_BACK}`, fix: back } : {};
   return { state: 'warning', seen: `${seen}. ${current.doubt}`, ...advice };
 }
 

@@ -39,11 +39,11 @@ export async function setSecret({ stack, printLine }: Operation, given: string, 
   }
   const versions = await secretVersions(stack);
   if (value === versions.current?.value) {
-    throw new CommandError('Nothing was stored: it is the current secret already');
+    throw new CommandError('Nothing was stored: this is the current secret already');
   }
   const objection = secretDoubt(value) ?? lossOf(stack, versions, value);
   if (objection !== undefined && !isForced) {
-    throw new CommandError(`Nothing was stored. ${objection} To store it anyway: --anyway`);
+    throw new CommandError(`Nothing was stored. ${objection} To store it in spite of this, add --anyway`);
   }
   await store(stack, stored);
   if (objection !== undefined) printLine(`Stored in spite of this: ${objection}`);
@@ -57,7 +57,7 @@ function lossOf(stage: Stage, { current, previous, until }: SecretVersions, valu
     return `The current version is probably a mistake, and the previous one would be lost. First make it current again: ${stage.command('back', 'secret')}.`;
   }
   if (previous.doubt !== undefined || until < new Date()) return undefined;
-  return `The previous secret is accepted until ${until.toISOString()}, and would be lost. Nobody may sign with it any more.`;
+  return `The previous secret is accepted until ${until.toISOString()}, and would be lost: deliveries signed with it would get 401.`;
 }
 
 /**

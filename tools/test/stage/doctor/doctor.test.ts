@@ -528,8 +528,8 @@ describe('advice is true when it is followed:', () => {
   });
 
   test.each([
-    ['right', /^Nothing was stored: it is the current secret already$/],
-    [' new', /white space.* To store it anyway: --anyway$/],
+    ['right', /^Nothing was stored: this is the current secret already$/],
+    [' new', /white space.* To store it in spite of this, add --anyway$/],
     ["'new'", /looks like quoted text/],
     ['{"SECRET":"new"}', /^Nothing was stored: it is empty, white space, or JSON without WEBHOOK_SECRET$/],
     ['new', /^Nothing was stored. The previous secret is accepted until \S+, and would be lost/],
