@@ -1,3 +1,4 @@
+import { IGNORED } from '../../../lambda/log-messages.ts';
 import { type Fact, identityOf, isoTime, ofKind, type RecordFact } from './facts.ts';
 import { type Delivery, type History, type HistoryStep, isSettled } from './history.ts';
 import { locationsOf } from './locations.ts';
@@ -172,6 +173,7 @@ function stepsOfRequest(
   const answered: HistoryStep = {
     ...{ kind: 'answered', at, requestId, status, fields: end?.fields, sourceIp: end?.sourceIp },
     rejection: end?.reason?.replace('-', ' '),
+    reason: end?.message === IGNORED ? 'ignored-kind' : undefined,
     error: end === undefined ? exchange?.error : end.error,
   };
   return [received, ...queued, answered];

@@ -161,6 +161,7 @@ function receivedText({ at, requestId, atTheLatest, lagMs }: HistoryStep, { step
 function answerText(step: HistoryStep, { steps }: History): string {
   const { status, requestId, fields, rejection, sourceIp, error } = step;
   if (status === 200) {
+    if (step.reason === 'ignored-kind') return '200 ignored';
     const isParked = steps.some((one) => one.queue === 'unrouted' && one.requestId === requestId);
     return isParked ? '200 parked' : '200 queued';
   }

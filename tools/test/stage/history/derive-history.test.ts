@@ -222,7 +222,7 @@ const stories: readonly {
   {
     name: 'of a kind that the stage ignores',
     facts: [received(0, 'Ignored')],
-    steps: [RECEIVED, { kind: 'answered', status: 200 }],
+    steps: [RECEIVED, { kind: 'answered', status: 200, reason: 'ignored-kind' }],
     states: ['skipped'],
   },
   {

@@ -70,6 +70,13 @@ test('it fits a terminal, and loses nothing', () => {
   );
 });
 
+test.each([
+  ['Ignored', '200 ignored'],
+  ['Parked', '200 parked'],
+])('the answer to an unknown kind: %s', (message, answer) => {
+  expect(text(traceOf([received(0, message)]))).toMatch(new RegExp(`answered +${answer}\\n`));
+});
+
 test('outside text cannot control the terminal', () => {
   const trace = traceOf([received(0, 'ServerError', { errorMessage: '\u001b[2J' })]);
   expect(text(trace)).toContain('500: Error: \\u001b[2J');
