@@ -6,10 +6,7 @@ import { kebabCase } from '../../../lambda/events/event-names.ts';
 import { CLOCK_AHEAD, REJECTED, UNUSABLE } from '../../../lambda/log-messages.ts';
 import { messageIs } from '../../../lib/alarms/log-patterns.ts';
 import { jsonOf } from '../history/json.ts';
-import { ago, allOf, ok, SEARCHED_DAYS, type StageCheck, warning } from './inspection.ts';
-
-/** Requests a second if Service Quotas lists no other quota. Source: API Gateway developer guide, "Quotas". */
-const DEFAULT_RATE = 10_000;
+import { ago, ok, SEARCHED_DAYS, type StageCheck, warning } from './inspection.ts';
 
 /** Concurrent executions of a new account, which are too few. */
 const NEW_ACCOUNT = 10;
@@ -78,28 +75,6 @@ export const receivingChecks: readonly StageCheck[] = [
       if (found.length === 0) return ok(`no timestamp in ${SEARCHED_DAYS} days`);
       const counts = found.map(({ event, times }) => `${event} ${times}`).join(', ');
       return warning(`${counts} (in ${SEARCHED_DAYS} days)`);
-    },
-  },
-  {
-    name: 'API throttle',
-    needs: ['servicequotas:ListServiceQuotas'],
-    why: 'The account’s quota throttles all its APIs together, before this stage’s limit and its alarm.',
-    fix: () =>
-      'aws service-quotas list-service-quotas --service-code apigateway --query "Quotas[?contains(QuotaName,\'Throttle\')]"',
-    async run(inspection) {
-      const [rate = 0] = (await inspection.resources('AWS::ApiGateway')).flatMap(
-        ({ properties: { DefaultRouteSettings, MethodSettings } }) =>
-          DefaultRouteSettings?.ThrottlingRateLimit ?? MethodSettings?.[0]?.ThrottlingRateLimit ?? [],
-      );
-      const { ServiceQuotasClient, paginateListServiceQuotas } = await import(
-        '@aws-sdk/client-service-quotas'
-      );
-      const client = inspection.client(ServiceQuotasClient);
-      const pages = paginateListServiceQuotas({ client }, { ServiceCode: 'apigateway' });
-      const quotas = await allOf(pages, (page) => page.Quotas);
-      const { Value: quota = DEFAULT_RATE } =
-        quotas.find(({ QuotaName }) => QuotaName === 'Throttle rate') ?? {};
-      return (rate > quota ? warning : ok)(`${rate} requests a second; the account’s quota is ${quota}`);
     },
   },
   {

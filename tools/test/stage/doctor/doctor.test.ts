@@ -165,9 +165,6 @@ const answerClocks = (values: Readonly<Record<string, number[]>>) =>
     MetricDataResults: Object.entries(values).map(([Label, Values]) => ({ Label, Values })),
   });
 
-const answerQuota = (Value: number) =>
-  answer('servicequotas ListServiceQuotas', { Quotas: [{ QuotaName: 'Throttle rate', Value }] });
-
 function answerConcurrency(all: number, ReservedConcurrentExecutions?: number): void {
   answer('lambda GET /2016-08-19/account-settings', {
     AccountLimit: { ConcurrentExecutions: all, UnreservedConcurrentExecutions: all },
@@ -391,10 +388,6 @@ const CASES: Readonly<Record<string, readonly (readonly [() => unknown, ...Expec
       'warning: girl.created 5, user.updated 1 (in 7 days)',
     ],
   ],
-  'API throttle': [
-    [() => answerQuota(10_000), 'ok: 10000 requests a second; the account’s quota is 10000'],
-    [() => answerQuota(2_500), 'warning: 10000 requests a second; the account’s quota is 2500'],
-  ],
   concurrency: [
     [
       () => answerConcurrency(1_000),
@@ -612,7 +605,7 @@ describe('the command', () => {
     expect(text).toMatch(
       /\n {31}These events were not processed\. They wait for a redrive\.\n {31}npx hookctl dlq show shop\.updated\n/,
     );
-    expect(text).toMatch(/\n {2}skipped {2}API throttle {8}not on the local stack\n/);
+    expect(text).toMatch(/\n {2}skipped {2}concurrency {9}not on the local stack\n/);
     expect(text).toMatch(/\n\n\d+ failed, \d+ with a warning, \d+ ok, \d+ skipped, in .+\.$/);
   });
 
