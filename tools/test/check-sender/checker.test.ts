@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { readSamples, sampleBody } from '../../../events/samples.ts';
 import { signatureOf } from '../../../events/signing.ts';
@@ -9,6 +8,8 @@ import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { type AnswerStep, parseSteps } from '../../check-sender/answer-steps.ts';
 import { Checker, type Verdict } from '../../check-sender/checker.ts';
+import { type RequestEnding, repeatFindings, SentDeliveries } from '../../check-sender/deliveries.ts';
+import type { Finding } from '../../check-sender/finding.ts';
 import { isRightInAll, summaryText, Tally, verdictText } from '../../check-sender/report.ts';
 
 const SECRET = 'example-secret';
@@ -134,49 +135,68 @@ describe('a connection', () => {
 });
 
 describe('repeats', () => {
-  const again = async (steps: string, waits: readonly number[], bodies: readonly string[] = []) => {
+  /** The findings about the last of requests that were answered at once, by their waits in milliseconds. */
+  function lastRepeat(
+    answers: readonly RequestEnding[],
+    waits: readonly number[],
+    { bodies = [], retryAfterSeconds = 0 }: { bodies?: readonly string[]; retryAfterSeconds?: number } = {},
+  ): string {
+    const deliveries = new SentDeliveries();
+    let at = 0;
+    let findings: Finding[] = [];
+    for (const [index, how] of answers.entries()) {
+      at += waits[index - 1] ?? 0;
+      const body = Buffer.from(bodies[index] ?? event());
+      const { delivery, attempt } = deliveries.record({ headers: [], body }, at);
+      findings = [...repeatFindings(delivery, attempt)];
+      attempt.end = { how, at, retryAfterSeconds };
+    }
+    return findings.map(({ kind }) => kind).join(' ');
+  }
+
+  test.each<[string, Parameters<typeof lastRepeat>, string]>([
+    [
+      'after longer waits are right',
+      [
+        [500, 401, 200],
+        [600, 700],
+      ],
+      'repeat',
+    ],
+    [
+      'after a shorter wait',
+      [
+        [500, 401, 200],
+        [700, 600],
+      ],
+      'repeat repeat-sooner',
+    ],
+    [
+      'without waits are a storm',
+      [
+        [500, 500, 200],
+        [0, 0],
+      ],
+      'repeat repeat-storm',
+    ],
+    ['after 200 are not wanted', [[200, 200], [600]], 'repeat repeat-after-final'],
+    ['with other bytes', [[500, 200], [600], { bodies: [event(), `${event()} `] }], 'repeat repeat-changed'],
+    ['before Retry-After', [[500, 200], [600], { retryAfterSeconds: 5 }], 'repeat retry-after-ignored'],
+  ])('%s', (_, requests, kinds) => {
+    expect(lastRepeat(...requests)).toBe(kinds);
+  });
+
+  const again = async (steps: string, requests: number) => {
     await start(parseSteps(steps));
-    for (const [index, wait] of [0, ...waits].entries()) {
-      await sleep(wait);
-      await send({ body: bodies[index] ?? event(), headers: { connection: 'close' } }).catch(() => {});
+    for (let index = 0; index < requests; index += 1) {
+      await send({ headers: { connection: 'close' } }).catch(() => {});
       await verdict(index);
     }
     return verdicts.map(({ ending, findings }) => [ending, findings.map(({ kind }) => kind).join(' ')]);
   };
 
-  test('after 500 and 401 are judged by their waits', async () => {
-    expect(await again('500,401,ok', [600, 700])).toEqual([
-      [500, ''],
-      [401, 'repeat'],
-      [200, 'repeat'],
-    ]);
-  });
-
-  test('without waits are a storm', async () => {
-    const [, , third] = await again('500,500,ok', [0, 0]);
-    expect(third).toEqual([200, 'repeat-storm repeat']);
-  });
-
-  test('after 200 are not wanted', async () => {
-    expect(await again('ok', [0])).toEqual([
-      [200, ''],
-      [200, 'repeat-after-final repeat'],
-    ]);
-  });
-
-  test('with other bytes are another event', async () => {
-    const changed = `${event()} `;
-    const [, second] = await again('500,ok', [600], [event(), changed]);
-    expect(second).toEqual([200, 'repeat-changed repeat']);
-  });
-
-  test('before the time of Retry-After are wrong', async () => {
-    const [, second] = await again('retry-after=5s,ok', [600]);
-    expect(second).toEqual([200, 'retry-after-ignored repeat']);
-  });
-
   test('of a cut answer are judged; a delivery without a repeat is named at the end', async () => {
-    expect(await again('cut,ok', [600])).toEqual([
+    expect(await again('cut,ok', 2)).toEqual([
       ['no answer', ''],
       [200, 'repeat'],
     ]);
@@ -184,7 +204,7 @@ describe('repeats', () => {
     for (const one of verdicts) tally.add(one);
     expect(isRightInAll(tally.summary(checker.deliveries.all()))).toBe(true);
     await checker.close();
-    await again('500', []);
+    await again('500', 1);
     const left = new Tally();
     for (const one of verdicts) left.add(one);
     const summary = left.summary(checker.deliveries.all());
