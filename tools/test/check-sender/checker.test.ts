@@ -147,7 +147,7 @@ describe('repeats', () => {
     for (const [index, how] of answers.entries()) {
       at += waits[index - 1] ?? 0;
       const body = Buffer.from(bodies[index] ?? event());
-      const { delivery, attempt } = deliveries.record({ headers: [], body }, at);
+      const { delivery, attempt } = deliveries.record({ query: '', headers: [], body }, at);
       findings = [...repeatFindings(delivery, attempt)];
       attempt.end = { how, at, retryAfterSeconds };
     }
