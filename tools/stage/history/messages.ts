@@ -74,7 +74,7 @@ export function messagesOf(
     ...known,
     ...deadLetters.filter((fact) => !isReported(fact)).map(messageFromDeadLetter),
   ].filter(({ attempts, started }) => attempts.length > 0 || started !== undefined);
-  const lost = attemptAfterLostAnswer(all, facts, lines);
+  const lost = attemptAfterLostAnswer(all, facts, requests);
   return all
     .map((message) => withLostAnswer(message, lost))
     .sort((a, b) => (`${startOf(a)} ${a.messageId ?? ''}` < `${startOf(b)} ${b.messageId ?? ''}` ? -1 : 1))
@@ -192,12 +192,12 @@ function messageFromDeadLetter({ messageId, requestId, at, error }: DeadLetterFa
 /**
  * The attempt that found its own effect. If no attempt is known that processed the event, an earlier call had the effect,
  * and its answer was lost: in an earlier attempt, or in the same one, whose client repeated the call. The latter is
- * known only if the effect was observed.
+ * known only if the effect was observed after the receipt.
  */
 function attemptAfterLostAnswer(
   messages: readonly HistoryMessage[],
   facts: readonly Fact[],
-  lines: readonly LineFact[],
+  requests: readonly HistoryRequest[],
 ): EndedAttempt | undefined {
   const attempts = messages.flatMap((message) => message.attempts);
   if (attempts.some(({ kind }) => kind === 'processed')) return undefined;
@@ -208,10 +208,9 @@ function attemptAfterLostAnswer(
         one.attempt < attempt &&
         (one.kind === 'failed' || one.kind === 'crashed'),
     );
-  const isObserved = ({ messageId, attempt, at }: EndedAttempt) => {
-    const start = lines.find((one) => isStart(one) && one.messageId === messageId && one.attempt === attempt);
-    const end = Date.parse(at);
-    return start !== undefined && ofKind(facts, 'effect').some((one) => one.at >= start.at && one.at <= end);
+  const isObserved = ({ requestId, at }: EndedAttempt) => {
+    const receipt = requests.find((one) => one.requestId === requestId)?.exchange?.at ?? Infinity;
+    return ofKind(facts, 'effect').some((one) => one.at >= receipt && one.at <= Date.parse(at));
   };
   return attempts
     .filter((one) => one.reason === 'already-processed' && (isAfterFailure(one) || isObserved(one)))

@@ -38,6 +38,18 @@ const rejected = (seconds: number, requestId: string) => received(seconds, 'Reje
 const discarded = (seconds: number) =>
   consumed(seconds, 'Discarded', { attempt: undefined, by: 'arn:mara', reason: 'a test' });
 const quarantined = (requestId: string) => deadLetter({ requestId, queue: 'quarantine' });
+const exchanged: Fact = {
+  ...{ kind: 'exchange', at: time(-0.1), requestId: 'request-1', method: 'POST', path: '/', headers: [] },
+  ...{
+    status: 200,
+    byReceiver: true,
+    parked: false,
+    sourceIp: '192.0.2.1',
+    responseHeaders: [],
+    responseBody: '',
+    durationMs: 100,
+  },
+};
 const effect = (seconds: number): Fact => ({
   ...{ kind: 'effect', at: time(seconds), eventId: EVENT_ID },
   effect: { kind: 'item', table: 'shops', key: 'shop-1', at: at(seconds), before: null, after: {} },
@@ -253,12 +265,12 @@ const stories: readonly {
   },
   {
     name: 'the only delivery of an event, whose effect was observed in the attempt that lost its answer',
-    facts: [accepted, started(1, 1), effect(1.5), consumed(2, 'Duplicate')],
+    facts: [exchanged, accepted, effect(1.5), consumed(2, 'Duplicate')],
     steps: [...DELIVERED, tried('processed', 1, { reason: 'answer-lost' })],
   },
   {
     name: 'skipped, because its effect was before it',
-    facts: [accepted, effect(0.5), started(1, 1), consumed(2, 'Duplicate')],
+    facts: [effect(-1), exchanged, accepted, consumed(2, 'Duplicate')],
     steps: [...DELIVERED, tried('skipped', 1, { reason: 'already-processed' })],
     states: ['skipped'],
   },
