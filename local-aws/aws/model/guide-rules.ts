@@ -173,21 +173,14 @@ const GUIDE_RULES: Readonly<Partial<Record<Service, readonly GuideRule[]>>> = {
   s3: [
     {
       source: 'S3 user guide, "Naming Amazon S3 objects"',
-      operations: [
-        'PutObject',
-        'CopyObject',
-        'GetObject',
-        'HeadObject',
-        'DeleteObject',
-        'CreateMultipartUpload',
-      ],
+      operations: ['PutObject', 'CopyObject', 'GetObject', 'HeadObject', 'DeleteObject'],
       code: 'KeyTooLongError',
       message: 'Your key is too long',
       holds: ({ parameters: { Key } }) => Buffer.byteLength(String(Key)) <= MAX_KEY_BYTES,
     },
     {
       source: 'S3 user guide, "Working with object metadata"',
-      operations: ['PutObject', 'CopyObject', 'CreateMultipartUpload'],
+      operations: ['PutObject', 'CopyObject'],
       code: 'MetadataTooLarge',
       message: 'Your metadata headers exceed the maximum allowed metadata size',
       holds: ({ http: { headers } }) =>

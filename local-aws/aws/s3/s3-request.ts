@@ -6,7 +6,7 @@ import { unescapeXml } from '../xml.ts';
 interface S3Operation {
   readonly method: string;
   /**
-   * Sub-resource in the query string, such as `uploads`. @default none: the request is for the bucket or
+   * Sub-resource in the query string, such as `lifecycle`. @default none: the request is for the bucket or
    * object itself
    */
   readonly subresource?: string;
@@ -35,10 +35,6 @@ const OBJECT_OPERATIONS: readonly S3Operation[] = [
   { method: 'HEAD', name: 'HeadObject', action: 'GetObject' },
   { method: 'PUT', name: 'PutObject' },
   { method: 'DELETE', name: 'DeleteObject' },
-  { method: 'POST', subresource: 'uploads', name: 'CreateMultipartUpload', action: 'PutObject' },
-  { method: 'PUT', subresource: 'uploadId', name: 'UploadPart', action: 'PutObject' },
-  { method: 'POST', subresource: 'uploadId', name: 'CompleteMultipartUpload', action: 'PutObject' },
-  { method: 'DELETE', subresource: 'uploadId', name: 'AbortMultipartUpload' },
 ];
 
 /**
@@ -47,7 +43,7 @@ const OBJECT_OPERATIONS: readonly S3Operation[] = [
  */
 const SUBRESOURCES = new Set([
   ...[...BUCKET_OPERATIONS, ...OBJECT_OPERATIONS].flatMap(({ subresource = [] }) => subresource),
-  ...'accelerate acl analytics attributes cors encryption intelligent-tiering inventory legal-hold location logging metrics notification object-lock ownershipControls policy policyStatus publicAccessBlock renameObject replication requestPayment restore retention select tagging torrent versioning versions website'.split(
+  ...'accelerate acl analytics attributes cors encryption intelligent-tiering inventory legal-hold location logging metrics notification object-lock ownershipControls policy policyStatus publicAccessBlock renameObject replication requestPayment restore retention select tagging torrent uploadId uploads versioning versions website'.split(
     ' ',
   ),
 ]);

@@ -103,8 +103,6 @@ describe('an S3 request', () => {
     ['GET /b/?list-type=2', 'ListObjects', 'ListBucket', 'arn:aws:s3:::b'],
     ['PUT /b/a/b%20c', 'PutObject', 'PutObject', 'arn:aws:s3:::b/a/b c'],
     ['HEAD /b/a', 'HeadObject', 'GetObject', 'arn:aws:s3:::b/a'],
-    ['PUT /b/a?partNumber=1&uploadId=u', 'UploadPart', 'PutObject', 'arn:aws:s3:::b/a'],
-    ['DELETE /b/a?uploadId=u', 'AbortMultipartUpload', 'AbortMultipartUpload', 'arn:aws:s3:::b/a'],
   ])('%s is %s and needs s3:%s on %s', (sent, operation, action, resource) => {
     const [method = '', url = ''] = sent.split(' ');
     const request = s3({ method, url });
@@ -139,7 +137,9 @@ describe('an S3 request', () => {
   });
 
   test('for an unsupported sub-resource is not another operation', () => {
-    expect(() => s3({ method: 'PUT', url: '/bucket?policy' })).toThrow(/\?policy is not supported/);
+    expect(() => s3({ method: 'PUT', url: '/b/a?partNumber=1&uploadId=u' })).toThrow(
+      /\?uploadId is not supported/,
+    );
   });
 });
 
