@@ -20,14 +20,14 @@ export async function takeAll(queues: Queues, urls: readonly string[]): Promise<
   return taken;
 }
 
-export const eventIdOf = ({ MessageAttributes }: Message) => MessageAttributes?.eventId?.StringValue ?? '';
+const eventIdOf = ({ MessageAttributes }: Message) => MessageAttributes?.eventId?.StringValue ?? '';
 
 export const idOf = (body: string) => createHash('sha256').update(body).digest('hex');
 
 const ofKind = (plan: readonly PlannedBody[], wanted: Kind) =>
   new Set(plan.filter(({ kind }) => kind === wanted).map(({ body }) => idOf(body)));
 
-export function countBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Record<string, number> {
+function countBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const item of items) counts[keyOf(item)] = (counts[keyOf(item)] ?? 0) + 1;
   return counts;

@@ -14,8 +14,6 @@ import type { ProgressStep } from '../../terminal/block.ts';
 import {
   type AcceptedBody,
   archiveDifferences,
-  countBy,
-  eventIdOf,
   idOf,
   notificationDifferences,
   queueDifferences,
@@ -88,7 +86,6 @@ const KILLED = [
  */
 export async function soak(options: SoakOptions) {
   const { assembly, deliveries, seed, kills = 20, onProgress = () => {} } = options;
-  const started = performance.now();
   const plan = makePlan({ deliveries, seed });
   const faults = new InjectedFaults(seed);
   const log = new SoakLog();
@@ -127,23 +124,14 @@ export async function soak(options: SoakOptions) {
     return {
       seed,
       posts: sender.posts,
-      bodies: countBy(plan, ({ kind }) => kind),
       answers: partner.answers,
       /** Number of calls that failed because of a fault, by kind of fault. */
       faults: faults.counts,
       kills: sender.kills,
-      /** Number of failures that consumers logged before they succeeded. */
-      retries: log.retries,
-      /**
-       * Number of notifications that were sent again, because the idempotency item of the first could not be
-       * written.
-       */
-      repeatedNotifications: notified.length - new Set(notified.map(eventIdOf)).size,
       /**
        * Number of archive records. It exceeds that of events, because repeated messages have records, too.
        */
       archived: archive.records,
-      seconds: Math.round((performance.now() - started) / 1000),
       /** Differences between the stack's state and that of the oracle. */
       differences: [
         ...sender.wronglyAnswered,
@@ -293,12 +281,11 @@ function inPostingOrder(plan: readonly PlannedBody[]): PlannedBody[] {
 /** Log messages about failures before anything was sent. A later attempt is then no repetition. */
 const NOTHING_SENT = /^(EffectInProgressError|\w*Throttl\w*|ProvisionedThroughputExceededException)$/;
 
-/** Log messages that {@link SoakLog} counts. */
+/** Log messages that {@link SoakLog} reads. */
 const READ = [PROCESSED, DUPLICATE, FAILED, POSSIBLY_REPEATED];
 
-/** Counts retries, and collects events whose people may be notified twice, from the log lines of consumers. */
+/** Collects events whose people may be notified twice, from the log lines of consumers. */
 class SoakLog {
-  retries = 0;
   /** Ids of events for which a consumer logged that it may notify twice. */
   readonly possiblyRepeated = new Set<string>();
   /** Ids of events that had their effect. */
@@ -314,7 +301,6 @@ class SoakLog {
       this.#effective.add(attempted);
       if (eventId) this.settled.add(eventId);
     }
-    if (message === FAILED) this.retries += 1;
     const open =
       message === POSSIBLY_REPEATED ||
       (message === FAILED && !NOTHING_SENT.test(error) && !this.#effective.has(attempted));
