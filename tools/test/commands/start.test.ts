@@ -9,8 +9,7 @@ import { readCloudAssembly } from 'local-aws/template';
 import { stageOverrides } from '../../../bin/synthesise.ts';
 import { LOCAL_SECRET } from '../../../events/signing.ts';
 import { sqsEvent } from '../../../events/sqs-event.ts';
-import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
-import type { EffectName } from '../../../lambda/events/definition.ts';
+import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { Partner } from '../../../test/support/partner.ts';
 import { Tables } from '../../../test/support/tables.ts';
@@ -131,26 +130,6 @@ describe('a running stack', () => {
     await project.type(['send', 'user.updated']);
     await saying(/ 200 +POST \/api\/v1\/webhooks\/partner/);
   });
-});
-
-test('send --wait prints the effect of each event, and so does trace', async () => {
-  const effects: Record<EffectName, string> = {
-    'shop-cache': 'ShopCacheTable: shop_id=',
-    cast: 'CastTable: girl_id=',
-    'contact-partner': 'ContactPartnerTable: user_id=',
-    chat: 'Notification on ChatTopicArn: ',
-    review: 'Notification on ReviewTopicArn: ',
-  };
-  let last = { eventId: '', effect: '' };
-  for (const event of eventNames) {
-    const { code, stdout } = await project.type(['send', event, '--wait']);
-    const effect = effects[catalogue[event].effect];
-    const printed = expect.stringMatching(new RegExp(`^200 queued[^]*\nProcessed: .*\n${effect}`));
-    expect({ code, stdout }).toEqual({ code: 0, stdout: printed });
-    last = { eventId: /event (\w+)/.exec(stdout)?.[1] ?? '', effect };
-  }
-  const { stdout } = await project.type(['trace', last.eventId]);
-  expect(stdout).toContain(`\n${last.effect}`);
 });
 
 describe('invoke', () => {
