@@ -23,17 +23,9 @@ export class Stage {
   readonly local: boolean;
   /** The option that names the stage in a command: ` --stage prod`. Empty for the local stack. */
   readonly commandSuffix: string;
-  readonly sqs: SQSClient;
-  readonly dynamodb: DynamoDBClient;
-  readonly s3: S3Client;
-  readonly secrets: SecretsManagerClient;
-  readonly logs: CloudWatchLogsClient;
-  readonly cloudwatch: CloudWatchClient;
-  readonly lambda: LambdaClient;
-  readonly sts: STSClient;
-  readonly firehose: FirehoseClient;
-  /** Region and credentials for clients of further services. */
-  readonly clientSettings: ReturnType<typeof clientSettings>;
+  /** Region and credentials of all clients. */
+  private readonly clientSettings: ReturnType<typeof clientSettings>;
+  private readonly clients = new Map<unknown, { destroy(): void }>();
   /** Milliseconds between two polls, for example of an event source. */
   readonly pollMilliseconds: number = 1_000;
 
@@ -47,17 +39,52 @@ export class Stage {
     this.outputs = outputs;
     this.local = region === undefined;
     this.commandSuffix = option;
-    const settings = clientSettings(region, endpoint);
-    this.clientSettings = settings;
-    this.sqs = new SQSClient(settings);
-    this.dynamodb = new DynamoDBClient(settings);
-    this.s3 = new S3Client({ ...settings, forcePathStyle: this.local });
-    this.secrets = new SecretsManagerClient(settings);
-    this.logs = new CloudWatchLogsClient(settings);
-    this.cloudwatch = new CloudWatchClient(settings);
-    this.lambda = new LambdaClient(settings);
-    this.sts = new STSClient(settings);
-    this.firehose = new FirehoseClient(settings);
+    this.clientSettings = clientSettings(region, endpoint);
+  }
+
+  /** The client of a service, made at its first use. A stage and those made from it share it. */
+  client<Client extends { destroy(): void }>(
+    Class: new (settings: ReturnType<typeof clientSettings>) => Client,
+  ): Client {
+    const client = (this.clients.get(Class) as Client) ?? new Class(this.clientSettings);
+    this.clients.set(Class, client);
+    return client;
+  }
+
+  get sqs(): SQSClient {
+    return this.client(SQSClient);
+  }
+
+  get dynamodb(): DynamoDBClient {
+    return this.client(DynamoDBClient);
+  }
+
+  get s3(): S3Client {
+    return this.client(S3Client);
+  }
+
+  get secrets(): SecretsManagerClient {
+    return this.client(SecretsManagerClient);
+  }
+
+  get logs(): CloudWatchLogsClient {
+    return this.client(CloudWatchLogsClient);
+  }
+
+  get cloudwatch(): CloudWatchClient {
+    return this.client(CloudWatchClient);
+  }
+
+  get lambda(): LambdaClient {
+    return this.client(LambdaClient);
+  }
+
+  get sts(): STSClient {
+    return this.client(STSClient);
+  }
+
+  get firehose(): FirehoseClient {
+    return this.client(FirehoseClient);
   }
 
   /**
@@ -144,9 +171,7 @@ export class Stage {
   }
 
   close(): void {
-    const { sqs, dynamodb, s3, secrets, logs, cloudwatch, lambda, sts, firehose } = this;
-    const clients = [sqs, dynamodb, s3, secrets, logs, cloudwatch, lambda, sts, firehose];
-    for (const client of clients) client.destroy();
+    for (const client of this.clients.values()) client.destroy();
   }
 }
 
@@ -183,6 +208,7 @@ function clientSettings(region: string | undefined, endpoint: string | undefined
   if (region !== undefined) return { region, ...(endpoint !== undefined && { endpoint }) };
   return {
     region: LOCAL_REGION,
+    forcePathStyle: true,
     ...(endpoint !== undefined && { endpoint }),
     ...(!namesEndpoint() && { credentials: ANY_CREDENTIALS }),
   };

@@ -44,7 +44,7 @@ function mailCheck(name: string, output: string, setting: string, what: string):
       return failure(`${address} ${isPending ? 'has not confirmed' : 'is not subscribed'}`, { why, fix });
     }
     const query = new GetSubscriptionAttributesCommand({ SubscriptionArn });
-    const { Attributes } = await inspection.client(SNSClient).send(query);
+    const { Attributes } = await inspection.stage.client(SNSClient).send(query);
     if (Attributes?.ConfirmationWasAuthenticated === 'true') return ok(`${address} is confirmed`);
     return warning(`${address} is confirmed, but a link in each of its mails unsubscribes it`, {
       why: `A mail scanner may follow it, and no alarm notices. Confirm by the token instead: ${HOW_TO_CONFIRM}.`,
@@ -176,7 +176,7 @@ export const alarmChecks: readonly StageCheck[] = [
 
 function subscriptionsOf(inspection: Inspection, topic: string) {
   const query = { TopicArn: inspection.stage.output(topic) };
-  const pages = paginateListSubscriptionsByTopic({ client: inspection.client(SNSClient) }, query);
+  const pages = paginateListSubscriptionsByTopic({ client: inspection.stage.client(SNSClient) }, query);
   return allOf(pages, (page) => page.Subscriptions);
 }
 

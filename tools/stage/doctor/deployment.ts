@@ -29,7 +29,7 @@ export const deploymentChecks: readonly StageCheck[] = [
     fix: ({ stage }) =>
       `aws cloudformation describe-stack-events --stack-name ${stage.stackName} --max-items 20 --query 'StackEvents[].[Timestamp,LogicalResourceId,ResourceStatus,ResourceStatusReason]' --output text`,
     async run(inspection) {
-      const client = inspection.client(CloudFormationClient);
+      const client = inspection.stage.client(CloudFormationClient);
       const query = { StackName: inspection.stage.stackName };
       const { Stacks: [stack] = [] } = await client.send(new DescribeStacksCommand(query));
       const { StackStatus: status = '', LastUpdatedTime, CreationTime } = stack ?? {};

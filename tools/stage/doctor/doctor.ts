@@ -3,18 +3,31 @@ import { styleText } from 'node:util';
 import { lines } from '../../terminal/layout.ts';
 import { duration } from '../../terminal/text.ts';
 import { type Operation, refusalOf } from '../operation.ts';
+import { describeCurrent, describePrevious, secretVersions } from '../secret/secret-versions.ts';
 import { alarmChecks } from './alarms.ts';
 import { deploymentChecks } from './deployment.ts';
 import { type CheckResult, Inspection, type StageCheck, since, skipped, warning } from './inspection.ts';
 import { keyChecks } from './keys.ts';
 import { queueChecks } from './queues.ts';
 import { receivingChecks } from './receiving.ts';
-import { secretChecks } from './secret.ts';
+
+const SECRET_ACTIONS = ['secretsmanager:GetSecretValue', 'cloudformation:GetTemplate'];
 
 /** All checks, by the headings under which they are printed. */
 export const CHECKS: Readonly<Record<string, readonly StageCheck[]>> = {
   Deployment: deploymentChecks,
-  Secret: secretChecks,
+  Secret: [
+    {
+      name: 'current version',
+      needs: SECRET_ACTIONS,
+      run: async ({ stage }) => describeCurrent(stage, await secretVersions(stage)),
+    },
+    {
+      name: 'previous version',
+      needs: SECRET_ACTIONS,
+      run: async ({ stage }) => describePrevious(await secretVersions(stage)),
+    },
+  ],
   'Alarms and mails': alarmChecks,
   Queues: queueChecks,
   Receiving: receivingChecks,
@@ -48,7 +61,7 @@ export async function doctor(
 ): Promise<boolean> {
   const started = new Date();
   const late = new AbortController();
-  using inspection = new Inspection(stack, AbortSignal.any([signal, late.signal]));
+  const inspection = new Inspection(stack, AbortSignal.any([signal, late.signal]));
   // Before the limit begins, because a synthesis takes long on a busy machine. A check reports its error.
   if (!inspection.isLocalStack) await inspection.code().catch(() => undefined);
   setTimeout(() => late.abort(), TIME_LIMIT * 1000).unref();

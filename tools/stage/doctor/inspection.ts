@@ -70,10 +70,9 @@ export const SEARCHED_DAYS = 7;
 const SECONDS_PER_DAY = 24 * 60 * 60;
 
 /** A stage that is being checked. Calls whose answer several checks need are made once. */
-export class Inspection implements Disposable {
+export class Inspection {
   readonly stage: Stage;
   readonly signal: AbortSignal;
-  readonly #clients = new Map<unknown, { destroy(): void }>();
 
   constructor(stage: Stage, signal: AbortSignal) {
     this.stage = stage;
@@ -93,22 +92,13 @@ export class Inspection implements Disposable {
     return this.stage.local && this.stage.commandSuffix === '';
   }
 
-  /** A client of a service that only `doctor` uses. All checks share it. */
-  client<Client extends { destroy(): void }>(
-    Class: new (settings: Stage['clientSettings']) => Client,
-  ): Client {
-    const client = (this.#clients.get(Class) as Client) ?? new Class(this.stage.clientSettings);
-    this.#clients.set(Class, client);
-    return client;
-  }
-
   /** The resources of a type, or of types with a common beginning, in the deployed template. */
   async resources(type: string): Promise<StackResource[]> {
     return (await this.#deployed()).filter((resource) => resource.type.startsWith(type));
   }
 
   readonly #deployed = once(async () => {
-    const client = this.client(CloudFormationClient);
+    const client = this.stage.client(CloudFormationClient);
     const query = { StackName: this.stage.stackName };
     const { TemplateBody = '{}' } = await client.send(new GetTemplateCommand(query));
     const inTemplate = JSON.parse(TemplateBody).Resources ?? {};
@@ -158,10 +148,6 @@ export class Inspection implements Disposable {
       }),
     );
   });
-
-  [Symbol.dispose](): void {
-    for (const client of this.#clients.values()) client.destroy();
-  }
 }
 
 /** A call that is made once, when it is first needed. */

@@ -8,17 +8,15 @@ export const keyChecks: readonly StageCheck[] = [
     needs: ['kms:DescribeKey', 'kms:GetKeyPolicy', 'sns:GetTopicAttributes'],
     why: 'What it encrypts cannot be used: alarms and notifications are not sent, or no data can be read.',
     async run(inspection) {
-      const TopicArn = inspection.stage.output('AlarmTopicArn');
-      const { Attributes } = await inspection
-        .client(SNSClient)
-        .send(new GetTopicAttributesCommand({ TopicArn }));
+      const topic = new GetTopicAttributesCommand({ TopicArn: inspection.stage.output('AlarmTopicArn') });
+      const { Attributes } = await inspection.stage.client(SNSClient).send(topic);
       const own = (await inspection.resources('AWS::KMS::Key')).map(({ physicalId }) => physicalId);
       const ofTopic = Attributes?.KmsMasterKeyId ?? '';
       const isKnown = ofTopic === '' || own.some((id) => ofTopic.endsWith(id));
       const ids = [...own, ...(isKnown ? [] : [ofTopic])];
       if (ids.length === 0) return skipped('no key');
       const { KMSClient, DescribeKeyCommand, GetKeyPolicyCommand } = await import('@aws-sdk/client-kms');
-      const kms = inspection.client(KMSClient);
+      const kms = inspection.stage.client(KMSClient);
       const results = ids.map(async (KeyId) => {
         const { KeyMetadata } = await kms.send(new DescribeKeyCommand({ KeyId }));
         const { KeyState, DeletionDate, Description } = KeyMetadata ?? {};
@@ -51,7 +49,7 @@ export const keyChecks: readonly StageCheck[] = [
       const { DomainName } = domain;
       const {
         MutualTlsAuthentication: { TruststoreUri = '', TruststoreVersion, TruststoreWarnings = [] } = {},
-      } = await inspection.client(ApiGatewayV2Client).send(new GetDomainNameCommand({ DomainName }));
+      } = await inspection.stage.client(ApiGatewayV2Client).send(new GetDomainNameCommand({ DomainName }));
       if (TruststoreWarnings.length > 0) return warning(TruststoreWarnings.join('; '));
       const [, Bucket, Key] = /^s3:\/\/([^/]+)\/(.+)$/.exec(TruststoreUri) ?? [];
       const { VersionId } = await inspection.stage.s3.send(new HeadObjectCommand({ Bucket, Key }));
@@ -68,7 +66,7 @@ export const keyChecks: readonly StageCheck[] = [
       const apis = await inspection.resources('AWS::ApiGateway::RestApi');
       if (apis.length === 0) return skipped('an HTTP API needs no role for it');
       const { APIGatewayClient, GetAccountCommand } = await import('@aws-sdk/client-api-gateway');
-      const account = await inspection.client(APIGatewayClient).send(new GetAccountCommand({}));
+      const account = await inspection.stage.client(APIGatewayClient).send(new GetAccountCommand({}));
       return account.cloudwatchRoleArn
         ? ok('the account has a role for it')
         : failure('the account has no role for it');

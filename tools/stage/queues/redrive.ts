@@ -1,13 +1,18 @@
+import { CopyObjectCommand } from '@aws-sdk/client-s3';
+import { type MessageAttributeValue, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { sha256Hex } from '../../../lambda/hash.ts';
+import { attribute, traceAttribute } from '../../../lambda/queue/message.ts';
+import { CommandError } from '../../terminal/command-error.ts';
 import { messages } from '../../terminal/text.ts';
 import { deleteObjects } from '../delete-objects.ts';
 import { type Operation, orRefusal } from '../operation.ts';
 import { TokenBucket } from '../replay/token-bucket.ts';
+import { currentSecret, postSigned } from '../signed-post.ts';
 import type { Stage } from '../stage.ts';
 import { countLines } from './copies.ts';
 import { MAX_PAGES_AT_ONCE } from './for-each-message.ts';
-import type { AnyQueue } from './queue.ts';
-import { attributesOf, type ReceivedMessage } from './received-message.ts';
-import { type RedriveOutcome, redriverOf, stays } from './redriver.ts';
+import { type AnyQueue, eventOf, sourceQueueUrl } from './queue.ts';
+import { attributesOf, knownEvent, type ReceivedMessage, readPayload } from './received-message.ts';
 import {
   forEachSelected,
   gaps,
@@ -16,6 +21,22 @@ import {
   type Selection,
   selectMessages,
 } from './selected-messages.ts';
+
+interface RedriveOutcome {
+  /**
+   * `replaced`: still unusable, and stored once more. The message is deleted only if it is safely stored elsewhere, so
+   * not if it `stays`.
+   */
+  readonly fate: 'redriven' | 'replaced' | 'stays';
+  /** Printed after a count of messages: `moved to the queue of shop.updated`. */
+  readonly what: string;
+  /** The message is on another queue. Absent if its bytes were posted. */
+  readonly moved?: true;
+  /** Other messages would fail in the same way, so the redrive ends. */
+  readonly hopeless?: boolean;
+  /** Key of a large payload that nothing needs any more, because it is stored under another key. */
+  readonly replaces?: string | undefined;
+}
 
 /** An outcome with the message's id and the key of its copies. */
 type KeyedOutcome = RedriveOutcome & { readonly id: string; readonly key: string };
@@ -110,3 +131,121 @@ async function deleteReplaced(
   if (!('refused' in deleted)) return [];
   return [`Replaced payloads are still in the payload bucket until they expire: ${deleted.refused}`];
 }
+
+type Redriver = (message: ReceivedMessage) => Promise<RedriveOutcome>;
+
+/** How messages of a queue are redriven: always sent, before the caller deletes them. */
+async function redriverOf(stack: Stage, queue: AnyQueue): Promise<Redriver> {
+  switch (queue.kind) {
+    case 'dead-letter': {
+      const queueUrl = stack.ofEvent(eventOf(stack, queue.name), 'QueueUrl');
+      return (message) => sendTo(stack, queueUrl, `the queue of ${queue.name}`, message);
+    }
+    case 'unrouted':
+      return (message) => route(stack, queue, message);
+    case 'removed': {
+      const unrouted = stack.output('UnroutedQueueUrl');
+      return (message) => sendTo(stack, unrouted, 'the unrouted queue', message);
+    }
+    case 'quarantine':
+      return await redelivery(stack, queue);
+  }
+}
+
+/** Moves a parked message to the queue of its event if the event has a consumer now. */
+async function route(stack: Stage, queue: AnyQueue, message: ReceivedMessage): Promise<RedriveOutcome> {
+  const event = knownEvent(queue, message) ?? '';
+  const url = sourceQueueUrl(stack, event);
+  if (url === undefined) return stays(`event kind '${event}' has no consumer`);
+  const target = `the queue of ${event}`;
+  const { payloadKey: key } = attributesOf(message);
+  // A consumer may read only the payloads of its own event.
+  const payloadKey = `${event}/${key?.split('/').at(-1)}`;
+  if (key === undefined || key === payloadKey) return sendTo(stack, url, target, message);
+  const Bucket = stack.payloadBucket;
+  await stack.s3.send(
+    new CopyObjectCommand({ Bucket, Key: payloadKey, CopySource: encodeURI(`${Bucket}/${key}`) }),
+  );
+  const attributes = { ...message.attributes, payloadKey: { DataType: 'String', StringValue: payloadKey } };
+  const moved = { ...message, body: JSON.stringify({ payloadKey }), attributes };
+  return { ...(await sendTo(stack, url, target, moved)), replaces: ownKey(queue, message) };
+}
+
+async function sendTo(
+  { sqs }: Stage,
+  url: string,
+  target: string,
+  message: ReceivedMessage,
+): Promise<RedriveOutcome> {
+  await sqs.send(
+    new SendMessageCommand({
+      QueueUrl: url,
+      MessageBody: message.body,
+      MessageGroupId: message.groupId,
+      ...traceAttribute(message.traceHeader),
+      MessageAttributes: withoutFailure(message),
+    }),
+  );
+  return { fate: 'redriven', moved: true, what: `moved to ${target}` };
+}
+
+/** The attributes that the message had before it became a dead letter. */
+function withoutFailure({ attributes }: ReceivedMessage): Record<string, MessageAttributeValue> {
+  const { [attribute.failureReason]: _reason, [attribute.failedAt]: _at, ...others } = attributes;
+  return Object.fromEntries(
+    Object.entries(others).map(([name, { DataType, StringValue, BinaryValue }]) => [
+      name,
+      { DataType, StringValue, BinaryValue },
+    ]),
+  );
+}
+
+/** The key of a message's payload, if the receiver stored it for this queue. Others may need another key. */
+function ownKey({ name }: AnyQueue, message: ReceivedMessage): string | undefined {
+  const { payloadKey: key } = attributesOf(message);
+  return key?.startsWith(`${name}/`) ? key : undefined;
+}
+
+/**
+ * Redrives the quarantine: signs the partner's bytes with the current secret and posts them to the receiver, like a
+ * delivery. Copies are posted once. If the bytes are still unusable, the receiver quarantines them again. The old
+ * messages are then deleted, so the queue does not grow. That is safe because all of them were on the queue before the
+ * first post: the new message is not among them, and neither is a newer one of another redrive.
+ */
+async function redelivery(stack: Stage, queue: AnyQueue): Promise<Redriver> {
+  const url = stack.webhookUrl;
+  const secret = await currentSecret(stack);
+  /** Outcomes by hash of the payload. Messages that were sent by hand may have any event id. */
+  const outcomes = new Map<string, Promise<RedriveOutcome>>();
+
+  return async (message) => {
+    const { bytes: body, unreadable } = await readPayload(stack, queue, message);
+    if (body === undefined) return stays(`its payload cannot be read: ${unreadable}`);
+    const hash = sha256Hex(body);
+    const posted = outcomes.get(hash) ?? post({ url, body, secret });
+    outcomes.set(hash, posted);
+    const outcome = await posted;
+    // Bytes that are still unusable are stored again, under the same key.
+    return { ...outcome, replaces: outcome.fate === 'redriven' ? ownKey(queue, message) : undefined };
+  };
+}
+
+async function post(delivery: Parameters<typeof postSigned>[0]): Promise<RedriveOutcome> {
+  const answer = await postSigned(delivery).catch((error: Error) => error);
+  if (answer instanceof CommandError) {
+    return { ...stays(`nothing answers at ${delivery.url}`), hopeless: true };
+  }
+  if (answer instanceof Error) throw answer;
+  const { status, type } = Object(answer.body) as { status?: unknown; type?: unknown };
+  // Only the receiver's own answer proves that the bytes are stored. A proxy in front of it may answer, too.
+  if (answer.status === 200 && (status === 'queued' || status === 'parked')) {
+    return { fate: 'redriven', what: `accepted by the receiver: ${status}` };
+  }
+  if (status === 'ignored') return stays('the receiver ignores this kind of event: discard it');
+  if (answer.status === 400 && type === 'urn:partner-webhooks:problem:unusable-event') {
+    return { fate: 'replaced', what: 'still unusable: a new message in quarantine replaces it' };
+  }
+  return { ...stays(`the answer was ${answer.status}`), hopeless: answer.status === 401 };
+}
+
+const stays = (why: string): RedriveOutcome => ({ fate: 'stays', what: `stays: ${why}` });

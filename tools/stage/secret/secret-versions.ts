@@ -62,14 +62,10 @@ export function usableSecret(stored: string | undefined): string | undefined {
 
 /** Milliseconds for which the deployed receiver accepts the previous version. */
 async function gracePeriod(stage: Stage): Promise<number> {
-  const client = new CloudFormationClient(stage.clientSettings);
-  try {
-    const { TemplateBody = '{}' } = await client.send(new GetTemplateCommand({ StackName: stage.stackName }));
-    const [, seconds = 0] = /"SECRET_GRACE_SECONDS":\s*"(\d+)"/.exec(TemplateBody) ?? [];
-    return Number(seconds) * 1000;
-  } finally {
-    client.destroy();
-  }
+  const template = new GetTemplateCommand({ StackName: stage.stackName });
+  const { TemplateBody = '{}' } = await stage.client(CloudFormationClient).send(template);
+  const [, seconds = 0] = /"SECRET_GRACE_SECONDS":\s*"(\d+)"/.exec(TemplateBody) ?? [];
+  return Number(seconds) * 1000;
 }
 
 /** Secrets Manager keeps two versions. Another new one would remove the one with which the partner signs. */

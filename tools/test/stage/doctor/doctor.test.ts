@@ -29,7 +29,7 @@ async function runCheck(name: string, stage = stubbed.stage): Promise<string[]> 
     .flat()
     .find((one) => one.name === name);
   if (check === undefined) throw new Error(`No check ${name}`);
-  using inspection = new Inspection(stage, AbortSignal.timeout(10_000));
+  const inspection = new Inspection(stage, AbortSignal.timeout(10_000));
   // The code of the synthesis that is deployed here.
   Object.assign(inspection, { code: async () => readCloudAssembly(testAssembly()).template });
   const results = [await check.run(inspection)].flat();
