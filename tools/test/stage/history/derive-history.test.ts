@@ -214,12 +214,6 @@ const stories: readonly {
     steps: [...QUARANTINED, ...PROCESSED],
   },
   {
-    name: 'invalid, and later rejected',
-    facts: [received(0, 'Unusable'), rejected(60, 'request-2')],
-    steps: [...QUARANTINED, ...REJECTED],
-    states: ['invalid'],
-  },
-  {
     name: 'a dead letter that was sent by hand, redriven',
     facts: [
       consumed(1, 'DeadLettered', { requestId: undefined, error: 'ValidationException' }),
@@ -241,11 +235,6 @@ const stories: readonly {
     name: 'parked, then redriven',
     facts: [received(0, 'Parked'), processed],
     steps: [...PARKED, tried('processed', 1, redriven)],
-  },
-  {
-    name: 'a warning on the way',
-    facts: [accepted, consumed(0.9, 'PossiblyRepeated', { level: 'WARN' }), processed],
-    steps: [...DELIVERED, { kind: 'noted', message: 'PossiblyRepeated' }, tried('processed')],
   },
   {
     name: 'redriven, by records alone',

@@ -391,7 +391,6 @@ describe('with consumers', () => {
     });
 
     test.each([
-      { options: [], code: 1, left: 1 },
       { options: ['--reason', 'spam'], code: 1, left: 1 },
       { options: ['--no-export'], code: 1, left: 1 },
       { options: ['--reason', 'a\nb', '--no-export'], code: 2, left: 1 },
