@@ -47,7 +47,7 @@ export interface DeliveryList {
   readonly deliveries: readonly Delivery[];
   /** Number of matching deliveries. The list has the newest, up to `limit`. */
   readonly total: number;
-  /** How far the payloads were searched. Only for a stage, if `search` was given. */
+  /** How far back `search` went. Absent if everything is loaded. */
   readonly searched?: string;
 }
 
@@ -90,14 +90,8 @@ export interface RequestDetail {
   readonly bodyMissing?: string;
 }
 
-/**
- * `GET /api/stream?search=&after=`: server-sent events. Events about rows have an id. To resume after one,
- * send its id as `Last-Event-ID` or `after`. If that id is of another process, the stream sends `reset` and
- * then all rows.
- */
+/** `GET /api/stream?search=`: server-sent events. Each connection gets all rows, then every change. */
 export interface StreamEvents {
-  /** Tells the client to drop all its rows: the following events contain all rows again. */
-  readonly reset: Record<string, never>;
   /** Up to 500 new or changed rows, in the order of their changes, and ids of rows to remove. */
   readonly deliveries: { readonly put: readonly Delivery[]; readonly removed: readonly string[] };
   /** Tells the client that the stream has sent all rows that existed when it was opened. */

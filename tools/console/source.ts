@@ -9,7 +9,7 @@ import { followArchive, followLines } from '../stage/history/follow-facts.ts';
 import { type Delivery, isSettled } from '../stage/history/history.ts';
 import { DISCARDED } from '../stage/history/log-line.ts';
 import { LogSearch, windowOf } from '../stage/history/log-search.ts';
-import { searchPayloads, storedRecord } from '../stage/history/records.ts';
+import { storedRecord } from '../stage/history/records.ts';
 import { type HistoryStore, MAX_PAYLOAD_BYTES } from '../stage/history/store.ts';
 import { locate } from '../stage/history/trace.ts';
 import { refusalOf } from '../stage/operation.ts';
@@ -29,8 +29,6 @@ export class Source {
    */
   readonly since: Date | undefined;
   readonly #closing = new AbortController();
-  /** The objects of the archive that were searched for a text. */
-  #searched: { readonly text: string; readonly read: Map<string, string | undefined> } | undefined;
   #following: Promise<unknown> = Promise.resolve();
 
   /**
@@ -92,20 +90,16 @@ export class Source {
     return body instanceof Uint8Array ? body : undefined;
   }
 
-  /**
-   * Adds archive records that match a search to the store, from the newest hour backwards.
-   * @returns says how far the search went. Undefined if the store has all payloads
-   */
-  async search(text: string | undefined, signal: AbortSignal): Promise<string | undefined> {
+  /** How far back a search of what is loaded goes. Empty without a search, and if everything is loaded. */
+  searched(text: string | undefined): { readonly searched?: string } {
     const { since, stage, store } = this;
-    if (text === undefined) return undefined;
-    if (since === undefined) return store.searched;
-    // The same search again continues where it ended.
-    if (this.#searched?.text !== text) this.#searched = { text, read: new Map() };
-    const { read } = this.#searched;
-    const { found, source } = await searchPayloads(stage, { search: text }, { since, signal, read });
-    for (const { record, fact } of found) store.addRecord(record, fact.object);
-    return source.text;
+    if (text === undefined || (since ?? store.searched) === undefined) return {};
+    const loaded = store.searched ?? `Searched since ${since?.toISOString()}.`;
+    if (since === undefined) return { searched: loaded };
+    const rest = stage.hasArchive
+      ? 'For older ones: npx hookctl trace --search'
+      : 'Payloads are unknown: the stage has no archive.';
+    return { searched: `${loaded} ${rest}` };
   }
 
   #now = (row: Delivery): Delivery => this.store.get(row.id) ?? row;

@@ -2,7 +2,6 @@ import type {
   CommandRequest,
   CommandRun,
   DeliveryDetail,
-  DeliveryList,
   QueuesInfo,
   StackInfo,
   WaitingMessages,
@@ -13,8 +12,6 @@ const encode = encodeURIComponent;
 /** Client of the console's JSON API. The server uses the same types, from the same build. */
 export const api = {
   stack: () => get<StackInfo>('/api/stack'),
-  /** @param query query string without `?`, such as `search=…&limit=1` */
-  deliveries: (query: string) => get<DeliveryList>(`/api/deliveries?${query}`),
   delivery: (id: string, signal?: AbortSignal) =>
     get<DeliveryDetail>(`/api/deliveries/${encode(id)}`, signal),
   body: (id: string, signal?: AbortSignal) => getBody(`/api/deliveries/${encode(id)}/body`, signal),
@@ -31,18 +28,6 @@ export interface DeliveryBody {
   /** The bytes as UTF-8. Invalid sequences are replaced by U+FFFD. */
   readonly text: string;
   readonly isUtf8: boolean;
-}
-
-/** An error answer of the server, or no answer at all. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError';
-  /** HTTP status; 0 if there was no answer. */
-  readonly status: number;
-
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
 }
 
 export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -64,7 +49,7 @@ async function getBody(path: string, signal?: AbortSignal): Promise<DeliveryBody
 /**
  * Runs a command until it ends.
  * @param onChange called with each state of the command
- * @throws ApiError if the command was not started, or the connection is lost
+ * @throws Error if the command was not started, or the connection is lost
  */
 async function run(
   { argv, input }: CommandRequest,
@@ -85,7 +70,7 @@ async function run(
     }
   }
   if (last !== undefined && last.state !== 'running') return last;
-  throw new ApiError(0, `The connection was lost. It is unknown how this ended: ${last?.command ?? argv[0]}`);
+  throw new Error(`The connection was lost. It is unknown how this ended: ${last?.command ?? argv[0]}`);
 }
 
 function change(path: string, method: 'POST' | 'DELETE', body?: unknown): Promise<Response> {
@@ -93,7 +78,7 @@ function change(path: string, method: 'POST' | 'DELETE', body?: unknown): Promis
   return request(path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
 }
 
-/** @throws ApiError if the status is not 2xx, or there is no answer */
+/** @throws Error if the status is not 2xx, or there is no answer */
 async function request(path: string, init: RequestInit): Promise<Response> {
   let response: Response;
   try {
@@ -102,9 +87,9 @@ async function request(path: string, init: RequestInit): Promise<Response> {
     if (response.status === 403 && (await fetch('/')).ok) response = await fetch(path, init);
   } catch (error) {
     if (init.signal?.aborted) throw error;
-    throw new ApiError(0, 'The console’s server does not answer. Check that its process is still running.');
+    throw new Error('The console’s server does not answer. Check that its process is still running.');
   }
-  if (!response.ok) throw new ApiError(response.status, await problemText(response));
+  if (!response.ok) throw new Error(await problemText(response));
   return response;
 }
 

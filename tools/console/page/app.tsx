@@ -89,10 +89,10 @@ function ConnectionBar() {
     <div class={isQuiet ? 'visually-hidden' : 'note tone-warning'} data-connection={now.state} role="status">
       {now.state === 'live' && 'Connected'}
       {now.state === 'connecting' && 'Connecting'}
-      {now.state === 'refused' && `Not connected: ${now.reason}`}
       {now.state === 'lost' && (
         <>
           Not connected. This is the state at <Time at={now.at} />. Reconnecting …
+          {!stack.local && ' If the console was started again, open the address that it printed.'}
         </>
       )}
     </div>

@@ -3,15 +3,11 @@ import { type Delivery, isWaiting, type PausedQueue } from '../../stage/history/
 import type { FaultsInfo, QueueDepth, QueuesInfo, StackInfo, StreamEvents } from '../api.ts';
 import { api, errorText } from './api.ts';
 
-/**
- * Whether the page receives changes. `refused`: the server rejected the stream, and a new attempt would fail,
- * too.
- */
+/** Whether the page receives changes. */
 type StreamConnection =
   | { readonly state: 'connecting' | 'live' }
   /** `at`: when the connection was lost, ISO 8601. What is shown is of this time. */
-  | { readonly state: 'lost'; readonly at: string }
-  | { readonly state: 'refused'; readonly reason: string };
+  | { readonly state: 'lost'; readonly at: string };
 
 /** Deliveries of the stream, for the list. */
 export interface Rows {
@@ -22,7 +18,7 @@ export interface Rows {
    * rows.
    */
   readonly search: string | undefined;
-  /** How far the payloads of a stage were searched. Undefined for the local stack. */
+  /** How far back the search went. Undefined if everything is loaded. */
   readonly searched?: string | undefined;
 }
 
@@ -36,16 +32,17 @@ export interface LoadState<T> {
 
 /** The stack that the page shows, local or a stage. Set before the first render. */
 export let stack: StackInfo;
+/** When the server's process started. */
+export const startedAt = signal('');
 
 export function setStack(info: StackInfo): void {
   stack = info;
+  startedAt.value = info.startedAt;
 }
 
 export const connection = signal<StreamConnection>({ state: 'connecting' });
 /** Rows as the server sent them, without the state `paused`. */
 const received = signal<Rows>({ all: [], search: undefined });
-/** How often the server was replaced by another process since the page loaded. */
-export const resets = signal(0);
 /** State of all queues. The stream updates it; `reload` makes the server read them now. */
 export const queues = signal<LoadState<QueuesInfo>>({
   value: undefined,
@@ -92,14 +89,9 @@ export function deliveryOf(id: string): Delivery | undefined {
   return row && asShown(row);
 }
 
-/** Called when the complete rows of a search begin. The old rows stay visible until all have arrived. */
+/** Called when a stream opens, which sends all rows of its search. The old rows stay visible until all have arrived. */
 export function beginRows(): void {
   next = new Map();
-}
-
-export function takeReset(): void {
-  beginRows();
-  resets.value += 1;
 }
 
 export function takeRows({ put, removed }: StreamEvents['deliveries']): void {

@@ -59,8 +59,5 @@ export function parsed<Value>(schema: z.ZodMiniType<Value>, value: unknown): Val
   throw new ApiProblem(400, `${issue?.path.join('.') || 'The request'}: ${issue?.message}`);
 }
 
-/** Maximum characters of a search text. */
-const MAX_SEARCH_LENGTH = 1_000;
-
 /** Schema of a text to find in payloads, ids, shops and errors. Ignores case. */
-export const searchSchema = z.exactOptional(z.string().check(z.maxLength(MAX_SEARCH_LENGTH)));
+export const searchSchema = z.exactOptional(z.string());

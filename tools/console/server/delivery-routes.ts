@@ -17,13 +17,10 @@ export function deliveryRoutes(console: ConsoleContext) {
   const { store } = source;
 
   return new Hono()
-    .get('/', async (c) => {
+    .get('/', (c) => {
       const { limit, search } = parsed(listSchema, c.req.query());
-      const searched = await source.search(search, endOf(c, console));
-      return c.json({
-        ...store.list({ search }, limit),
-        ...(searched && { searched }),
-      } satisfies DeliveryList);
+      const list = { ...store.list({ search }, limit), ...source.searched(search) };
+      return c.json(list satisfies DeliveryList);
     })
     .get('/:id', async (c) => {
       const detail = await source.detail(known(c.req.param('id')), endOf(c, console));

@@ -222,7 +222,7 @@ export class HistoryStore {
    */
   changedSince(sequence: number): ChangedDelivery[] | undefined {
     this.#deriveRows();
-    if (sequence > this.#sequence || (sequence > 0 && sequence < this.#forgotten)) return undefined;
+    if (sequence > 0 && sequence < this.#forgotten) return undefined;
     const changes = [...this.#changes.values()].filter((change) => change.sequence > sequence);
     return sequence === 0 ? changes.filter(({ delivery }) => delivery !== undefined) : changes;
   }

@@ -113,18 +113,17 @@ describe('a delivery to a stage', () => {
     });
   });
 
-  test('is found by its payload in the archive, ignoring case', async () => {
+  test('is found by its payload, ignoring case, if it is not older than the list', async () => {
     const name = `Näme ${randomUUID()}`;
     const { id } = await deliver(renamed(randomUUID(), name));
     await archived(id);
-    await using later = await startStageConsole(stack);
     const search = encodeURIComponent(name.toUpperCase());
-    const { body: found } = await later.api.get(`/api/deliveries?search=${search}`);
+    const { body: found } = await stage.api.get(`/api/deliveries?search=${search}`);
     expect(found).toMatchObject({
       deliveries: [{ id, shopId: 'shop-1', state: 'processed' }],
-      searched: expect.stringMatching(/^Archive: [1-9]\d* records? read in \d+ objects?\.$/),
+      searched: `Searched since ${stage.source.since?.toISOString()}. For older ones: npx hookctl trace --search`,
     });
-    const { body: detail } = await later.api.get(pathOf(id));
+    const { body: detail } = await stage.api.get(pathOf(id));
     const kinds = detail.history.steps.map(({ kind }: { kind: string }) => kind);
     expect(kinds).toEqual(['received', 'queued', 'answered', 'processed', 'archived']);
   });
@@ -158,11 +157,6 @@ test('each view names a missing permission, and the others work', async () => {
   expect(queues.pausesUnknown).toBe(true);
   const { body: waiting } = await poor.api.get('/api/needs-you');
   expect(waiting).toMatchObject({ messages: [], problems: [expect.stringContaining('permission')] });
-  const { body: list } = await poor.api.get('/api/deliveries?search=Aiko');
-  expect(list).toMatchObject({
-    deliveries: [],
-    searched: expect.stringContaining('The archive could not be read'),
-  });
   await eventually(async () => (poor.notices.length >= 2 ? true : undefined));
   expect(poor.notices).toEqual(expect.arrayContaining(['logs', 'archive']));
   expect(await poor.api.get('/api/stack')).toMatchObject({ status: 200 });

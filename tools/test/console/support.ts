@@ -168,7 +168,7 @@ export class ApiClient {
   }
 }
 
-const addressOf = (port: number, headers: Readonly<Record<string, string>>) => ({
+const addressOf = (port: number, headers: Readonly<Record<string, string>> = {}) => ({
   host: '127.0.0.1',
   port,
   agent: false,
@@ -185,12 +185,11 @@ export class EventReader {
   /** Whether the connection was closed, by either side. */
   isOver = false;
 
-  constructor(port: number, path = '/api/stream', lastEventId?: string) {
-    const resumed = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
+  constructor(port: number, path = '/api/stream') {
     const onEnd = () => {
       this.isOver = true;
     };
-    this.#request = httpRequest({ ...addressOf(port, resumed), path }, (response) => {
+    this.#request = httpRequest({ ...addressOf(port), path }, (response) => {
       response.setEncoding('utf8').on('data', (text: string) => {
         const blocks = `${this.#rest}${text}`.split('\n\n');
         this.#rest = blocks.pop() ?? '';
@@ -205,18 +204,10 @@ export class EventReader {
     return this.events.map(({ event }) => event);
   }
 
-  get lastId(): string | undefined {
-    return this.events.findLast(({ id }) => id !== undefined)?.id;
-  }
-
-  /**
-   * The rows of a page after all events.
-   * @param before rows of the page before these events
-   */
-  rows(before: ReadonlyMap<string, Delivery> = new Map()): Map<string, Delivery> {
-    const rows = new Map(before);
+  /** The rows of a page after all events. */
+  rows(): Map<string, Delivery> {
+    const rows = new Map<string, Delivery>();
     for (const { event, data } of this.events) {
-      if (event === 'reset') rows.clear();
       if (event !== 'deliveries') continue;
       for (const row of data.put) rows.set(row.id, row);
       for (const id of data.removed) rows.delete(id);
@@ -246,5 +237,5 @@ type ReadEvent = ReturnType<typeof parseEvent>[number];
 function parseEvent(block: string) {
   const field = (name: string) => new RegExp(`^${name}: ?(.*)$`, 'm').exec(block)?.[1];
   const event = field('event');
-  return event === undefined ? [] : [{ id: field('id'), event, data: JSON.parse(field('data') ?? '') }];
+  return event === undefined ? [] : [{ event, data: JSON.parse(field('data') ?? '') }];
 }

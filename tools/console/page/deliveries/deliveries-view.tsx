@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { DetailPane } from '../detail/detail-pane.tsx';
 import { Editor } from '../editor/editor.tsx';
 import { filterBy, route } from '../route.ts';
-import { connection, stack, rows as stored } from '../store.ts';
+import { stack, rows as stored } from '../store.ts';
 import { Empty } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -110,15 +110,14 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
   );
 }
 
-/** Line below the list: the number of deliveries, how far payloads were searched, and whether the list is stopped. */
+/** Line below the list: the number of deliveries, how far back the search went, and whether the list is stopped. */
 function Summary({ isFiltered, onFollow }: { isFiltered: boolean; onFollow: () => void }) {
   const { searched } = stored.value;
   const { length } = shownRows.value;
   const count = `${deliveriesText(length)}${isFiltered ? (length === 1 ? ' matches' : ' match') : ''}`;
-  const missing = connection.value.state === 'refused' ? 'Not loaded' : 'Loading …';
   return (
     <footer class="list-summary row">
-      <span>{isThere.value ? count : missing}</span>
+      <span>{isThere.value ? count : 'Loading …'}</span>
       {searched !== undefined && <span class="cut">{searched}</span>}
       {isFiltered && length > 0 && <ClearButton />}
       {isStopped.value ? (

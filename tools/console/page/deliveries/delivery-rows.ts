@@ -1,7 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import type { Delivery } from '../../../stage/history/history.ts';
 import { navigate, route } from '../route.ts';
-import { resets, rows as stored } from '../store.ts';
+import { startedAt, rows as stored } from '../store.ts';
 import { matches, OUTCOMES, outcomeOf, readSearch } from './list-filter.ts';
 
 /** The filters of the address as text, so that a change is easy to detect. */
@@ -9,7 +9,7 @@ export const search = computed(() => route.value.query.search?.trim() ?? '');
 export const outcome = computed(() => OUTCOMES.find((known) => known === route.value.query.outcome));
 
 /** Key of the list. The key changes with the filters, and when the server is replaced by another process. */
-export const listKey = computed(() => `${resets.value} ${outcome.value} ${search.value}`);
+export const listKey = computed(() => `${startedAt.value} ${outcome.value} ${search.value}`);
 
 /** Whether all rows of the search in the address have arrived. */
 export const isThere = computed(() => stored.value.search === readSearch(search.value).text);

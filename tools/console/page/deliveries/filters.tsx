@@ -3,7 +3,6 @@ import { useEffect, useRef } from 'preact/hooks';
 import { states } from '../../../stage/history/history.ts';
 import { stateTitle } from '../../../stage/history/state-text.ts';
 import { filterBy } from '../route.ts';
-import { stack } from '../store.ts';
 import { KeyHint } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { counts, outcome, search } from './delivery-rows.ts';
@@ -11,6 +10,9 @@ import { OUTCOME_WORDS, OUTCOMES, type OutcomeGroup, outcomeOf } from './list-fi
 
 /** Milliseconds without a key press after which typed text changes the list. */
 const PAUSE_MS = 200;
+
+/** Characters of a search, so that the address fits into the 16 KiB that Node.js accepts as headers. */
+const MAX_LENGTH = 1_000;
 
 /** @param onLeave called to move the focus to the list */
 export const Filters = ({ onLeave }: { onLeave: () => void }) => (
@@ -42,7 +44,6 @@ function OutcomeChip({ name }: { name: OutcomeGroup }) {
   );
 }
 
-/** The search. A search of a stage reads its archive and takes seconds, so it starts on Enter. */
 function SearchBox({ onLeave }: { onLeave: () => void }) {
   const text = useSignal(search.peek());
   const timer = useRef(0);
@@ -66,14 +67,15 @@ function SearchBox({ onLeave }: { onLeave: () => void }) {
         class="field"
         aria-label="Search payloads, ids, shops and errors"
         aria-keyshortcuts="/"
-        placeholder={`Search, or shop:… event:…${stack.local ? '' : ', then Enter'}`}
+        placeholder="Search, or shop:… event:…"
+        maxLength={MAX_LENGTH}
         autocomplete="off"
         spellcheck={false}
         value={text}
         onInput={({ currentTarget: { value } }) => {
           text.value = value;
           clearTimeout(timer.current);
-          if (stack.local || value === '') timer.current = Number(setTimeout(apply, PAUSE_MS, value));
+          timer.current = Number(setTimeout(apply, PAUSE_MS, value));
         }}
         onKeyDown={(event) => {
           // During composition, Enter belongs to the input method, for example to accept Japanese text.

@@ -13,6 +13,7 @@ import { compareItems, outputTitle } from '../../../console/page/detail/effects.
 import { gapText, splitSteps } from '../../../console/page/detail/timeline.tsx';
 import { route } from '../../../console/page/route.ts';
 import {
+  beginRows,
   changes,
   commandEnded,
   deliveryOf,
@@ -22,7 +23,6 @@ import {
   setStack,
   takeQueues,
   takeReady,
-  takeReset,
   takeRows,
 } from '../../../console/page/store.ts';
 import type { Delivery, HistoryStep } from '../../../stage/history/history.ts';
@@ -49,7 +49,7 @@ const queueInfo = (change: object = {}): QueuesInfo => ({
 
 /** All rows of a search, as the stream sends them. */
 function receive(put: readonly Delivery[], search = ''): void {
-  takeReset();
+  beginRows();
   takeRows({ put, removed: [] });
   takeReady({}, search);
 }
@@ -112,6 +112,7 @@ describe('the list', () => {
     stop();
     receive(['a', 'b', 'c'].map((id, index) => delivery(id, { receivedAt: at(index + 1) })));
     // Another process of the server sends other rows.
+    setStack({ startedAt: at(9) } as StackInfo);
     expect(shownIds()).toEqual(['c', 'b', 'a']);
     const live = rows.value.all;
     expect(countNewer(live, delivery('b', { receivedAt: at(2) }))).toBe(1);
