@@ -121,9 +121,7 @@ export interface Notice {
 }
 
 export interface QueuesInfo {
-  readonly events: readonly EventQueueInfo[];
-  /** The queues `quarantine` and `unrouted`, which the receiver fills. */
-  readonly receiverQueues: readonly (QueueDepth & { readonly name: string })[];
+  readonly queues: readonly QueueInfo[];
   /** Set if pauses could not be read. `problems` then has the reason. */
   readonly pausesUnknown?: true;
   /** What could not be read and why, such as a missing permission. */
@@ -138,15 +136,19 @@ export interface QueueDepth {
   readonly oldestAt?: string;
 }
 
-export interface EventQueueInfo extends QueueDepth {
-  readonly event: EventName;
+export interface QueueInfo {
+  /** An event, `quarantine` or `unrouted`. */
+  readonly name: string;
+  /** Messages that a consumer will process. Absent for `quarantine` and `unrouted`, which have no consumer. */
+  readonly work?: QueueDepth;
+  /** Messages that were set aside. Those of an event are on its dead-letter queue. */
+  readonly aside: QueueDepth;
   readonly paused?: PausedQueue;
   /**
    * Set while the event source is being turned off, which takes some seconds. Until then, the event source processes
    * messages.
    */
   readonly pausing?: true;
-  readonly dead: QueueDepth;
 }
 
 /**

@@ -6,7 +6,7 @@ import { models, type Shape } from './models.ts';
 type Value = JsonObject[string];
 
 /** Finds what AWS' model of a service rejects in one input. */
-interface Check {
+interface InputCheck {
   readonly shapes: Readonly<Record<string, Shape>>;
   /** Whether all values arrive as text, as in forms and query strings. */
   readonly isText: boolean;
@@ -22,7 +22,7 @@ export function checkInput({ service, protocol, operation, parameters }: AwsRequ
   const model = models[service];
   const input = model?.operations[operation];
   if (model === undefined || input === undefined) return;
-  const check: Check = { shapes: model.shapes, isText: protocol !== 'json', violations: [] };
+  const check: InputCheck = { shapes: model.shapes, isText: protocol !== 'json', violations: [] };
   checkValue(check, input, parameters, '');
   const { length } = check.violations;
   if (length === 0) return;
@@ -30,7 +30,7 @@ export function checkInput({ service, protocol, operation, parameters }: AwsRequ
   throw new AwsError(SERVICES[service].invalidInput, `${count}: ${check.violations.join('; ')}`);
 }
 
-function checkValue(check: Check, name: string, value: Value, path: string): void {
+function checkValue(check: InputCheck, name: string, value: Value, path: string): void {
   const shape = check.shapes[name] ?? { type: name };
   if (value === undefined || value === null) return;
   if (!hasType(shape.type, value, check.isText)) {
@@ -111,7 +111,7 @@ function expressionOf(pattern: string): RegExp {
   return expression;
 }
 
-function checkParts(check: Check, shape: Shape, value: Value, path: string): void {
+function checkParts(check: InputCheck, shape: Shape, value: Value, path: string): void {
   const { members = {}, required = [], member, key, value: entry } = shape;
   if (Array.isArray(value)) {
     value.forEach((item, index) => {

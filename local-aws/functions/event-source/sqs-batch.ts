@@ -11,7 +11,7 @@ interface ReceivedAttribute {
 }
 
 /** A message in an answer of ReceiveMessage that was asked for all attributes. */
-export interface ReceivedMessage {
+export interface BatchMessage {
   readonly MessageId: string;
   readonly ReceiptHandle: string;
   readonly Body: string;
@@ -22,7 +22,7 @@ export interface ReceivedMessage {
 }
 
 /** The message as a record of a Lambda event. */
-export function toRecord(message: ReceivedMessage, queueArn: string): SQSRecord {
+export function toRecord(message: BatchMessage, queueArn: string): SQSRecord {
   return {
     messageId: message.MessageId,
     receiptHandle: message.ReceiptHandle,

@@ -3,7 +3,7 @@ import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import { objectsOf } from '../../aws/json.ts';
 import type { AwsCaller } from '../../aws-caller.ts';
 import type { InvocationResult } from '../invocation.ts';
-import { batchOutcome, type ReceivedMessage, splitBySize, toRecord } from './sqs-batch.ts';
+import { type BatchMessage, batchOutcome, splitBySize, toRecord } from './sqs-batch.ts';
 
 /**
  * Maximum time of a receive that waits for messages. SQS allows 20 s. But `disable()` must wait for the end
@@ -159,7 +159,7 @@ export class SqsEventSource {
     for (let failures = 1; this.#polls; failures += 1) {
       try {
         const answer = await this.#options.aws.json('sqs', 'ReceiveMessage', input, signal);
-        const messages = objectsOf(answer, 'Messages') as unknown as ReceivedMessage[];
+        const messages = objectsOf(answer, 'Messages') as unknown as BatchMessage[];
         return messages.map((message) => toRecord(message, this.#definition.queueArn));
       } catch (error) {
         if (!signal.aborted) this.#report('ReceiveMessage', error);

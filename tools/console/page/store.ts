@@ -60,7 +60,7 @@ export const changes = signal(0);
 
 /** Why an event is paused. While its event source is still being turned off, it processes messages and is not paused. */
 export const pauseOf = (event: string | undefined): PausedQueue | undefined =>
-  queues.value.value?.events.find((queue) => queue.event === event && !queue.pausing)?.paused;
+  queues.value.value?.queues.find((queue) => queue.name === event && !queue.pausing)?.paused;
 
 /** A row as views show it: with the state `paused` if its event is paused. The server's rows lack this state. */
 export const asShown = (row: Delivery): Delivery =>
@@ -76,8 +76,8 @@ export const depthOf = ({ visible, inFlight }: QueueDepth) => visible + inFlight
 /**
  * Number of messages that were set aside: dead letters, quarantined messages, and events without a consumer.
  */
-export const needsYouCount = ({ events, receiverQueues }: QueuesInfo) =>
-  [...events.map(({ dead }) => dead), ...receiverQueues].reduce((total, queue) => total + depthOf(queue), 0);
+export const needsYouCount = ({ queues: all }: QueuesInfo) =>
+  all.reduce((total, { aside }) => total + depthOf(aside), 0);
 
 let known = new Map<string, Delivery>();
 /** Deliveries of the next search, collected until all have arrived, so that the list does not go blank. */

@@ -1,9 +1,10 @@
 import { Hono } from 'hono';
+import { isEventName } from '../../../lambda/events/catalogue.ts';
 import { pausedQueue } from '../../stage/history/trace.ts';
 import { pausesOf } from '../../stage/queues/pause-state.ts';
 import { oldestMessage, queueState, waitingQueues } from '../../stage/queues/queue.ts';
 import type { Stage } from '../../stage/stage.ts';
-import type { EventQueueInfo, QueueDepth, QueuesInfo } from '../api.ts';
+import type { QueueDepth, QueueInfo, QueuesInfo } from '../api.ts';
 import { PartialFailures } from './api-problem.ts';
 import { bytesAnswer, type LocalParts } from './console-context.ts';
 import type { NeedsYou } from './needs-you.ts';
@@ -22,33 +23,24 @@ export const queueRoutes = (watch: QueueWatch, needsYou: NeedsYou) =>
 export async function readQueues(stage: Stage, local: LocalParts | undefined): Promise<QueuesInfo> {
   const problems = new PartialFailures();
   const pauses = await problems.unless('what is paused', pausesOf(stage));
-  const events = await Promise.all(stage.events.map(eventQueue));
-  const waiting = waitingQueues(stage).filter(({ kind }) => kind !== 'dead-letter');
-  const receiverQueues = await Promise.all(
-    waiting.map(async ({ name, title, url }) => {
-      const known = await depth(title, url);
-      return known && { name, ...known };
+  const queues = await Promise.all(
+    waitingQueues(stage).map(async ({ name, title, url }): Promise<QueueInfo | undefined> => {
+      const aside = await depth(title, url);
+      if (!isEventName(name)) return aside && { name, aside };
+      const work = await depth(`the queue of ${name}`, stage.ofEvent(name, 'QueueUrl'));
+      const pause = pauses?.find(({ event }) => event === name);
+      const paused = pause && {
+        paused: pausedQueue(pause),
+        ...(pause.turningOff && { pausing: true as const }),
+      };
+      return work && aside && { name, work, aside, ...paused };
     }),
   );
   return {
-    events: events.filter((queue) => queue !== undefined),
-    receiverQueues: receiverQueues.filter((queue) => queue !== undefined),
+    queues: queues.filter((queue) => queue !== undefined),
     ...(pauses === undefined && { pausesUnknown: true as const }),
     problems: problems.lines,
   };
-
-  async function eventQueue(event: EventQueueInfo['event']): Promise<EventQueueInfo | undefined> {
-    const queueUrl = stage.ofEvent(event, 'QueueUrl');
-    const deadLetterQueueUrl = stage.ofEvent(event, 'DeadLetterQueueUrl');
-    const own = await depth(`the queue of ${event}`, queueUrl);
-    const dead = await depth(`the dead-letter queue of ${event}`, deadLetterQueueUrl);
-    const pause = pauses?.find((one) => one.event === event);
-    const paused = pause && {
-      paused: pausedQueue(pause),
-      ...(pause.turningOff && { pausing: true as const }),
-    };
-    return own && dead && { event, ...own, dead, ...paused };
-  }
 
   async function depth(title: string, url: string): Promise<QueueDepth | undefined> {
     const state = await problems.unless(title, queueState(stage.sqs, url));

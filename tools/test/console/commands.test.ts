@@ -240,18 +240,3 @@ test('nothing starts while a closing console waits for its commands', async () =
   await Promise.all([closed, ended]);
   await run('resume shop.updated');
 });
-
-test('a fault affects calls until it is cleared', async () => {
-  const broken = await run('fault sqs throttle --share 100');
-  expect(broken).toMatchObject({
-    state: 'done',
-    lines: [expect.stringMatching(/^SQS throttles\. End it with/)],
-  });
-  expect(await partner.post(shopUpdated('shop-1'))).toMatchObject({ status: 500 });
-  expect(await run('fault list')).toMatchObject({
-    lines: [expect.stringMatching(/^1 {2}SQS throttles: [1-9]\d* calls affected$/)],
-  });
-  await run('fault clear 1');
-  expect(await run('fault list')).toMatchObject({ lines: ['No service is broken'] });
-  expect(await partner.post(shopUpdated('shop-1'))).toMatchObject({ status: 200 });
-});

@@ -4,7 +4,7 @@ import { PageUpdates } from '../../console/server/page-updates.ts';
 import { QueueWatch } from '../../console/server/queue-watch.ts';
 import { HistoryStore } from '../../stage/history/store.ts';
 
-const NO_QUEUES: QueuesInfo = { events: [], receiverQueues: [], problems: [] };
+const NO_QUEUES: QueuesInfo = { queues: [], problems: [] };
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());

@@ -16,7 +16,14 @@ import { Table, toggled } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
 import { LoadNote, Refresh, useLoad } from '../ui/use-load.tsx';
 import { useRun } from '../use-run.tsx';
-import { countOf, discardMessages, groupsOf, redriveMessages, redriveQueues } from './redrive.ts';
+import {
+  countOf,
+  discardMessages,
+  groupsOf,
+  type Messages,
+  redriveMessages,
+  redriveQueues,
+} from './redrive.ts';
 
 /** Maximum number of messages for which all groups are open at first. */
 const MAX_OPEN_MESSAGES = 10;
@@ -25,8 +32,6 @@ const MAX_OPEN_MESSAGES = 10;
  * Rows shown at first, and added by each click on "Show more". Thousands of rows would take seconds to draw.
  */
 const ROWS = 50;
-
-type Messages = readonly NeedsYouMessage[];
 
 /** Ids of the messages whose boxes are checked, in any group. */
 const selected = signal<ReadonlySet<string>>(new Set());

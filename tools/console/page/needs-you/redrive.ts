@@ -2,7 +2,7 @@ import { counted } from '../../../terminal/text.ts';
 import type { NeedsYouMessage } from '../../api.ts';
 import type { Command } from '../command.ts';
 
-type Messages = readonly NeedsYouMessage[];
+export type Messages = readonly NeedsYouMessage[];
 
 /** Messages of one queue that were set aside for the same reason. */
 export interface MessageGroup {

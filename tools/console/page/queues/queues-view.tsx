@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { callerName } from '../../../stage/history/state-text.ts';
-import type { EventQueueInfo, QueueDepth, QueuesInfo } from '../../api.ts';
+import type { QueueInfo } from '../../api.ts';
 import { pauseCommand, resumeCommand } from '../command.ts';
 import { Faults } from '../faults/faults.tsx';
 import { formatRoute } from '../route.ts';
@@ -13,13 +13,6 @@ import { Table, type TableColumn } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
 import { LoadNote, Refresh } from '../ui/use-load.tsx';
 import { running, useRun } from '../use-run.tsx';
-
-/** A row for each queue. The queues `quarantine` and `unrouted` have no event: all their messages are set aside. */
-interface QueueRow {
-  readonly name: string;
-  readonly event?: EventQueueInfo;
-  readonly aside: QueueDepth;
-}
 
 /** All queues, and on the local stack faults. */
 export function QueuesView() {
@@ -45,7 +38,7 @@ export function QueuesView() {
             <Table
               label="Queues"
               columns={columnsOf(value.pausesUnknown === true, pause)}
-              rows={rowsOf(value)}
+              rows={value.queues}
               idOf={({ name }) => name}
             />
           )}
@@ -65,14 +58,9 @@ export function QueuesView() {
   );
 }
 
-const rowsOf = ({ events, receiverQueues }: QueuesInfo): QueueRow[] => [
-  ...events.map((queue) => ({ name: queue.event, event: queue, aside: queue.dead })),
-  ...receiverQueues.map((queue) => ({ name: queue.name, aside: queue })),
-];
-
 const Dash = () => <span class="faint">–</span>;
 
-function columnsOf(isUnknown: boolean, pause: (event: string) => void): TableColumn<QueueRow>[] {
+function columnsOf(isUnknown: boolean, pause: (event: string) => void): TableColumn<QueueInfo>[] {
   const number = { end: true, width: 'minmax(auto, 96px)' };
   return [
     { name: 'queue', heading: 'Queue', width: 'max-content', cell: ({ name }) => <b>{name}</b> },
@@ -80,25 +68,25 @@ function columnsOf(isUnknown: boolean, pause: (event: string) => void): TableCol
       ...number,
       name: 'waiting',
       heading: 'Waiting',
-      cell: ({ event: queue }) => {
-        if (queue === undefined) return <Dash />;
-        const query = { search: `event:${queue.event}`, outcome: 'in-progress' };
-        const count = <Quantity of={queue.visible} />;
-        return queue.visible === 0 ? count : <a href={formatRoute({ view: 'deliveries', query })}>{count}</a>;
+      cell: ({ name, work }) => {
+        if (work === undefined) return <Dash />;
+        const query = { search: `event:${name}`, outcome: 'in-progress' };
+        const count = <Quantity of={work.visible} />;
+        return work.visible === 0 ? count : <a href={formatRoute({ view: 'deliveries', query })}>{count}</a>;
       },
     },
     {
       ...number,
       name: 'in-flight',
       heading: 'In flight',
-      cell: ({ event }) => (event === undefined ? <Dash /> : <Quantity of={event.inFlight} />),
+      cell: ({ work }) => (work === undefined ? <Dash /> : <Quantity of={work.inFlight} />),
     },
     {
       ...number,
       name: 'oldest',
       heading: 'Oldest',
-      cell: ({ event, aside }) => {
-        const at = (event ?? aside).oldestAt;
+      cell: ({ work, aside }) => {
+        const at = (work ?? aside).oldestAt;
         return at === undefined ? <Dash /> : <Age at={at} suffix="" />;
       },
     },
@@ -121,19 +109,19 @@ function columnsOf(isUnknown: boolean, pause: (event: string) => void): TableCol
       name: 'processing',
       heading: 'Processing',
       width: 'minmax(0, 1fr)',
-      cell: ({ event }) =>
-        event === undefined ? <Dash /> : <Processing {...{ queue: event, isUnknown, pause }} />,
+      cell: (queue) =>
+        queue.work === undefined ? <Dash /> : <Processing {...{ queue, isUnknown, pause }} />,
     },
   ];
 }
 
 interface ProcessingProps {
-  queue: EventQueueInfo;
+  queue: QueueInfo;
   isUnknown: boolean;
   pause: (event: string) => void;
 }
 
-function Processing({ queue: { event, paused, pausing }, isUnknown, pause }: ProcessingProps) {
+function Processing({ queue: { name: event, paused, pausing }, isUnknown, pause }: ProcessingProps) {
   const { start, ...state } = useRun();
   const change = changeUnderWay(event);
   const common = { ...state, refusal: state.refusal ?? change?.refusal };
@@ -164,7 +152,7 @@ function Processing({ queue: { event, paused, pausing }, isUnknown, pause }: Pro
   );
 }
 
-const PauseNote = ({ paused: { since, by, reason } }: { paused: NonNullable<EventQueueInfo['paused']> }) => (
+const PauseNote = ({ paused: { since, by, reason } }: { paused: NonNullable<QueueInfo['paused']> }) => (
   <span class="soft" title={by}>
     {since === undefined ? 'turned off by hand' : <Age at={since} />}
     {by !== undefined && ` by ${callerName(by)}`}

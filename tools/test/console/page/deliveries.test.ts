@@ -42,8 +42,10 @@ const at = (second: number) => new Date(Date.UTC(2026, 10, 21, 12, 0, second)).t
 const depth = { visible: 0, inFlight: 0 };
 
 const queueInfo = (change: object = {}): QueuesInfo => ({
-  events: [{ event: 'shop.updated', ...depth, dead: { visible: 3, inFlight: 1 }, ...change }],
-  receiverQueues: [{ name: 'quarantine', visible: 10, inFlight: 0 }],
+  queues: [
+    { name: 'shop.updated', work: depth, aside: { visible: 3, inFlight: 1 }, ...change },
+    { name: 'quarantine', aside: { visible: 10, inFlight: 0 } },
+  ],
   problems: [],
 });
 
