@@ -126,6 +126,8 @@ function Processing({ queue: { name: event, paused, pausing }, isUnknown, pause 
   const change = changeUnderWay(event);
   const common = { ...state, refusal: state.refusal ?? change?.refusal };
   const name = (action: string) => change?.label ?? action;
+  // If one button takes the place of the other, it keeps the focus.
+  const keyOf = (action: string) => (isUnknown ? action : 'change');
   return (
     <div class="row">
       {paused === undefined ? (
@@ -134,13 +136,20 @@ function Processing({ queue: { name: event, paused, pausing }, isUnknown, pause 
         <Badge tone="warning">{pausing ? 'Pausing …' : 'Paused'}</Badge>
       )}
       {(isUnknown || paused === undefined) && (
-        <Button {...common} kind="quiet" label={`${name('Pause')} ${event}`} onClick={() => pause(event)}>
+        <Button
+          {...common}
+          key={keyOf('pause')}
+          kind="quiet"
+          label={`${name('Pause')} ${event}`}
+          onClick={() => pause(event)}
+        >
           {name('Pause')}
         </Button>
       )}
       {(isUnknown || paused !== undefined) && (
         <Button
           {...common}
+          key={keyOf('resume')}
           label={`${name('Resume')} ${event}`}
           onClick={() => start([resumeCommand(event)])}
         >
