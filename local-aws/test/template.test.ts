@@ -98,19 +98,13 @@ const arn = (service: string, path: string) => `arn:aws:${service}:us-east-1:000
 
 test.each<[type: string, attribute: string, expected: string]>([
   ['SQS::Queue', REF, 'http://localhost:4566/000000000000/Hooks-It'],
-  ['SQS::Queue', 'Arn', arn('sqs', 'Hooks-It')],
   ['SQS::Queue', 'QueueName', 'Hooks-It'],
   ['SNS::Topic', REF, arn('sns', 'Hooks-It')],
-  ['SNS::Topic', 'TopicArn', arn('sns', 'Hooks-It')],
   ['SNS::Topic', 'TopicName', 'Hooks-It'],
   ['DynamoDB::Table', REF, 'Hooks-It'],
-  ['DynamoDB::Table', 'Arn', arn('dynamodb', 'table/Hooks-It')],
-  ['Lambda::Function', 'Arn', arn('lambda', 'function:Hooks-It')],
   // Names of buckets are in lower case.
   ['S3::Bucket', REF, 'hooks-it'],
   ['S3::Bucket', 'Arn', 'arn:aws:s3:::hooks-it'],
-  ['KinesisFirehose::DeliveryStream', 'Arn', arn('firehose', 'deliverystream/Hooks-It')],
-  ['IAM::Role', 'Arn', 'arn:aws:iam::000000000000:role/Hooks-It'],
   ['Logs::LogGroup', 'Arn', arn('logs', 'log-group:Hooks-It:*')],
   ['KMS::Key', 'Arn', arn('kms', 'key/Hooks-It')],
   ['ApiGatewayV2::Api', 'ApiEndpoint', 'http://localhost:3000'],

@@ -35,7 +35,6 @@ describe('the permissions that a request needs', () => {
     ['DynamoDB_20120810.GetItem', { TableName: 'cast' }, [`${TABLE}/cast`]],
     ['DynamoDB_20120810.GetItem', { TableName: `${TABLE}/a` }, [`${TABLE}/a`]],
     ['DynamoDB_20120810.Query', { TableName: 'cast', IndexName: 'shop' }, [`${TABLE}/cast/index/shop`]],
-    ['DynamoDB_20120810.ListTables', {}, ['*']],
     ['secretsmanager.GetSecretValue', { SecretId: 'webhook' }, [SECRET_ARN]],
     ['secretsmanager.GetSecretValue', { SecretId: SECRET_ARN }, [SECRET_ARN]],
     [
@@ -43,7 +42,6 @@ describe('the permissions that a request needs', () => {
       { DeliveryStreamName: 's' },
       [arnOf('firehose', 'deliverystream/s')],
     ],
-    ['Firehose_20150804.ListDeliveryStreams', {}, ['*']],
     ['Logs_20140328.FilterLogEvents', { logGroupName: 'a' }, [log('a')]],
     ['Logs_20140328.StartQuery', { logGroupNames: ['a', 'b'] }, [log('a'), log('b')]],
     [
@@ -114,7 +112,6 @@ describe('an S3 request', () => {
     { host: 'payloads.localhost:4566', url: '/a', asked: '/payloads/a' },
     { host: 'pay.loads.s3.localhost', url: '/a?x=1', asked: '/pay.loads/a?x=1' },
     { host: 's3.localhost:4566', url: '/payloads/a', asked: '/payloads/a' },
-    { host: '127.0.0.1:4566', url: '/payloads/a', asked: '/payloads/a' },
     { host: 'host.docker.internal:4566', url: '/payloads/a', asked: '/payloads/a' },
   ])('to the host $host needs $asked', ({ host, url, asked }) => {
     expect(s3({ method: 'GET', url, headers: { host } }).http.url).toBe(asked);

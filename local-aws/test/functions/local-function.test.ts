@@ -250,7 +250,6 @@ describe('an environment that dies', () => {
   test.each([
     ['exit', EXIT, 'exit status 3'],
     ['quiet exit', EXIT, 'without providing a reason'],
-    ['unhandled rejection', EXIT, 'exit status 1'],
     ['objects beyond its memory', MEMORY, 'signal: killed'],
     ['buffers beyond its memory', MEMORY, 'signal: killed'],
     ['never settle', TIME, 'Task timed out after 1.00 seconds'],

@@ -315,25 +315,19 @@ describe('a batch result', () => {
 
   test.each([
     { payload: null, deleted: ids },
-    { payload: { processed: 3 }, deleted: ids },
     { payload: failing(), deleted: ids },
     { payload: { batchItemFailures: null }, deleted: ids },
     { payload: failing('b', 'b'), deleted: ['a', 'c'] },
-    { payload: failing('c', 'b', 'a'), deleted: [] },
   ])('$payload deletes $deleted with ReportBatchItemFailures', ({ payload, deleted }) => {
     expect(batchOutcome(ids, { ok: true, payload }, true)).toEqual({ deleted });
   });
 
   test.each([
     'done',
-    [['a']],
     { batchItemFailures: 'a' },
-    { batchItemFailures: ['a'] },
     { batchItemFailures: [null] },
     { batchItemFailures: [{ messageId: 'a' }] },
-    failing(null),
     failing(''),
-    failing(7),
     failing('a', 'z'),
   ])('%j is malformed and deletes nothing', (payload) => {
     expect(batchOutcome(ids, { ok: true, payload }, true)).toEqual({

@@ -338,9 +338,6 @@ describe('the response of payload format 1.0', () => {
 
   test.each([
     ...MALFORMED,
-    'done',
-    null,
-    { body: 'queued' },
     // `cookies` belongs to payload format 2.0. In format 1.0 it is unknown.
     { statusCode: 200, cookies: ['a=1'] },
     { statusCode: 200, multiValueHeaders: { a: '1' } },

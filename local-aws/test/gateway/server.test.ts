@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import type { InvocationResult } from '../../functions/invocation.ts';
 import { withAccessLog } from '../../gateway/deployed-api.ts';
-import { type HttpApiOptions, httpApi } from '../../gateway/http-api.ts';
+import { httpApi } from '../../gateway/http-api.ts';
 import { restApi } from '../../gateway/rest-api.ts';
 import type { GatewayOptions, RunningGateway } from '../../gateway/server.ts';
 import { Throttle } from '../../gateway/throttle.ts';
@@ -21,12 +21,8 @@ const loopbackAddresses = Object.values(networkInterfaces())
 
 const echo = async (event: unknown): Promise<InvocationResult> => ({ ok: true, payload: event });
 
-const start = async (
-  invoke = echo,
-  options: Partial<GatewayOptions> = {},
-  apiOptions: Partial<HttpApiOptions> = {},
-): Promise<RunningGateway> =>
-  serve(httpApi({ apiId, routes: [{ routeKey: 'POST /hook', invoke }], ...apiOptions }), options);
+const start = async (invoke = echo, options: Partial<GatewayOptions> = {}): Promise<RunningGateway> =>
+  serve(httpApi({ apiId, routes: [{ routeKey: 'POST /hook', invoke }] }), options);
 
 const post = ({ url }: RunningGateway, body: string) => postTo(`${url}/hook`, body);
 
@@ -90,21 +86,13 @@ describe('a request', () => {
     );
   });
 
-  test.each([
-    { path: '/other', body: '{}', status: 404 },
-    { path: '/hook', body: 'a'.repeat(10 * MEBIBYTE + 1), status: 413 },
-    { path: '/hook', body: '{}', status: 429 },
-  ])('that the API answers $status itself is reported without a body', async ({ path, body, status }) => {
+  test('that the API answers itself is reported without a body', async () => {
     const exchanges: Exchange[] = [];
-    const api = await start(
-      echo,
-      { onExchange: (exchange) => exchanges.push(exchange) },
-      { throttle: { rate: 0, burst: status === 429 ? 0 : 1 } },
-    );
-    const response = await fetch(`${api.url}${path}`, { method: 'POST', body });
+    const api = await start(echo, { onExchange: (exchange) => exchanges.push(exchange) });
+    const response = await fetch(`${api.url}/other`, { method: 'POST', body: '{}' });
     const requestId = response.headers.get('apigw-requestid');
-    expect(response.status).toBe(status);
-    expect(exchanges).toMatchObject([{ method: 'POST', path, status, body: undefined, requestId }]);
+    const answered = { method: 'POST', path: '/other', status: 404, body: undefined, requestId };
+    expect(exchanges).toMatchObject([answered]);
     expect(exchanges[0]?.responseBody).toEqual(Buffer.from(await response.arrayBuffer()));
   });
 

@@ -56,12 +56,6 @@ describe('the exit code of check-sender', () => {
       code: 1,
       says: '2 failed deliveries',
     },
-    {
-      what: 'is 0 after repeats',
-      args: ['--requests', '2', '--play', '500,ok'],
-      bodies: [one, one],
-      code: 0,
-    },
   ])('$what', async ({ args, bodies, code, says = '' }) => {
     const ended = await check(args, bodies);
     expect({ code: ended.code, text: ended.stdout + ended.stderr }).toEqual({

