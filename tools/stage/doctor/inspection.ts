@@ -172,7 +172,7 @@ export async function allOf<Page, Item>(
 /** The command that shows what somebody changed or deleted by hand, then restores it. */
 export const revertDrift = ({ isLocalStack, stageName }: Inspection) =>
   isLocalStack
-    ? 'npm start'
+    ? 'press Ctrl-C in the terminal of the stack, then type npm start'
     : `npx cdk drift -c stage=${stageName} && npx cdk deploy -c stage=${stageName} --revert-drift`;
 
 /** Milliseconds since a time. */

@@ -8,6 +8,9 @@ import { messageIs } from '../../../lib/alarms/log-patterns.ts';
 import { jsonOf } from '../history/json.ts';
 import { ago, ok, SEARCHED_DAYS, type StageCheck, warning } from './inspection.ts';
 
+/** Concurrent executions of an account. Source: Lambda developer guide, "Lambda quotas". */
+const DEFAULT_CONCURRENCY = 1_000;
+
 /** Concurrent executions of a new account, which are too few. */
 const NEW_ACCOUNT = 10;
 
@@ -81,8 +84,6 @@ export const receivingChecks: readonly StageCheck[] = [
     name: 'concurrency',
     needs: ['lambda:GetAccountSettings'],
     why: 'Busy consumers leave no concurrency for the receiver, and deliveries are throttled.',
-    fix: () =>
-      'aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value 1000',
     async run(inspection) {
       const { AccountLimit } = await inspection.stage.lambda.send(new GetAccountSettingsCommand({}));
       const { ConcurrentExecutions: all = 0, UnreservedConcurrentExecutions: free = 0 } = AccountLimit ?? {};
@@ -96,7 +97,10 @@ export const receivingChecks: readonly StageCheck[] = [
       const reserved = receiver?.ReservedConcurrentExecutions ?? 0;
       const isEnough = all > NEW_ACCOUNT && (reserved > 0 || free > used);
       const seen = `${all} in the account, ${free} unreserved, ${reserved} reserved for the receiver; consumers use up to ${used}`;
-      return (isEnough ? ok : warning)(seen);
+      // Service Quotas rejects what is no increase.
+      const wanted = Math.max(DEFAULT_CONCURRENCY, all - free + used + 1);
+      const fix = `aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value ${wanted}`;
+      return isEnough ? ok(seen) : warning(seen, { fix });
     },
   },
 ];

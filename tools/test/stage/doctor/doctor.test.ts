@@ -165,9 +165,9 @@ const answerClocks = (values: Readonly<Record<string, number[]>>) =>
     MetricDataResults: Object.entries(values).map(([Label, Values]) => ({ Label, Values })),
   });
 
-function answerConcurrency(all: number, ReservedConcurrentExecutions?: number): void {
+function answerConcurrency(all: number, ReservedConcurrentExecutions?: number, free = all): void {
   answer('lambda GET /2016-08-19/account-settings', {
-    AccountLimit: { ConcurrentExecutions: all, UnreservedConcurrentExecutions: all },
+    AccountLimit: { ConcurrentExecutions: all, UnreservedConcurrentExecutions: free },
   });
   const Environment = { Variables: { SECRET_GRACE_SECONDS: '1' } };
   resources({
@@ -395,8 +395,9 @@ const CASES: Readonly<Record<string, readonly (readonly [() => unknown, ...Expec
     ],
     [
       () => answerConcurrency(10, 5),
-      /^warning: 10 in the account, 10 unreserved, 5 reserved for the receiver/,
+      /^warning: 10 in the account, 10 unreserved, 5 reserved for the receiver.*\n.* --desired-value 1000$/,
     ],
+    [() => answerConcurrency(1_000, undefined, 15), /^warning: .* up to 20\n.* --desired-value 1006$/],
     [() => answerConcurrency(20, 5), /^ok: 20 in the account/],
   ],
   keys: [
@@ -622,7 +623,7 @@ describe('the command', () => {
     const { text } = await run(localStage());
     // The advice stands once, below the last line that it is for.
     expect(text).toMatch(
-      / shops has no event source\n.* users has no event source\n +Events wait .*\n +npm start\n/,
+      / shops has no event source\n.* users has no event source\n +Events wait .*\n +press Ctrl-C .* npm start\n/,
     );
     expect(text).toMatch(/ aws kms enable-key --key-id key-1\n/);
     expect(text).toContain('\n\nThe aws commands need the settings of docs/shell.md, "The local stack".\n');
