@@ -13,7 +13,8 @@ const WHY: Readonly<Record<AnyQueue['kind'], string>> = {
   'dead-letter': 'These events were not processed. They wait for a redrive.',
   quarantine: 'Signed deliveries were unusable. The partner does not repeat them.',
   unrouted: 'The partner sends an event kind that this stage does not process.',
-  removed: 'Nothing consumes this queue. Export what you need, then delete it: docs/pause.md, "Remove an event".',
+  removed:
+    'Nothing consumes this queue. Export what you need, then delete it: docs/pause.md, "Remove an event".',
 };
 
 export const queueChecks: readonly StageCheck[] = [
