@@ -92,8 +92,8 @@ async function listed(stage: Stage, window: ArchiveWindow, signal: AbortSignal |
 const timeOf = ({ key }: StoredObject) => key.slice(key.indexOf('/date='));
 
 /**
- * Searches payloads in the archive, for {@link LONGEST}. To continue, call this again with the same `read`. Payloads that
- * are too large for a record are in a bucket of their own and are not searched.
+ * Searches payloads in the archive, for {@link LONGEST}. Payloads that are too large for a record are in a bucket of their
+ * own and are not searched.
  */
 export async function searchPayloads(
   stage: Stage,
