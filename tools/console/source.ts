@@ -53,7 +53,8 @@ export class Source {
   /** What is known of a delivery, and why a part of it may be missing. */
   async detail(row: Delivery, signal: AbortSignal): Promise<DeliveryDetail> {
     const problem = await this.#find(row, signal);
-    const { steps, ...history } = await locate(this.stage, this.store.history(this.#now(row)));
+    const before = this.#now(row);
+    const { steps, ...history } = await locate(this.stage, this.store.history(before));
     const { effects, unread } =
       this.since === undefined ? { effects: this.#observedEffects(row) } : await this.#effectsNow(row);
     const request = await this.request(row);
@@ -62,7 +63,8 @@ export class Source {
     const now = this.#now(row);
     return {
       ...now,
-      settled: isSettled(now.state),
+      // If it settled meanwhile, its history does not show that yet.
+      settled: isSettled(before.state) && isSettled(now.state),
       request,
       answer: exchange && answerOf(exchange),
       history: { ...history, steps: mergedAttempts(steps) },
