@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import {
   ConditionalCheckFailedException,
   DeleteItemCommand,
@@ -44,16 +44,20 @@ export function idempotent<Input extends EffectIds>(
 ): IdempotentEffect<Input> {
   const records = new EffectRecords();
   const perEvent: IdempotentEffect<Input> = async (input, context) =>
-    await records.once(`${name}#${input.eventId}`, context, () => effect(input, context));
+    await records.once(recordId(name, input.eventId), context, () => effect(input, context));
   return async (input, context) => {
     const { eventId, replay } = input;
     if (!replay?.notify) return await perEvent(input, context);
-    return await records.once(`${name}.replay#${replay.name}#${eventId}`, context, async () => {
+    return await records.once(recordId(`${name}.replay`, `${replay.name}#${eventId}`), context, async () => {
       const outcome = await perEvent(input, context);
       return outcome === 'Duplicate' ? await effect(input, context) : outcome;
     });
   };
 }
+
+/** Ids and attributes are those of Powertools, which wrote the records until version 0.2. */
+const recordId = (name: string, key: string) =>
+  `${name}#${createHash('md5').update(JSON.stringify(key)).digest('base64')}`;
 
 /** No record, an expired one that DynamoDB has not deleted yet, or one whose function must have ended. */
 const MAY_BEGIN =

@@ -1,3 +1,5 @@
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Context } from 'aws-lambda';
 import { InjectedFaults } from 'local-aws/endpoint';
@@ -60,6 +62,19 @@ test('an effect happens once per name and event id, and is remembered for a limi
     expect(seconds).toBeGreaterThan(MEMORY_SECONDS - 60);
     expect(seconds).toBeLessThan(MEMORY_SECONDS + 60);
   }
+});
+
+// The form in which Powertools for AWS Lambda wrote records: an MD5 of the JSON text, in base64.
+const FORMER_ID = 'former#CMP0AxnZrD5tsrt7jHbRCw==';
+
+test.each([
+  { record: { status: 'COMPLETED', data: 'Processed' }, outcome: 'Duplicate' },
+  { record: { status: 'INPROGRESS', in_progress_expiration: 1 }, outcome: 'Processed' },
+])('a record of an earlier version counts: $record.status', async ({ record, outcome }) => {
+  const { client } = new Tables(aws.operator);
+  const Item = marshall({ id: FORMER_ID, expiration: Math.round(Date.now() / 1000) + 60, ...record });
+  await client.send(new PutItemCommand({ TableName: process.env.IDEMPOTENCY_TABLE, Item }));
+  expect(await counted('former').deliver('e')).toBe(outcome);
 });
 
 test('an effect begins although the answer to its record was lost', async () => {
