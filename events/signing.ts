@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { readSecretValue } from '../lambda/receiver/webhook-secrets.ts';
 
 /**
- * The default secret of the local stack. It also signs the deliveries in `events/api-gateway/` and `events/rest-api/`.
+ * The default secret of the local stack. It also signs the invocations that `npx hookctl invoke` makes of the samples.
  */
 export const LOCAL_SECRET = 'local-webhook-secret';
 
