@@ -1,6 +1,7 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { catalogue, type EventName, eventNames } from '../events/catalogue.ts';
+import { expecting, object } from '../events/fields.ts';
 import { SMOKE_TEST_PREFIX } from '../receiver/request.ts';
 
 /** An invocation of one function version. */
@@ -20,20 +21,29 @@ export interface ProbeProblem {
   readonly mayPass: boolean;
 }
 
-/** Properties of the custom resource: ARNs of the versions that will get traffic. */
-export interface TestedVersions {
-  readonly Receiver: string;
-  readonly Consumers: readonly string[];
-}
+const qualifiedArn = v.pipe(
+  v.string(expecting('a function ARN with its version')),
+  v.regex(/:function:[^:]+:[^:]+$/, 'must be a function ARN with its version'),
+);
+
+const properties = object({
+  Receiver: qualifiedArn,
+  Consumers: v.array(qualifiedArn, expecting('an array of function ARNs with their versions')),
+});
 
 /**
  * The probes for a stack.
+ * @param resourceProperties of the custom resource: `Receiver`, and `Consumers` in an array
  * @param readSecret with which the partner signs
+ * @throws Error that names every wrong property
  */
-export function makeProbes(
-  { Receiver, Consumers }: TestedVersions,
-  readSecret: () => Promise<string>,
-): Probe[] {
+export function readProbes(resourceProperties: unknown, readSecret: () => Promise<string>): Probe[] {
+  const parsed = v.safeParse(properties, resourceProperties);
+  if (!parsed.success) {
+    const faults = parsed.issues.map((issue) => `${v.getDotPath(issue)} ${issue.message}`);
+    throw new Error(`ResourceProperties: ${faults.join('; ')}`);
+  }
+  const { Receiver, Consumers } = parsed.output;
   return [
     { functionArn: Receiver, makeEvent: wronglySignedRequest, judge: judgeRejection },
     { functionArn: Receiver, makeEvent: () => signedRequest(readSecret), judge: judgeAcceptance },
@@ -50,18 +60,21 @@ export function makeProbes(
  * rollback must not fail for the reason that made the deployment fail.
  * @param before the resource's previous properties
  */
-export function isRollback(tested: TestedVersions, before: TestedVersions): boolean {
-  const versions = versionNumbers(tested);
+export function isRollback(resourceProperties: unknown, before: unknown): boolean {
+  const versions = versionNumbers(resourceProperties);
   return [...versionNumbers(before)].some(([name, number]) => (versions.get(name) ?? number) < number);
 }
 
-const versionNumbers = ({ Receiver, Consumers }: TestedVersions) =>
-  new Map(
-    [Receiver, ...Consumers].map((arn) => {
+function versionNumbers(resourceProperties: unknown): Map<string, number> {
+  const parsed = v.safeParse(properties, resourceProperties);
+  const arns = parsed.success ? [parsed.output.Receiver, ...parsed.output.Consumers] : [];
+  return new Map(
+    arns.map((arn) => {
       const colon = arn.lastIndexOf(':');
-      return [arn.slice(0, colon), Number(arn.slice(colon + 1))] as const;
+      return [arn.slice(0, colon), Number(arn.slice(colon + 1))];
     }),
   );
+}
 
 /**
  * A request (payload format 2.0). By its id, the receiver recognises it as a probe: whatever the receiver stores for a
