@@ -14,7 +14,7 @@ const SKIPPED: readonly RegExp[] = [
   // Needs AWS: the local stack has no such service, operation, log or resource.
   /npx cdk|cdk synth|--assembly|aws cloudformation|\bresource [A-Z]|AWS_PROFILE|aws s3\b|log_of (ArchiveLog|ApiFirewallLog)/,
   /aws (acm|apigateway(v2)?|athena|budgets|chatbot|cloudwatch|deploy|iam|route53|service-quotas|sts|wafv2)\b/,
-  /aws (lambda (get-account|get-alias|list-versions|update-alias)|s3api put-bucket-versioning|sns (add-permission|subscribe))/,
+  /aws (lambda (get-account|get-alias|list-versions|update-alias)|s3api put-bucket-versioning|secretsmanager list-secrets|sns (add-permission|subscribe))/,
   /(?<!\.local\/)\boutputs\.json\b/,
   // Needs a tunnel, and an account there.
   /cloudflared|ngrok|tailscale/,
@@ -23,9 +23,9 @@ const SKIPPED: readonly RegExp[] = [
   // Runs long, changes files, waits for Ctrl-C or a confirmation, needs messages, or is a part of CI of its own.
   /npm (ci|install|test)\b|npm start|npm run (check|generate)/,
   /hookctl (acceptance|bench|console|new-event|partner-kit|soak|start|test|test-\w+)\b/,
-  /hookctl (dlq (redrive|export|discard)|replay|pause|resume|archive (forget|export))/,
+  /\bread -rs\b|hookctl (dlq (redrive|export|discard)|replay|pause|resume|archive (forget|export))/,
   // Has a placeholder, a resource of an example, or a variable that an earlier block sets.
-  /check-sender|from us'|YOUR_|…|^output WebhookUrl$|SECRET_ARN|^ask\b/m,
+  /check-sender|from us'|my-event\.json|YOUR_|…|^output WebhookUrl$|SECRET_ARN|^ask\b/m,
   /EXAMPLE|\b(360996e9|006c1a56)\b|JKJa|ShopClosed|shop\.closed|\$TOPIC|\$CERTIFICATE|arn:aws/,
   // Is tested with the samples, or needs an earlier event.
   /examples\/|^cd |--search|--again/m,
@@ -95,10 +95,13 @@ async function unknownIn([name = '', ...words]: readonly string[]): Promise<stri
   if (command === undefined) return name.startsWith('-') ? [] : [`hookctl ${name}: no such command`];
   if (name === 'test') return [];
   const subcommand = command.commands.find((one) => one.name() === words[0]);
-  if (command.commands.length > 0 && subcommand === undefined && !words[0]?.startsWith('--help')) {
+  // Without a subcommand, the options are those of the default one.
+  if (command.commands.length > 0 && subcommand === undefined && /^\w/.test(words[0] ?? '')) {
     return [`hookctl ${name}: no subcommand ${words[0]}`];
   }
-  const options = [...command.options, ...(subcommand?.options ?? [])];
+  const options = [command, ...(subcommand ? [subcommand] : command.commands)].flatMap(
+    ({ options }) => options,
+  );
   const known = new Set(['--help', '-h', ...options.flatMap(({ long, short }) => [long, short])]);
   return words
     .filter((word) => /^--?[a-z]/.test(word))
