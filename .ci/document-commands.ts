@@ -19,7 +19,7 @@ const SKIPPED: readonly RegExp[] = [
   // Needs a tunnel, and an account there.
   /cloudflared|ngrok|tailscale/,
   // Changes what later commands need.
-  /rm -rf|git (rm|archive|clone)|s3 rm|sqs delete-queue|put-secret-value|put-item|update-item/,
+  /rm -rf|git (rm|archive|clone)|hookctl fault|s3 rm|sqs delete-queue|put-secret-value|put-item|update-item/,
   // Runs long, changes files, waits for Ctrl-C or a confirmation, needs messages, or is a part of CI of its own.
   /npm (ci|install|test)\b|npm start|npm run (check|generate)/,
   /hookctl (acceptance|bench|console|new-event|partner-kit|soak|start|test|test-\w+)\b/,
