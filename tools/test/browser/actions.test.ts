@@ -28,6 +28,8 @@ test('after a bad signature, the body is signed and sent; as received, it is ref
   await open.button('More actions').click();
   await page.getByRole('menuitem', { name: 'Resend as received' }).click();
   await page.getByText('Answered 401: Invalid signature.').waitFor();
+  // The page opens what it sent. A key acts on what is open.
+  await detail.getByText(/^again, as request /).waitFor();
   await page.keyboard.press('r');
   await page.getByText('Answered 200: queued.').waitFor();
   await detail.getByRole('heading', { name: 'Processed', exact: true }).waitFor();
