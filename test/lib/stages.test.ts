@@ -215,7 +215,7 @@ describe('a setting has its effect', () => {
     const bytes = Object.entries(functionAt(path).Environment.Variables).map(([name, value]) => {
       if (name === setting) return name.length + longest;
       if (typeof value === 'string') return name.length + value.length;
-      return name.length + (name.endsWith('QUEUE_URL') ? LONGEST_QUEUE_URL : 255);
+      return name.length + (name.includes('QUEUE_URL') ? LONGEST_QUEUE_URL : 255);
     });
     expect(bytes.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(4_096);
   });
