@@ -59,6 +59,8 @@ const FOREIGN_HOST =
 
 const FOREIGN_PAGE = 'The AWS endpoint answers no page of another host\n';
 
+const CLOSING = new AwsError('ServiceUnavailable', 'The local AWS endpoint is closing', { status: 503 });
+
 /** Milliseconds on close in which answers can still be sent, before connections are cut. */
 const CLOSE_GRACE_MS = 500;
 
@@ -80,21 +82,29 @@ export async function startAwsEndpoint({
   const { authorization } = services;
   const closing = new AbortController();
 
-  async function answer(http: AwsHttpRequest, stall: (until: AbortSignal) => void): Promise<AwsResponse> {
+  async function carryOut(http: AwsHttpRequest, stall: (until: AbortSignal) => void): Promise<AwsResponse> {
+    if (closing.signal.aborted) throw CLOSING;
+    const request = parseRequest(http);
+    authorization.authorize(request);
+    checkInput(request);
+    checkGuideRules(request);
+    if (faults === undefined) return services.carryOut(request);
+    const byRole = authorization.isRole(request.accessKeyId);
+    return faults.disturb(request, services.carryOut, { byRole, stall, closing: closing.signal });
+  }
+
+  async function answer(...request: Parameters<typeof carryOut>): Promise<AwsResponse> {
+    const [http] = request;
     const service = credentialOf(http)?.service;
     try {
-      const request = parseRequest(http);
-      authorization.authorize(request);
-      checkInput(request);
-      checkGuideRules(request);
-      const byRole = authorization.isRole(request.accessKeyId);
-      return faults === undefined
-        ? await services.carryOut(request)
-        : await faults.disturb(request, services.carryOut, { byRole, stall, closing: closing.signal });
+      const response = await carryOut(...request);
+      // fauxqs answers with JSON while it closes, also for services with XML.
+      if (response.status >= 500 && closing.signal.aborted) throw CLOSING;
+      return response;
     } catch (error) {
       if (error instanceof ConnectionLostError) throw error;
-      const known = error instanceof AwsError ? error : internalFailure(error);
-      return errorResponse(protocolOf(http, service), service, known);
+      const unknown = closing.signal.aborted ? CLOSING : internalFailure(error);
+      return errorResponse(protocolOf(http, service), service, error instanceof AwsError ? error : unknown);
     }
   }
 

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { request as openRequest } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type AwsEndpoint, startAwsEndpoint } from '../../aws/endpoint.ts';
 import { arnOf } from '../../aws/services.ts';
@@ -213,5 +216,24 @@ describe('the port', () => {
     await Promise.allSettled(polls);
     const again = await startAwsEndpoint({ port: Number(new URL(other.url).port) });
     await again.close();
+  });
+
+  test('answers what arrives while the endpoint closes with an error of the service', async () => {
+    const other = await startEndpoint();
+    const requests = ['s3', 'sns', 'sqs', 'dynamodb'].map((service) => {
+      const headers = { authorization: signedFor(service), expect: '100-continue' };
+      const outgoing = openRequest(other.url, { method: 'POST', headers });
+      outgoing.flushHeaders();
+      return outgoing;
+    });
+    await Promise.all(requests.map((outgoing) => once(outgoing, 'continue')));
+    const closed = other.close();
+    const answers = requests.map(async (outgoing) => {
+      const [answer] = await once(outgoing.end('Action=Any'), 'response');
+      return [answer.statusCode, await textOf(answer)];
+    });
+    const error = [503, expect.stringContaining('The local AWS endpoint is closing')];
+    expect(await Promise.all(answers)).toEqual(requests.map(() => error));
+    await closed;
   });
 });
