@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
-import { type AwsEndpoint, startAwsEndpoint } from './aws/endpoint.ts';
+import { startAwsEndpoint } from './aws/endpoint.ts';
 import { InjectedFaults } from './aws/faults.ts';
 import { type ClientSettings, clientSettings } from './client-settings.ts';
 import type { DeployedFunction, FunctionOptions } from './deployed-functions.ts';
@@ -48,7 +48,6 @@ export interface LocalStack {
   readonly name: string;
   /** Outputs, in the form of `cdk deploy --outputs-file`. */
   readonly outputs: Readonly<Record<string, string>>;
-  readonly aws: AwsEndpoint;
   /** `http://localhost:<port>` of the AWS endpoint. */
   readonly awsUrl: string;
   /** Settings of an AWS client that has all permissions. */
@@ -115,7 +114,6 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     return {
       name: stack.name,
       outputs: stack.outputs(),
-      aws,
       awsUrl: aws.url,
       operator: clientSettings(aws.url, 'operator'),
       faults,

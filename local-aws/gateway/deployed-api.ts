@@ -9,7 +9,7 @@ import { restApi } from './rest-api.ts';
 import type { Api } from './server.ts';
 import type { ThrottleSettings } from './throttle.ts';
 
-/** The API of a template, and `title`: its kind for people. */
+/** The API of a template, and its kind, for people. */
 export interface DeployedApi {
   readonly kind: 'HTTP API' | 'REST API';
   readonly api: Api;
