@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** An identifier in the form of {@link hashedId}. */
+/** A hashed identifier. */
 export const HASHED_ID = /^sha256:[0-9a-f]{64}$/;
 
 /** Lower-case hex SHA-256 of bytes, or of a text's UTF-8 form. */
@@ -9,7 +9,9 @@ export function sha256Hex(content: string | Uint8Array): string {
 }
 
 /**
- * Stands for an identifier that does not fit somewhere. An identifier that itself has this form must be hashed, too:
- * otherwise it would equal that of the identifier with that hash.
+ * An identifier, or its hash if it does not fit. An identifier that looks like a hash is hashed, too: otherwise it would
+ * equal the identifier with that hash.
  */
-export const hashedId = (id: string): string => `sha256:${sha256Hex(id)}`;
+export function idOrHash(id: string, fits: boolean): string {
+  return fits && !HASHED_ID.test(id) ? id : `sha256:${sha256Hex(id)}`;
+}

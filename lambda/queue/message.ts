@@ -1,5 +1,5 @@
 import type { SendMessageCommandInput } from '@aws-sdk/client-sqs';
-import { HASHED_ID, hashedId, sha256Hex } from '../hash.ts';
+import { idOrHash, sha256Hex } from '../hash.ts';
 import { MAX_ATTRIBUTE_LENGTH, MAX_RECORD_BYTES, RECORD_RESERVE_BYTES } from '../limits.ts';
 
 /** Attributes of a message on an event's queue. The body of the message is the partner's JSON text. */
@@ -48,8 +48,8 @@ export function stringAttribute(
   value: string,
   accepted = ACCEPTED_BY_SQS,
 ): { DataType: 'String'; StringValue: string } {
-  const fits = accepted.test(value) && value.length <= MAX_ATTRIBUTE_LENGTH && !HASHED_ID.test(value);
-  return { DataType: 'String', StringValue: fits ? value : hashedId(value) };
+  const fits = accepted.test(value) && value.length <= MAX_ATTRIBUTE_LENGTH;
+  return { DataType: 'String', StringValue: idOrHash(value, fits) };
 }
 
 /**
