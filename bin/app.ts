@@ -1,5 +1,3 @@
-import '../check-node.js';
-
 import { BundleError } from '../lib/release/function-bundles.ts';
 import { ConfigError, webhookApp } from '../lib/webhook-app.ts';
 

@@ -163,7 +163,7 @@ const cloudFront = z.strictObject({
     ),
 });
 
-/** Of 4 KB for all environment variables, the others of the receiver take up to 2 KB. Source: as above. */
+/** Environment variables share 4 KB. These take 1 KB, the receiver's others up to 3 KB. Source: as above. */
 const MAX_IGNORED_EVENTS = 16;
 
 const ignoredEvents = z

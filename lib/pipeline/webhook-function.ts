@@ -115,7 +115,7 @@ export class WebhookFunction extends Construct {
     acknowledge(
       this.function,
       'Serverless-LambdaDLQ',
-      'For asynchronous invocations, of which there are none that may be lost: API Gateway and SQS wait for the result, and so does CloudFormation.',
+      'It is about asynchronous invocations. API Gateway, SQS and CloudFormation wait for the result, so no invocation is lost.',
     );
   }
 }

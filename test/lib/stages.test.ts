@@ -119,7 +119,7 @@ describe('a setting has its effect', () => {
     ReservedConcurrentExecutions: reservedConcurrency,
   });
 
-  test('each value is somewhere in the template, unless it only decides what is there', () => {
+  test('each value is in the template, except choices such as the gateway', () => {
     const text = JSON.stringify(everySetting.resources.map(({ properties }) => properties));
     const leaves = (value: unknown): unknown[] =>
       typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : [value];
@@ -205,8 +205,8 @@ describe('a setting has its effect', () => {
     expect(only(everySetting, 'AWS::ApiGateway::RestApi').DisableExecuteApiEndpoint).toBe(true);
   });
 
-  // Source: Lambda quotas, "Environment variables"; SQS quotas, name of a queue. Of CloudFormation's other names, those of
-  // tables are the longest: 255 characters.
+  // A queue's name has up to 80 characters, any other name up to 255. Sources: Lambda quotas, "Environment variables"; SQS
+  // quotas, "Queue name".
   const LONGEST_QUEUE_URL = 'https://sqs.ap-southeast-1.amazonaws.com/123456789012/'.length + 80;
   test.each([
     ['ShopUpdated/Consumer/Function', 'INVALIDATION_PATHS', MAX_PATHS_BYTES],

@@ -65,7 +65,6 @@ export class AssemblyCache {
 export const SYNTHESIS_INPUTS = [
   'bin',
   'cdk.json',
-  'check-node.js',
   'lambda',
   'lib',
   'node_modules/.package-lock.json',

@@ -65,9 +65,9 @@ test.each([
 
 test.each([
   ['968 KiB', `"${'x'.repeat(968 * 1024 - 6)}"`, true],
-  ['484 KiB of what is escaped in a record of the archive', '\n'.repeat(484 * 1024), true],
+  ['484 KiB of line feeds, which a record of the archive escapes', '\n'.repeat(484 * 1024), true],
   ['968 KiB and a byte', `"${'x'.repeat(968 * 1024 - 5)}"`, false],
-  ['484 KiB and a byte of what is escaped', '\n'.repeat(484 * 1024 + 1), false],
+  ['484 KiB and a byte of line feeds', '\n'.repeat(484 * 1024 + 1), false],
 ])('a body of %s fits into its message and its archive record, or is stored in S3', (_, body, fits) => {
   expect(fitsMessage(body)).toBe(fits);
 });

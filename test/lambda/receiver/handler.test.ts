@@ -151,7 +151,7 @@ describe('a start', () => {
     breakSecrets('slow', 5 * WARM_UP_LIMIT);
     const before = faults.counts.slow;
     const answer = await start();
-    // Of each version of the secret the first attempt. Without the limit, the start would wait for the second, too.
+    // The first attempt for each version of the secret. Without the limit, the start would wait for the second, too.
     expect(faults.counts.slow - before).toBe(2);
     faults.clear();
     expect(await answer()).toBe(200);

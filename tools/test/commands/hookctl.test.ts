@@ -273,11 +273,8 @@ describe("on a major version of Node.js that is not Lambda's", () => {
   });
 
   test('each entry point says that Node.js, or all packages, are not installed, and how to install them', async () => {
-    const entries = [
-      ['tools/hookctl.js', 'start'],
-      ['bin/cdk.js'],
-      [resolve('node_modules/jest/bin/jest.js')],
-    ];
+    const [, , ...app] = JSON.parse(readFileSync('cdk.json', 'utf8')).app.split(' ');
+    const entries = [['tools/hookctl.js', 'start'], app, [resolve('node_modules/jest/bin/jest.js')]];
     const every = async (line: string) => {
       for (const args of entries) expect(await run(args)).toEqual(refusal(line));
     };
