@@ -39,18 +39,6 @@ interface EventInfo {
   readonly sample: string;
 }
 
-/**
- * `GET /api/deliveries`, newest first. A row whose event is paused is `queued` or `retrying` here: the page makes it
- * `paused` with `GET /api/queues`. The `history` of a delivery's detail has `paused`.
- */
-export interface DeliveryList {
-  readonly deliveries: readonly Delivery[];
-  /** Number of matching deliveries. The list has the newest, up to `limit`. */
-  readonly total: number;
-  /** How far back `search` went. Absent if everything is loaded. */
-  readonly searched?: string;
-}
-
 /** `GET /api/deliveries/<id>`. */
 export interface DeliveryDetail extends Delivery {
   /** Whether the delivery has settled: nothing more happens automatically. */
@@ -92,9 +80,15 @@ export interface RequestDetail {
 
 /** `GET /api/stream?search=`: server-sent events. Each connection gets all rows, then every change. */
 export interface StreamEvents {
-  /** Up to 500 new or changed rows, in the order of their changes, and ids of rows to remove. */
+  /**
+   * Up to 500 new or changed rows, in the order of their changes, and ids of rows to remove. A row whose event is paused
+   * is `queued` or `retrying` here: the page makes it `paused` with `queues`.
+   */
   readonly deliveries: { readonly put: readonly Delivery[]; readonly removed: readonly string[] };
-  /** Tells the client that the stream has sent all rows that existed when it was opened. */
+  /**
+   * Tells the client that the stream has sent all rows that existed when it was opened, and how far back the search went:
+   * absent if everything is loaded.
+   */
   readonly ready: { readonly searched?: string };
   readonly notice: Notice;
   /**

@@ -1,7 +1,7 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { Context } from 'hono';
 import type { LocalStack } from 'local-aws';
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
 import type { RunOperation } from '../../stage/operation.ts';
 import type { Source } from '../source.ts';
@@ -58,6 +58,3 @@ export function parsed<Value>(schema: z.ZodMiniType<Value>, value: unknown): Val
   const [issue] = result.error.issues;
   throw new ApiProblem(400, `${issue?.path.join('.') || 'The request'}: ${issue?.message}`);
 }
-
-/** Schema of a text to find in payloads, ids, shops and errors. Ignores case. */
-export const searchSchema = z.exactOptional(z.string());

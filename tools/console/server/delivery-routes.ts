@@ -1,27 +1,15 @@
 import { Hono } from 'hono';
-import * as z from 'zod/mini';
 import { explainSignature } from '../../check-sender/explain-signature.ts';
 import type { Delivery } from '../../stage/history/history.ts';
 import { MAX_DELIVERIES } from '../../stage/history/store.ts';
-import type { DeliveryDetail, DeliveryList, SignatureMistake } from '../api.ts';
+import type { DeliveryDetail, SignatureMistake } from '../api.ts';
 import { ApiProblem } from './api-problem.ts';
-import { bytesAnswer, type ConsoleContext, endOf, parsed, searchSchema } from './console-context.ts';
-
-const listSchema = z.strictObject({
-  search: searchSchema,
-  limit: z._default(z.pipe(z.coerce.number(), z.int().check(z.gte(1), z.lte(MAX_DELIVERIES))), 500),
-});
+import { bytesAnswer, type ConsoleContext, endOf } from './console-context.ts';
 
 export function deliveryRoutes(console: ConsoleContext) {
   const { source, local } = console;
-  const { store } = source;
 
   return new Hono()
-    .get('/', (c) => {
-      const { limit, search } = parsed(listSchema, c.req.query());
-      const list = { ...store.list({ search }, limit), ...source.searched(search) };
-      return c.json(list satisfies DeliveryList);
-    })
     .get('/:id', async (c) => {
       const detail = await source.detail(known(c.req.param('id')), endOf(c, console));
       return c.json({ ...detail, mistakes: await mistakesOf(detail) } satisfies DeliveryDetail);
@@ -33,7 +21,7 @@ export function deliveryRoutes(console: ConsoleContext) {
     });
 
   function known(id: string): Delivery {
-    const delivery = store.get(id);
+    const delivery = source.store.get(id);
     if (delivery !== undefined) return delivery;
     const kept = MAX_DELIVERIES.toLocaleString('en');
     throw new ApiProblem(404, `No delivery has this id. The console keeps the newest ${kept}`);

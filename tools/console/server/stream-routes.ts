@@ -4,7 +4,7 @@ import { streamSSE } from 'hono/streaming';
 import * as z from 'zod/mini';
 import type { ChangedDelivery } from '../../stage/history/store.ts';
 import type { StreamEvent } from '../api.ts';
-import { type ConsoleContext, endOf, parsed, searchSchema } from './console-context.ts';
+import { type ConsoleContext, endOf, parsed } from './console-context.ts';
 import { type PageUpdate, subjectOf } from './page-updates.ts';
 import type { QueueWatch } from './queue-watch.ts';
 
@@ -20,7 +20,8 @@ const HEARTBEAT = 15_000;
 /** Milliseconds after which a disconnected browser reconnects. */
 const RETRY = 1_000;
 
-const querySchema = z.strictObject({ search: searchSchema });
+/** The search is a text to find in payloads, ids, shops and errors. Ignores case. */
+const querySchema = z.strictObject({ search: z.exactOptional(z.string()) });
 
 type StreamContext = Pick<ConsoleContext, 'source' | 'updates' | 'report' | 'closing'> & {
   readonly watch: Pick<QueueWatch, 'open'>;

@@ -164,7 +164,8 @@ describe('the page', () => {
     expect(console.url).toBe(`http://localhost:${console.port}/?token=${TEST_TOKEN}`);
     const { headers } = await api.get(`/?token=${TEST_TOKEN}`, { cookie: '' });
     const [set = ''] = headers['set-cookie'] ?? [];
-    expect((await api.get('/api/deliveries', { cookie: '' })).status).toBe(403);
-    expect((await api.get('/api/deliveries', { cookie: set.split(';')[0] ?? '' })).status).toBe(200);
+    const statusWith = async (cookie = '') => (await api.get('/api/deliveries/unknown', { cookie })).status;
+    expect(await statusWith()).toBe(403);
+    expect(await statusWith(set.split(';')[0])).toBe(404);
   });
 });
