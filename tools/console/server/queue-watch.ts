@@ -85,6 +85,11 @@ export class QueueWatch {
     return reading;
   }
 
+  /** Resolves when no read is under way. */
+  async idle(): Promise<void> {
+    await this.#last;
+  }
+
   /** Sends the faults to all open pages. */
   sendFaults(): void {
     const data = this.#options.readFaults?.();

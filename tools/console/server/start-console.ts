@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
@@ -25,7 +26,7 @@ import { streamRoutes } from './stream-routes.ts';
 /** Bytes of a token: too many to guess. */
 const TOKEN_BYTES = 24;
 
-/** Milliseconds that `close()` waits for open requests. */
+/** Milliseconds that `close()` waits for open requests, and for queues that are being read. */
 const CLOSE_LIMIT = 2_000;
 
 /**
@@ -54,8 +55,8 @@ export interface Console {
   readonly token: string;
   readonly updates: PageUpdates;
   /**
-   * Interrupts commands and waits for them. Ends streams at once, and other requests when they are answered,
-   * after 2 s at most.
+   * Interrupts commands and waits for them. Ends streams at once. Waits for other requests and for queues that are being
+   * read, 2 s at most.
    */
   close(): Promise<void>;
 }
@@ -137,11 +138,9 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
       await runs.close();
       closing.abort();
       const closed = servers.map((server) => new Promise((resolve) => server.close(resolve)));
-      const timer = setTimeout(() => {
-        for (const server of servers) server.closeAllConnections();
-      }, CLOSE_LIMIT);
-      await Promise.all(closed);
-      clearTimeout(timer);
+      const idle = Promise.all(closed).then(() => Promise.all([watch.idle(), needsYou.idle()]));
+      await Promise.race([idle, sleep(CLOSE_LIMIT, undefined, { ref: false })]);
+      for (const server of servers) server.closeAllConnections();
     },
   };
 }
