@@ -124,6 +124,9 @@ export type DeliveryState = (typeof states)[number];
 
 export const isWaiting = (state: DeliveryState): boolean => ['queued', 'retrying', 'paused'].includes(state);
 
+/** Whether a request was refused, and nothing of it was stored. */
+export const isRefused = (state: DeliveryState): boolean => ['refused', 'rejected', 'failed'].includes(state);
+
 /** Whether nothing more happens automatically in this state. */
 export const isSettled = (state: DeliveryState): boolean =>
   !isWaiting(state) && state !== 'received' && state !== 'unknown';

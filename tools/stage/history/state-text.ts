@@ -11,7 +11,10 @@ import type {
   StepKind,
 } from './history.ts';
 
-/** What a step or a state means for a person. `good`: done. `warning`: needs time. `bad`: needs a person. */
+/**
+ * What a step or a state means for a person. `good`: done. `warning`: it is not done, but needs nobody now. `bad`: needs a
+ * person.
+ */
 export type Tone = 'good' | 'warning' | 'bad' | 'neutral';
 
 /** The title is one or two words. The detail is a sentence, or values separated by commas. */
@@ -59,7 +62,7 @@ const STEPS: Readonly<Record<StepKind, StepText>> = {
     'neutral',
     ({ queue }) => (queue === 'quarantine' ? 'in quarantine' : `on ${queueText(queue)}`),
   ],
-  answered: ['answered', 'bad', answerText],
+  answered: ['answered', 'warning', answerText],
   failed: ['failed', 'warning', failedStepText],
   crashed: ['crashed', 'warning', (step) => `${attemptText(step)}: ${lower(crashText(step.error))}`],
   processed: ['processed', 'good', doneText],
@@ -80,7 +83,7 @@ export function stepWords(step: HistoryStep, history: History, clock: Clock): Wo
   return { title: noted, tone: level === 'ERROR' ? 'bad' : tone, detail };
 }
 
-const ANSWER_TONES: Readonly<Record<number, Tone>> = { 200: 'good', 400: 'warning' };
+const ANSWER_TONES: Readonly<Record<number, Tone>> = { 200: 'good', 400: 'bad' };
 
 type StateText = readonly [
   title: string,
@@ -90,9 +93,9 @@ type StateText = readonly [
 
 const STATES: Readonly<Record<DeliveryState, StateText>> = {
   received: ['Received', 'warning', () => 'The receiver has not answered yet.'],
-  refused: ['Gateway error', 'bad', refusedText],
-  rejected: ['Bad signature', 'bad', notStoredText],
-  failed: ['Server error', 'bad', notStoredText],
+  refused: ['Gateway error', 'warning', refusedText],
+  rejected: ['Bad signature', 'warning', notStoredText],
+  failed: ['Server error', 'warning', notStoredText],
   invalid: ['Invalid', 'bad', invalidText],
   parked: [
     'Parked',

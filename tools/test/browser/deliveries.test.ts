@@ -35,6 +35,8 @@ test('without any delivery, one button sends the first event and leads to its it
   await empty.button('Send the first event').click();
   await detail.getByText('Processed', { exact: true }).first().waitFor();
   await detail.getByText('Item added').waitFor();
+  // The button that had the focus is gone.
+  await empty.page.locator(':is(#main, #detail):focus').waitFor();
 });
 
 describe('the list', () => {

@@ -1,4 +1,4 @@
-import { type Delivery, type DeliveryState, queueOf } from '../../../stage/history/history.ts';
+import { type Delivery, type DeliveryState, isRefused } from '../../../stage/history/history.ts';
 import { stateTitle } from '../../../stage/history/state-text.ts';
 
 /** Groups of deliveries, for filters and colours. Deliveries that need a person are first. */
@@ -13,9 +13,9 @@ export const OUTCOME_WORDS: Readonly<Record<OutcomeGroup, string>> = {
 };
 
 export function outcomeOf(state: DeliveryState): OutcomeGroup {
-  if (queueOf({ state }) !== undefined) return 'needs-you';
   const { tone } = stateTitle(state);
-  if (tone === 'bad') return 'rejected';
+  if (tone === 'bad') return 'needs-you';
+  if (isRefused(state)) return 'rejected';
   return tone === 'warning' ? 'in-progress' : 'done';
 }
 

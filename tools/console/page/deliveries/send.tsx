@@ -2,6 +2,7 @@ import { editBody } from '../editor/editor.tsx';
 import { stack } from '../store.ts';
 import { withTimestamp } from '../text/format-json.ts';
 import { Button } from '../ui/button.tsx';
+import { useKeepFocus } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { useRun } from '../use-run.tsx';
@@ -38,9 +39,13 @@ export function SendMenu() {
 /** For an empty list. */
 export function SendFirst() {
   const { start, ...state } = useRun();
+  // The list replaces it.
+  const own = useKeepFocus<HTMLParagraphElement>();
   return (
-    <Button {...state} kind="primary" onClick={() => start([sends(stack.events[0]?.name)])}>
-      Send the first event
-    </Button>
+    <p ref={own}>
+      <Button {...state} kind="primary" onClick={() => start([sends(stack.events[0]?.name)])}>
+        Send the first event
+      </Button>
+    </p>
   );
 }

@@ -8,7 +8,7 @@ import { Visible } from '../text/visible.tsx';
 import { Badge, Empty, ErrorNote, Loading, Problems } from '../ui/badge.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Copy, shortId } from '../ui/copy.tsx';
-import { keepFocus } from '../ui/dialog.tsx';
+import { useKeepFocus } from '../ui/dialog.tsx';
 import { isNarrow } from '../ui/is-narrow.ts';
 import { Menu } from '../ui/menu.tsx';
 import { now, Time, timeText } from '../ui/time.tsx';
@@ -74,9 +74,8 @@ function Shown({ delivery, detail, error }: ShownProps) {
   const { event, claimed } = delivery;
   const { keys, primary, others, busy, copyCurl } = useActions(delivery, detail?.request.headers);
   useKeys('delivery', keys);
-  const own = useRef<HTMLElement>(null);
   // An action can open the delivery that it sent.
-  useLayoutEffect(() => () => void (own.current?.contains(document.activeElement) && keepFocus()), []);
+  const own = useKeepFocus<HTMLElement>();
   const clock = { now: detail?.settled === false ? now.value : Date.now(), time: timeText };
   const { keyHint, label, refusal, onChoose } = primary;
   return (

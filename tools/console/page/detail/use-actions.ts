@@ -1,4 +1,4 @@
-import { type Delivery, queueOf } from '../../../stage/history/history.ts';
+import { type Delivery, isRefused, queueOf } from '../../../stage/history/history.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { api, errorText } from '../api.ts';
 import { type Command, resendCommand, resumeCommand, sendCommand } from '../command.ts';
@@ -51,7 +51,7 @@ export function useActions(delivery: Delivery, headers: Headers = []) {
   // For a delivery that waits for a person, recovery comes first: sending the event again would add a duplicate.
   const [first = edit, ...more] = [
     ...recoveriesOf(delivery).map(runs),
-    ...(isRefused(delivery) || !stack.local ? [] : [sendNew]),
+    ...(isRefused(state) || !stack.local ? [] : [sendNew]),
     ...resendsOf(delivery, headers).map(runs),
   ];
   const main: MenuItem = { ...first, keyHint: 'r' };
@@ -95,14 +95,11 @@ interface CommandItem {
   readonly refusal?: string | undefined;
 }
 
-/** Whether nothing was stored. */
-const isRefused = ({ state }: Delivery) => ['refused', 'rejected', 'failed'].includes(state);
-
 /** How to send the same bytes again, and what then happens. */
 function resendsOf(delivery: Delivery, headers: Headers): CommandItem[] {
   const { id, state } = delivery;
   const signed = { command: resendCommand(id, false) };
-  if (!isRefused(delivery)) {
+  if (!isRefused(state)) {
     const isDone = state === 'processed' || state === 'skipped';
     const note = isDone ? 'It is skipped: this event was processed.' : 'It counts as the same event.';
     return [{ ...signed, label: 'Resend the same bytes', note }];

@@ -13,6 +13,13 @@ export const focusContent = () =>
 export const keepFocus = () =>
   setTimeout(() => document.activeElement === document.body && focusContent(), FOCUS_DELAY);
 
+/** @returns a reference for an element whose removal must not lose the focus */
+export function useKeepFocus<Kind extends HTMLElement>() {
+  const own = useRef<Kind>(null);
+  useLayoutEffect(() => () => void (own.current?.contains(document.activeElement) && keepFocus()), []);
+  return own;
+}
+
 /**
  * A modal dialog. The browser traps the focus and restores it later. The first field gets the focus, or the
  * first action if there is no field.

@@ -138,6 +138,7 @@ test.each([
   { state: 'parked', outcome: 'needs-you' },
   { state: 'rejected', outcome: 'rejected' },
   { state: 'failed', outcome: 'rejected' },
+  { state: 'refused', outcome: 'rejected' },
   { state: 'retrying', outcome: 'in-progress' },
   { state: 'skipped', outcome: 'done' },
 ] as const)('the outcome of $state is $outcome', ({ state, outcome }) => {
