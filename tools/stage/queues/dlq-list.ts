@@ -1,5 +1,4 @@
 import { styleText } from 'node:util';
-import { QueueDoesNotExist } from '@aws-sdk/client-sqs';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import type { Column } from '../../terminal/block.ts';
 import { table } from '../../terminal/layout.ts';
@@ -66,7 +65,10 @@ async function listAll(operation: Operation) {
   const { stack, width } = operation;
   const [queues, removed, eventQueues, pauses] = await Promise.all([
     Promise.all(waitingQueues(stack).map((queue) => listQueue(operation, queue))),
-    orRefusal(stack, () => listRemoved(operation)),
+    orRefusal(stack, async () => {
+      const left = await removedQueues(stack);
+      return Promise.all(left.map((queue) => listQueue(operation, queue)));
+    }),
     Promise.all(stack.events.map((event) => listEventQueue(stack, event))),
     orRefusal(stack, () => pausesOf(stack)),
   ]);
@@ -129,17 +131,6 @@ async function listQueue(
   if (oldest === undefined) return all;
   const events = { count: eventCount(selected), atLeast };
   return { ...all, events, oldest: { sentAt: new Date(oldest), atLeast } };
-}
-
-async function listRemoved(operation: Operation): Promise<ListedQueue[]> {
-  const listed = (await removedQueues(operation.stack)).map((queue) =>
-    listQueue(operation, queue).catch((error: unknown) => {
-      // SQS still lists a queue for a minute after it was deleted.
-      if (error instanceof QueueDoesNotExist) return [];
-      throw error;
-    }),
-  );
-  return (await Promise.all(listed)).flat();
 }
 
 async function listEventQueue(stack: Stage, event: EventName) {

@@ -1,5 +1,10 @@
 import { GetMetricStatisticsCommand } from '@aws-sdk/client-cloudwatch';
-import { GetQueueAttributesCommand, paginateListQueues, type SQSClient } from '@aws-sdk/client-sqs';
+import {
+  GetQueueAttributesCommand,
+  paginateListQueues,
+  QueueDoesNotExist,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../../lambda/events/event-names.ts';
 import { SMOKE_TEST_QUEUE } from '../../../lambda/receiver/request.ts';
@@ -175,9 +180,21 @@ export async function removedQueues(stage: Stage): Promise<AnyQueue[]> {
   const pages = paginateListQueues({ client: stage.sqs, pageSize: PAGE }, { QueueNamePrefix: prefix });
   const urls: string[] = [];
   for await (const { QueueUrls = [] } of pages) urls.push(...QueueUrls);
-  return urls
+  const left = urls
     .filter((url) => !known.has(nameOf(url)))
     .map((url) => ({ name: nameOf(url).slice(prefix.length), url }))
     .filter(({ name }) => NAME_IN_STACK.test(name) && !name.startsWith(SMOKE_TEST_QUEUE))
-    .map(({ name, url }) => ({ name, kind: 'removed', title: `the queue ${name}`, url }));
+    .map(({ name, url }): AnyQueue => ({ name, kind: 'removed', title: `the queue ${name}`, url }));
+  const isThere = await Promise.all(left.map(({ url }) => exists(stage.sqs, url)));
+  return left.filter((_, index) => isThere[index]);
 }
+
+/** SQS still lists a queue for a minute after it was deleted. */
+const exists = (sqs: SQSClient, url: string) =>
+  queueState(sqs, url).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof QueueDoesNotExist) return false;
+      throw error;
+    },
+  );

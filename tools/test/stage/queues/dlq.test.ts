@@ -254,6 +254,11 @@ test('the queues of a removed event are listed and shown, without those of other
   const [, lines = ''] = (await listed()).split('Left by removed events');
   const texts = [await shown(Queue), await shown(DeadLetterQueue)];
   for (const QueueUrl of left) await operator.queues.client.send(new DeleteQueueCommand({ QueueUrl }));
+  // SQS still lists a queue for a minute after it was deleted.
+  const sqs = replied(new SQSClient(aws.operator), (name) =>
+    name === 'ListQueuesCommand' ? { QueueUrls: left } : undefined,
+  );
+  expect(await listed({ stack: operator.stack.with({ sqs }) })).not.toContain('removed events');
   for (const name of [Queue, DeadLetterQueue])
     expect(lines).toMatch(new RegExp(`\n${name} 1 0 1 \\d+ (s|min).*\n`));
   expect(lines).not.toContain('eu-');
