@@ -256,10 +256,14 @@ describe('with a separate event source', () => {
       expect(await alarms()).toEqual(PAUSED);
     });
 
-    test('the event source cannot be turned off: nothing is changed', async () => {
+    test.each([
+      ['the alarms cannot be read', 'DescribeAlarmsCommand'],
+      ['the event source cannot be turned off', 'UpdateEventSourceMappingCommand'],
+    ])('%s: nothing is changed', async (_, command) => {
       const before = await alarms();
-      refused.add('UpdateEventSourceMappingCommand');
+      refused.add(command);
       await expect(act(paused())).rejects.toMatchObject({ name: 'AccessDenied' });
+      refused.clear();
       expect(await alarms()).toEqual(before);
     });
 
