@@ -45,9 +45,9 @@ export async function setSecret({ stack, printLine }: Operation, given: string, 
   if (objection !== undefined && !isForced) {
     throw new CommandError(`Nothing was stored. ${objection} To store it in spite of this, add --anyway`);
   }
-  await store(stack, stored);
+  const after = await store(stack, stored, versions);
   if (objection !== undefined) printLine(`Stored in spite of this: ${objection}`);
-  await printAccepted({ stack, printLine }, 'new');
+  printAccepted({ stack, printLine }, 'new', after);
 }
 
 /** Why a new version would remove one that is still needed. Secrets Manager keeps two. */
@@ -65,24 +65,41 @@ function lossOf(stage: Stage, { current, previous, until }: SecretVersions, valu
  * @throws CommandError if there is no usable one
  */
 export async function restorePrevious({ stack, printLine }: Operation): Promise<void> {
-  const { previous } = await secretVersions(stack);
+  const versions = await secretVersions(stack);
+  const { previous } = versions;
   if (previous?.stored === undefined || previous.value === undefined) {
     throw new CommandError(`There is no usable previous secret in ${stack.title}`);
   }
-  await store(stack, previous.stored);
-  await printAccepted({ stack, printLine }, 'previous');
+  printAccepted({ stack, printLine }, 'previous', await store(stack, previous.stored, versions));
 }
 
-async function store(stage: Stage, SecretString: string): Promise<void> {
+/**
+ * Stores a version. If somebody else has stored one since `before`, the one that was current then is lost, and the
+ * partner may sign with it: so it is stored again. Secrets Manager is eventually consistent, so only a value that was
+ * never seen proves that.
+ * @returns the versions now
+ * @throws CommandError if somebody else did
+ */
+async function store(stage: Stage, secret: string, before: SecretVersions): Promise<SecretVersions> {
   const SecretId = stage.output('WebhookSecretArn');
-  await stage.secrets.send(new PutSecretValueCommand({ SecretId, SecretString }));
+  const put = (SecretString: string) =>
+    stage.secrets.send(new PutSecretValueCommand({ SecretId, SecretString }));
+  await put(secret);
+  const after = await secretVersions(stage);
+  const { stored: former, value } = before.current ?? {};
+  const known = [undefined, secret, former, before.previous?.stored];
+  if (former === undefined || value === undefined || known.includes(after.previous?.stored)) return after;
+  await put(former);
+  throw new CommandError(
+    'Somebody else stored a secret at the same time. The one from before is current again. Agree on one, then store it with --anyway',
+  );
 }
 
-async function printAccepted(
+function printAccepted(
   { stack, printLine }: Pick<Operation, 'stack' | 'printLine'>,
   which: 'new' | 'previous',
-): Promise<void> {
-  const versions = await secretVersions(stack);
+  versions: SecretVersions,
+): void {
   printLine(`The ${which} secret is the current one in ${stack.title}.`);
   printLine(`The one that was current is ${describePrevious(versions).seen}.`);
   printLine(

@@ -5,7 +5,7 @@ import {
   SetAlarmStateCommand,
 } from '@aws-sdk/client-cloudwatch';
 import { PutBucketLifecycleConfigurationCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import { PutSecretValueCommand } from '@aws-sdk/client-secrets-manager';
+import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { CreateQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readCloudAssembly } from 'local-aws/template';
@@ -16,7 +16,7 @@ import { Inspection } from '../../../stage/doctor/inspection.ts';
 import { setSecret } from '../../../stage/secret/store-secret.ts';
 import { Stage } from '../../../stage/stage.ts';
 import { Project } from '../../commands/project.ts';
-import { Operator, refusalOf } from '../queues/support.ts';
+import { Operator, refusalOf, replied } from '../queues/support.ts';
 import { stubbedAws, xml } from './support.ts';
 
 const stubbed = stubbedAws();
@@ -526,6 +526,22 @@ describe('advice is true when it is followed:', () => {
     await put('right');
     expect(await refusalOf(set(text))).toMatch(reason);
     expect(await accepted()).toEqual(['right', 'old']);
+  });
+
+  test('two people who store a secret at once do not lock the partner out', async () => {
+    await put('older');
+    await put('of the partner');
+    const others = ['of somebody else'];
+    const secrets = replied(new SecretsManagerClient(stubbed.aws.operator), async (name) => {
+      const other = name === 'PutSecretValueCommand' ? others.pop() : undefined;
+      if (other !== undefined) await put(other);
+    });
+    const operation = { ...operator.operation(), stack: operator.stack.with({ secrets }) };
+    expect(await refusalOf(setSecret(operation, 'mine', true))).toMatch(
+      /^Somebody else stored a secret at the same time\. The one from before is current again/,
+    );
+    expect(await accepted()).toEqual(['of the partner', 'mine']);
+    secrets.destroy();
   });
 
   test('a secret without a usable version is replaced by what is piped', async () => {
