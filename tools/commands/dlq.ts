@@ -3,6 +3,7 @@ import { type Operation, onStage, type RunOperation, reporting, runOperation } f
 import { searchOption, shopOption } from '../stage/payload-filter.ts';
 import type { AnyQueue } from '../stage/queues/queue.ts';
 import { hookctlGroup } from '../terminal/command.ts';
+import { UsageError } from '../terminal/command-error.ts';
 import { ExportDestination } from '../terminal/files.ts';
 import { jsonOption, requireReason, wholeNumber } from '../terminal/options.ts';
 import { typedPath } from '../terminal/project-folder.ts';
@@ -91,12 +92,12 @@ export function dlqCommand(runOperation: RunOperation) {
     .option('--no-export', 'keep no copy of the messages')
     .addOption(jsonOption())
     .action(async (name, { id: ids, event, shop, search, reason, export: file, json, ...where }) => {
-      const line = reason === undefined ? undefined : requireReason(reason);
-      const isDecided = line !== undefined && file !== undefined;
       const exportTo = typeof file === 'string' ? file : undefined;
+      const isPreview = (reason ?? file) === undefined;
+      const consent = isPreview ? undefined : { reason: requireReason(reason), exportTo };
+      if (!isPreview && file === undefined) throw new UsageError('Give --export <file> or --no-export');
       await onQueue(where, name, async (operation, queue) => {
         const { dlqDiscard } = await import('../stage/queues/dlq-discard.ts');
-        const consent = isDecided ? { reason: line, exportTo } : undefined;
         return dlqDiscard(reporting(operation, json), queue, { ids, event, shop, search }, consent);
       });
     });

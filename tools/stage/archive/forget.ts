@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { DEAD_LETTER_RETENTION_DAYS, EVENT_RETENTION_DAYS } from '../../../lambda/limits.ts';
-import { counted, manyMessages } from '../../terminal/text.ts';
+import { counted } from '../../terminal/text.ts';
 import { deleteObjects } from '../delete-objects.ts';
 import type { Operation } from '../operation.ts';
-import { deleteLogged } from '../queues/dlq-discard.ts';
+import { deleteLogged, notDiscarded } from '../queues/dlq-discard.ts';
 import { queueState } from '../queues/queue.ts';
 import type { Stage } from '../stage.ts';
 import { findItem, findMessages, findPayloads, leaveTombstone } from './forget-elsewhere.ts';
@@ -104,7 +104,8 @@ function describeFound({ found, days, payloads, queryResults, items, messages }:
       `To delete: ${counted(queryResults.length, 'object')} with results of queries, about any person`,
     ...items.map(({ TableName }) => `To replace by a tombstone: the item in ${TableName}`),
     ...messages.map(
-      ({ queue, named }) => named.length > 0 && `To discard: ${manyMessages(named.length)} on ${queue.title}`,
+      ({ queue, named }) =>
+        named.length > 0 && `To discard: ${counted(named.length, 'message')} on ${queue.title}`,
     ),
   );
 }
@@ -121,7 +122,7 @@ function describeUnsearched(stack: Stage, { damaged, days, failedObjects, messag
     ...messages.map(
       ({ queue, unseen }) =>
         unseen > 0 &&
-        `Not searched: ${manyMessages(unseen)} in flight on ${queue.title}. Repeat the command in a minute. SQS deletes them by ${dateIn(DEAD_LETTER_RETENTION_DAYS)}`,
+        `Not searched: ${counted(unseen, 'message')} in flight on ${queue.title}. Repeat the command in a minute. SQS deletes them by ${dateIn(DEAD_LETTER_RETENTION_DAYS)}`,
     ),
   );
 }
@@ -150,13 +151,15 @@ async function remove(
     done.payloads = payloads.size;
   }
   const wanted = messages.reduce((sum, { named }) => sum + named.length, 0);
-  const isComplete = !signal.aborted && done.messages === wanted;
+  const left = wanted - done.messages;
+  const isComplete = !signal.aborted && left === 0;
   const removed = `removed the payload of ${counted(done.records + done.expired, 'record')}`;
   printLine(
     signal.aborted
       ? `Interrupted: ${removed}. What was removed stays removed. Repeat the command to continue.`
-      : `Done: ${removed}, ${counted(done.payloads, 'stored payload')}, ${counted(done.items, 'item')} and ${manyMessages(done.messages)}.`,
+      : `Done: ${removed}, ${counted(done.payloads, 'stored payload')}, ${counted(done.items, 'item')} and ${counted(done.messages, 'message')}.`,
   );
+  if (left > 0) printLine(`${notDiscarded(left)} Repeat the command in a minute.`);
   const note = await writeNote(stack, persons, { ...done, complete: isWhole && isComplete });
   if (note) printLine(`The note, without the ids, is ${note} in the bucket of the archive.`);
   return { tombstones, isComplete };
@@ -169,7 +172,7 @@ async function whatIsLeft(stack: Stage, tombstones: readonly string[]): Promise<
   const waiting = await Promise.all(
     stack.events.map(async (event) => {
       const { visible, inFlight } = await queueState(stack.sqs, stack.ofEvent(event, 'QueueUrl'));
-      return visible + inFlight > 0 && `${manyMessages(visible + inFlight)} of ${event}`;
+      return visible + inFlight > 0 && `${counted(visible + inFlight, 'message')} of ${event}`;
     }),
   );
   const queued = linesOf(...waiting);

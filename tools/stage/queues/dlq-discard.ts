@@ -32,7 +32,7 @@ interface Consent {
 /**
  * Shows messages and deletes them for good, after it has exported them and logged who discards them and why.
  * @param consent without it, the messages are only shown
- * @returns whether everything requested was discarded
+ * @returns whether everything requested was shown or discarded
  * @throws CommandError if there is nothing to discard, or the export or the log cannot be written
  */
 export async function dlqDiscard(
@@ -49,12 +49,11 @@ export async function dlqDiscard(
   if (selected.length === 0 && !signal.aborted) throw await nothingTo('discard', stack, queue, selection);
   printLine(`${eventsAndCopies(selected)} on ${queue.title} in ${stack.title}:`);
   for (const line of countLines(selected, ({ shown }) => shown.reason)) printLine(line);
+  const problems = gaps(queue, selection);
   if (consent === undefined) {
-    for (const line of gaps(queue, selection)) printLine(line);
-    printLine(
-      'Nothing was discarded. To discard them, give --reason "…", and --export <file> or --no-export.',
-    );
-    return false;
+    const next = 'To discard them, give --reason "…", and --export <file> or --no-export.';
+    for (const line of [...problems, `Nothing was discarded. ${next}`]) printLine(line);
+    return problems.length === 0;
   }
   const { reason, exportTo } = consent;
   let chosen = selected;
@@ -70,19 +69,22 @@ export async function dlqDiscard(
   }
   const by = await stack.caller();
   const { discarded, log } = await deleteLogged(operation, queue, chosen, { by, reason });
-  const problems = gaps(queue, selection);
   if (selected.length > chosen.length) {
     const unexported = messages(selected.length - chosen.length);
-    problems.push(`${unexported} stay: they could not be exported with their payload.`);
+    problems.push(`Not discarded: ${unexported}, because the payload could not be exported.`);
   }
   const left = chosen.length - discarded;
-  if (left > 0) problems.push(`${messages(left)} stay: interrupted, or another command has them.`);
+  if (left > 0) problems.push(notDiscarded(left));
   const what = `Discarded ${messages(discarded)} from ${queue.title} in ${stack.title}`;
   for (const line of [`${what}, by ${by}. Logged in ${log}`, ...problems]) printLine(line);
   const done = { by, reason, exportTo, discarded, log, problems };
   operation.report?.({ stack: stack.title, queue: queue.name, ...done });
   return problems.length === 0;
 }
+
+/** @param count of messages that were selected and stay */
+export const notDiscarded = (count: number) =>
+  `Not discarded: ${messages(count)}. Another command has them, or this one was interrupted.`;
 
 /**
  * Deletes messages for good, after it has logged who does so and why.

@@ -95,9 +95,8 @@ export function gaps({ title }: AnyQueue, { missing, unreadable }: Selection, un
   const lines = [
     missing.length > 0 &&
       `Not on ${title}: ${missing.join(', ')}. A redriven message gets a new id. If it is in flight, try again in a minute`,
-    unreadable > 0 &&
-      `${messages(unreadable)} left out: their payload is gone, so --shop and --search cannot match it`,
-    unseen > 0 && `${messages(unseen)} left out: another command reads or moves them. Try again in a minute.`,
+    unreadable > 0 && `Left out: ${messages(unreadable)} without a payload, which --shop and --search need`,
+    unseen > 0 && `Left out: ${messages(unseen)} that another command reads or moves. Try again in a minute.`,
   ];
   return lines.filter((line) => line !== false);
 }

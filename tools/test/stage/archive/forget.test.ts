@@ -373,6 +373,17 @@ test('without an archive, the rest is searched, and events that wait are named',
   sqs.destroy();
 });
 
+test('a message that another command takes meanwhile is counted', async () => {
+  await operator.put(running.outputs.UnroutedQueueUrl, userUpdated({ user_id: 'user-1' }));
+  const operation = operator.operation();
+  const agreed = async () => {
+    await operator.empty();
+    return true;
+  };
+  expect(await forget(operation, [AIKO], { dryRun: false, agreed })).toBe(false);
+  expect(operation.said).toContainEqual(expect.stringMatching(/^Not discarded: 1 message\. .* Repeat /));
+});
+
 test.each([
   { by: 'a dry run, which does not ask', choices: { dryRun: true }, done: true, asked: 0 },
   { by: 'the answer no', choices: { answer: false }, done: false, asked: 1 },
