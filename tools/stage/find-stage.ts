@@ -105,7 +105,7 @@ function placeOf(outputs: Outputs, endpoint = endpointOf(outputs)): string {
 /**
  * The setting that sends calls of the AWS SDK to another endpoint than AWS. Source: AWS SDKs and tools reference guide,
  * "Service-specific endpoints".
- * @returns such as `AWS_ENDPOINT_URL=http://localhost:4566`; undefined if there is none
+ * @returns such as `AWS_ENDPOINT_URL=http://localhost:4566`; undefined if calls go to AWS
  */
 export async function redirection(): Promise<string | undefined> {
   if (process.env.AWS_IGNORE_CONFIGURED_ENDPOINT_URLS === 'true') return undefined;

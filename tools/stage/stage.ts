@@ -79,10 +79,6 @@ export class Stage {
     return this.client(LambdaClient);
   }
 
-  get sts(): STSClient {
-    return this.client(STSClient);
-  }
-
   get firehose(): FirehoseClient {
     return this.client(FirehoseClient);
   }
@@ -166,7 +162,7 @@ export class Stage {
 
   /** ARN of the person who runs the command. */
   async caller(): Promise<string> {
-    const { Arn = 'unknown' } = await this.sts.send(new GetCallerIdentityCommand({}));
+    const { Arn = 'unknown' } = await this.client(STSClient).send(new GetCallerIdentityCommand({}));
     return Arn;
   }
 

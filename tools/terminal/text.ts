@@ -1,16 +1,9 @@
-/** A count of messages: `1 message`, `2 messages`. */
-export function messages(count: number): string {
-  return count === 1 ? '1 message' : `${count} messages`;
-}
+/** A count of messages: `1 message`, `12,000 messages`. */
+export const messages = (count: number) => counted(count, 'message');
 
 /** A count with its noun: `1 object`, `12,000 objects`. */
 export function counted(count: number, noun: string): string {
   return count === 1 ? `1 ${noun}` : `${count.toLocaleString('en')} ${noun}s`;
-}
-
-/** A count of messages that may be large: `12,000 messages`. */
-export function manyMessages(count: number): string {
-  return counted(count, 'message');
 }
 
 /** A duration in its two largest units: `3 d 4 h`, `2 h 5 min`, `12 s`. */

@@ -14,7 +14,7 @@ const DAY = 24 * 60 * 60 * 1000;
  */
 const LATE_DAYS = 1;
 
-/** The rule by which S3 expires records. Undefined if there is none. */
+/** The rule by which S3 expires records. Undefined if nothing expires them. */
 export async function expiryRule(stack: Stage): Promise<LifecycleRule | undefined> {
   const Bucket = stack.archiveBucket;
   const query = new GetBucketLifecycleConfigurationCommand({ Bucket });

@@ -1,5 +1,5 @@
 import { alarmTable } from '../../../lib/alarms/alarm-table.ts';
-import { counted, duration, manyMessages } from '../../terminal/text.ts';
+import { counted, duration } from '../../terminal/text.ts';
 import { pausesOf } from '../queues/pause-state.ts';
 import { type AnyQueue, oldestMessage, queueState, removedQueues, waitingQueues } from '../queues/queue.ts';
 import { failure, type Inspection, ok, problemsOr, type StageCheck, since, warning } from './inspection.ts';
@@ -80,5 +80,5 @@ async function contents({ stage }: Inspection, url: string) {
   const left = duration((oldest ?? 0) + retention * 1000 - Date.now());
   const age =
     oldest === undefined ? 'age unknown' : `the oldest for ${duration(since(oldest))}, deleted in ${left}`;
-  return { visible, oldest, text: `${manyMessages(count)}, ${age}` };
+  return { visible, oldest, text: `${counted(count, 'message')}, ${age}` };
 }

@@ -4,7 +4,7 @@ import { catalogue, isNotification } from '../../../lambda/events/catalogue.ts';
 import { REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/limits.ts';
 import type { ReplayMode } from '../../../lambda/queue/replay.ts';
 import { fieldLines, table } from '../../terminal/layout.ts';
-import { counted, duration, manyMessages, printable } from '../../terminal/text.ts';
+import { counted, duration, printable } from '../../terminal/text.ts';
 import { describeDamage } from '../archive/read-archive.ts';
 import type { Operation } from '../operation.ts';
 import { hoursOfTries } from '../queues/retries.ts';
@@ -128,11 +128,11 @@ export function describeEnd(
   const unsent = describeUnsent(skipped);
   return [
     '',
-    `Replay ${name} is finished: sent ${manyMessages(total)} in ${duration(Math.max(1_000, took))}.`,
+    `Replay ${name} is finished: sent ${counted(total, 'message')} in ${duration(Math.max(1_000, took))}.`,
     '',
     ...table([{ heading: 'EVENT' }, right('SENT')], rows, width),
     ...(unsent === '' ? [] : ['', `Skipped: ${unsent}.`]),
-    ...(refused.length === 0 ? [] : ['', `SQS rejects ${manyMessages(refused.length)}:`]),
+    ...(refused.length === 0 ? [] : ['', `SQS rejects ${counted(refused.length, 'message')}:`]),
     ...refused
       .slice(0, REFUSALS_NAMED)
       .map(({ event, eventId, why }) => `  ${event} ${eventId}: ${printable(why)}`),
@@ -149,7 +149,7 @@ export function describeEnd(
 function describeTime(messages: number, rate: number): string {
   const seconds = messages / rate;
   const time = seconds < 1 ? 'about a second' : `at least ${duration(seconds * 1000)}`;
-  return `${time}, at ${manyMessages(rate)} a second`;
+  return `${time}, at ${counted(rate, 'message')} a second`;
 }
 
 const sum = (numbers: Iterable<number>) => [...numbers].reduce((total, number) => total + number, 0);
