@@ -3,7 +3,7 @@ import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { ARCHIVE_BUFFER_SECONDS, MAX_FUNCTION_SECONDS, VISIBILITY_TIMEOUTS } from '../../../lambda/limits.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { confirm, requireTerminal } from '../../terminal/terminal.ts';
-import { counted, duration, printable, shellWord } from '../../terminal/text.ts';
+import { duration, messages, printable, shellWord } from '../../terminal/text.ts';
 import { expiredPart } from '../archive/retention.ts';
 import { forPeople, type Operation } from '../operation.ts';
 import { queueState, recentMaxima } from '../queues/queue.ts';
@@ -55,7 +55,7 @@ export async function replay(operation: Operation, options: ReplayOptions): Prom
   }
   if (!yes) {
     printLine('');
-    if (!(await confirm(`Send ${counted(plan.messages, 'message')}?`, operation.signal))) {
+    if (!(await confirm(`Send ${messages(plan.messages)}?`, operation.signal))) {
       printLine('Nothing was sent.');
       return false;
     }
@@ -77,20 +77,14 @@ async function run(
   const finished = await sendWindow(operation, sender, planned, writtenAt).catch((error: unknown) => {
     const shown = forPeople(error, stack.local);
     if (!(shown instanceof CommandError)) throw error;
-    throw new CommandError(
-      `${shown.message}. Sent until then: ${counted(sender.total, 'message')}. ${again}`,
-    );
+    throw new CommandError(`${shown.message}. Sent until then: ${messages(sender.total)}. ${again}`);
   });
   const { sent, skipped, refused, damaged } = sender;
   const unarchived = finished ? await notYetArchived(stack, filter.events, filter.until) : undefined;
   const took = performance.now() - began;
   const lines = finished
     ? describeEnd(operation, name, sender, { took, unarchived })
-    : [
-        '',
-        `Interrupted: ${sender.total.toLocaleString('en')} of ${counted(planned, 'message')} are sent.`,
-        again,
-      ];
+    : ['', `Interrupted: ${sender.total.toLocaleString('en')} of ${messages(planned)} are sent.`, again];
   for (const line of lines) printLine(line);
   const result = { finished, sent, skipped, refused, damaged: damageReport(damaged), unarchived };
   operation.report?.({ stack: stack.title, name, ...result });
