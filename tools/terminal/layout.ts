@@ -1,6 +1,11 @@
 import { styleText } from 'node:util';
-import type { Column } from './block.ts';
-import { textWidth } from './text-width.ts';
+import { characters, textWidth } from './text-width.ts';
+
+export interface Column {
+  readonly heading: string;
+  /** Alignment of the column. @default 'left' */
+  readonly align?: 'left' | 'right';
+}
 
 /** Spaces between two columns, and before the name of a field. */
 const GAP = 2;
@@ -28,10 +33,11 @@ export function table(
   );
   const widths = narrow(natural, width - GAP * (columns.length - 1));
   return printed.flatMap((cells) => {
-    const wrapped = columns.map((_, index) =>
+    const wrapped = widths.map((columnWidth, index) =>
       (cells[index] ?? '')
         .split('\n')
-        .flatMap((line) => lines(line, widths[index] ?? 1).flatMap(split(widths[index] ?? 1))),
+        .flatMap((line) => lines(line, columnWidth))
+        .flatMap((line) => split(line, columnWidth)),
     );
     const height = Math.max(...wrapped.map(({ length }) => length));
     return Array.from({ length: height }, (_, row) =>
@@ -48,10 +54,19 @@ export function table(
 }
 
 /** Splits a word that is wider than a column. A word with colours is not split. */
-const split = (width: number) => (word: string) =>
-  textWidth(word) <= width || word.includes('\u001b')
-    ? [word]
-    : (word.match(new RegExp(`.{1,${width}}`, 'gu')) ?? []);
+function split(word: string, width: number): string[] {
+  if (textWidth(word) <= width || word.includes('\u001b')) return [word];
+  const parts: string[] = [];
+  let part = '';
+  for (const { segment } of characters.segment(word)) {
+    if (textWidth(part + segment) > width) {
+      parts.push(part);
+      part = '';
+    }
+    part += segment;
+  }
+  return [...parts, part];
+}
 
 /** Widths of columns that fit: the widest column is narrowed, character by character. */
 function narrow(natural: readonly number[], available: number): number[] {
@@ -71,19 +86,17 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => to
 /** Minimum characters of the values' column. */
 const MIN_VALUE_WIDTH = 20;
 
-function definedFields(
-  all: readonly (readonly [name: string, value: string | false | undefined])[],
-): (readonly [name: string, value: string])[] {
-  return all.flatMap(([name, value]) => (value === undefined || value === false ? [] : [[name, value]]));
-}
+type NamedValue = readonly [name: string, value: string | false | undefined];
 
 /**
  * A list of named values, one below the other. Names without a value are left out. A value that does not fit the line
  * wraps.
  * @param width characters of a line; Infinity if the output is not a terminal
  */
-export function fieldLines(all: Parameters<typeof definedFields>[0], width: number): string[] {
-  const known = definedFields(all);
+export function fieldLines(all: readonly NamedValue[], width: number): string[] {
+  const known = all.flatMap(([name, value]) =>
+    value === undefined || value === false ? [] : ([[name, value]] as const),
+  );
   const nameWidth = Math.max(0, ...known.map(([name]) => textWidth(name)));
   const indent = GAP + nameWidth + GAP;
   return known.flatMap(([name, value]) =>

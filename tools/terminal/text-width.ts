@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 
-const characters = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** Splits a text into what a reader sees as single characters. */
+export const characters = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** Characters that take two columns. Source: Unicode, EastAsianWidth.txt (W and F), and emoji. */
 const WIDE =

@@ -28,19 +28,27 @@ describe('a table', () => {
     expect(words.filter((word) => !shown.join(' ').includes(word))).toEqual([]);
   });
 
-  test('splits a word that is longer than the terminal', () => {
-    const shown = table([{ heading: 'ID' }], [['f'.repeat(150)]], 60);
-    expect(shown.slice(1).map(({ length }) => length)).toEqual([60, 60, 30]);
+  test.each([
+    { character: 'f', parts: [60, 60, 30] },
+    { character: '京', parts: [30, 30, 30, 30, 30] },
+    // A base, a modifier and a joiner are one character of two columns.
+    { character: '👩🏽‍🚀', parts: [30, 30, 30, 30, 30] },
+  ])('splits a word of 150 × $character, which is wider than the terminal', ({ character, parts }) => {
+    const shown = table([{ heading: 'ID' }], [[character.repeat(150)]], 60);
+    expect(shown.slice(1)).toEqual(parts.map((count) => character.repeat(count)));
   });
 
-  test('ignores colours and measures wide characters', () => {
-    const rows = [
-      [styleText('red', '東京', { validateStream: false }), 'x'],
-      ['abcd', 'y'],
-    ];
-    const shown = table([{ heading: 'A' }, { heading: 'B' }], rows, 80);
-    expect(shown.map(stripVTControlCharacters)).toEqual(['A     B', '東京  x', 'abcd  y']);
-  });
+  test.each(['東京', '👍👍', '❤️1️⃣', '🇯🇵한', 'ＡＢ', 'ab\u0301c\u200bd'])(
+    'measures %s as four columns, and ignores its colour',
+    (wide) => {
+      const rows = [
+        [styleText('red', wide, { validateStream: false }), 'x'],
+        ['abcdef', 'y'],
+      ];
+      const shown = table([{ heading: 'A' }, { heading: 'B' }], rows, 80);
+      expect(shown.map(stripVTControlCharacters)).toEqual(['A       B', `${wide}    x`, 'abcdef  y']);
+    },
+  );
 });
 
 describe('fields', () => {
