@@ -1,9 +1,3 @@
-export interface Column {
-  readonly heading: string;
-  /** Alignment of the column. @default 'left' */
-  readonly align?: 'left' | 'right';
-}
-
 export interface ProgressStep {
   /** Verb phrase for the work, such as `Posting` or `Waiting for quiet`. */
   readonly doing: string;

@@ -1,4 +1,4 @@
-import type { ProgressStep } from './block.ts';
+import type { ProgressStep } from './progress-step.ts';
 import { duration } from './text.ts';
 
 /** Milliseconds between two lines of progress, if the output is not a terminal. */

@@ -1,7 +1,6 @@
 import { styleText } from 'node:util';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
-import type { Column } from '../../terminal/block.ts';
-import { table } from '../../terminal/layout.ts';
+import { type Column, table } from '../../terminal/layout.ts';
 import { duration, printable } from '../../terminal/text.ts';
 import { type Operation, orRefusal } from '../operation.ts';
 import type { PayloadFilter } from '../payload-filter.ts';
