@@ -15,7 +15,8 @@ for a wrong command line.
 npm takes options for itself.
 
 Commands for a stage have \`--stage <stage>\` or \`--outputs <file>\`, which \`cdk deploy --outputs-file\` wrote. Without
-them, they work on the local stack. \`--endpoint <url>\` names an AWS endpoint of your own. Most of them have \`--json\`, for programs. Below, only other options are named.`;
+them, they work on the local stack. \`--endpoint <url>\` names an AWS endpoint of your own. Most of them have \`--json\`,
+for programs. Below, only other options are named.`;
 
 /** Options that the document does not name again for each command, because most commands have them. */
 const OF_MOST = new Set(['--stage', '--outputs', '--endpoint', '--json']);
