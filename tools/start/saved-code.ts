@@ -94,18 +94,8 @@ export class SavedCode {
   async #filesOfStack(files: readonly string[]): Promise<string[]> {
     const entries = Object.values(this.#bundles).map(({ entry }) => entry);
     if (files.some((file) => entries.includes(file) && !existsSync(file))) return [...files];
-    const { metafile } = await build({
-      entryPoints: ['bin/app.ts'],
-      absWorkingDir: process.cwd(),
-      bundle: true,
-      packages: 'external',
-      platform: 'node',
-      format: 'esm',
-      write: false,
-      metafile: true,
-      logLevel: 'silent',
-    });
-    return files.filter((file) => !file.startsWith('lambda/') || file in metafile.inputs);
+    const modules = await appModules();
+    return files.filter((file) => !file.startsWith('lambda/') || modules.includes(file));
   }
 
   async #rebuild(services: readonly string[]): Promise<void> {
@@ -144,6 +134,22 @@ export class SavedCode {
   #notify(level: Notice['level'], text: string): void {
     this.#options.onNotice({ about: 'code', level, text });
   }
+}
+
+/** Modules of the CDK app, on which the template depends. Installed packages are left out. */
+export async function appModules(): Promise<string[]> {
+  const { metafile } = await build({
+    entryPoints: ['bin/app.ts'],
+    absWorkingDir: process.cwd(),
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
+  });
+  return Object.keys(metafile.inputs);
 }
 
 /** Name of a function for people: `shop.updated` for a consumer, or `receiver`. */

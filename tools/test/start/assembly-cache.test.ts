@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { build } from 'esbuild';
 import { BUNDLE_LIST, type BundleList } from '../../../lib/release/function-bundles.ts';
 import { testAssembly } from '../../../test/support/test-assembly.ts';
 import { AssemblyCache, SYNTHESIS_INPUTS } from '../../start/assembly-cache.ts';
+import { appModules } from '../../start/saved-code.ts';
 
 let root: string;
 let syntheses: number;
@@ -80,20 +80,8 @@ describe('synthesises again', () => {
 });
 
 test('the digest covers every module of the app and of the functions', async () => {
-  const { metafile } = await build({
-    entryPoints: ['bin/app.ts'],
-    bundle: true,
-    packages: 'external',
-    platform: 'node',
-    format: 'esm',
-    write: false,
-    metafile: true,
-  });
   const bundles: BundleList = JSON.parse(readFileSync(join(testAssembly(), BUNDLE_LIST), 'utf8'));
-  const files = [
-    ...Object.keys(metafile.inputs),
-    ...Object.values(bundles).flatMap(({ sources }) => sources),
-  ];
+  const files = [...(await appModules()), ...Object.values(bundles).flatMap(({ sources }) => sources)];
   expect(files).toEqual(
     expect.arrayContaining(['lib/partner-webhooks-stack.ts', 'lambda/receiver/handler.ts']),
   );
