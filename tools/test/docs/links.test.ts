@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { alarmTable } from '../../../lib/alarms/alarm-table.ts';
 
-const files = globSync(['*.md', 'docs/*.md', 'examples/**/README.md', 'tools/README.md']).sort();
+const files = globSync(['*.md', 'docs/*.md', 'examples/**/README.md', '{tools,local-aws}/README.md']).sort();
 
 /** The text of a document without code blocks. Their lines stay empty, so that line numbers are right. */
 const withoutBlocks = (file: string) =>
