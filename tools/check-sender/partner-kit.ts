@@ -27,7 +27,9 @@ const PATHS: readonly (readonly [path: string, inKit: string])[] = [
 /** Entry point that runs the command under the name that a partner types. */
 const CHECKER = `
 import { command } from './tools/commands/check-sender.ts';
-await command.name('node check-sender.mjs').parseAsync();
+import { USAGE_ERROR } from './tools/terminal/command-error.ts';
+command.name('node check-sender.mjs').exitOverride(({ exitCode }) => process.exit(exitCode && USAGE_ERROR));
+await command.parseAsync();
 `;
 
 const CHECKER_HEADER = `// Checks your webhook requests, and names the likely mistake. It needs only Node.js 20.12 or later:

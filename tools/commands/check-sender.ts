@@ -13,6 +13,7 @@ import {
   verdictText,
 } from '../check-sender/report.ts';
 import { hookctlCommand } from '../terminal/command.ts';
+import { systemErrorText, USAGE_ERROR } from '../terminal/command-error.ts';
 import { nonEmptySecret, port, wholeNumber } from '../terminal/options.ts';
 import { interruption, screenWidth } from '../terminal/terminal.ts';
 import { counted } from '../terminal/text.ts';
@@ -22,11 +23,6 @@ const DEFAULT_PORT = 8080;
 const MAX_TIMEOUT = 24 * 60 * 60;
 /** Exit code: a request was wrong, too few came, a retry is missing, or `--strict` found something risky. */
 const WRONG = 1;
-/**
- * Exit code: the command line is wrong, or the port cannot be opened. CI can distinguish it from
- * {@link WRONG}.
- */
-const USAGE = 2;
 
 /**
  * Command that checks each incoming request and explains mistakes, until Ctrl-C. The command stores nothing, and prints
@@ -52,7 +48,6 @@ export const command = hookctlCommand(
   .option('--timeout <seconds>', 'stop after this time (default: never)', wholeNumber(1, MAX_TIMEOUT))
   .option('--strict', 'exit code 1 also if anything is risky')
   .option('--json', 'print a line of JSON for each request, and one for the summary')
-  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE))
   .addHelpText('after', ({ command }) => {
     // The single file for partners has another name than `npx hookctl check-sender`.
     const typed = command.name().includes(' ') ? command.name() : `npx hookctl ${command.name()}`;
@@ -117,22 +112,23 @@ function welcome(port: number, host = 'localhost', secret: string): string {
   ].join('\n');
 }
 
-/** @throws the given error, if it is not about an address or a port */
+/** @throws the given error, if the user cannot fix it */
 function listenProblem(error: unknown, port: number, host: string | undefined): string {
   const { code = '' } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE')
     return `Port ${port} is in use. Stop what uses it, or choose another with --port`;
-  if (code === 'EACCES')
-    return `Port ${port} needs administrator rights. Choose a port from 1024 on with --port`;
   if (['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN'].includes(code)) {
     return `${JSON.stringify(host)} is not an address of this machine. Try --host 0.0.0.0`;
   }
-  throw error;
+  const text = systemErrorText(error as NodeJS.ErrnoException);
+  if (text === undefined) throw error;
+  return text;
 }
 
+/** Ends with another exit code than {@link WRONG}, so that CI can distinguish the two. */
 function usage(line: string): never {
   console.error(line);
-  process.exit(USAGE);
+  process.exit(USAGE_ERROR);
 }
 
 /** Ends the process when the reader of its output has ended, as with `| head`. */

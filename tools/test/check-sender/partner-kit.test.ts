@@ -77,6 +77,12 @@ test('the checker shows its help under the name that a partner types', async () 
   expect(await closed).toEqual([0, null]);
 });
 
+test('the checker refuses a wrong option in one line', async () => {
+  const { program, closed } = start('--strikt');
+  expect(await text(program.stderr)).toBe("Unknown option '--strikt' (Did you mean --strict?)\n");
+  expect(await closed).toEqual([2, null]);
+});
+
 test('the checker judges a right and a wrong request', async () => {
   const { program, stdout, closed } = start('--secret', SECRET, '--port', '0', '--requests', '2');
   const [welcome] = await once(program.stderr, 'data');

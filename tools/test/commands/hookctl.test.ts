@@ -193,11 +193,14 @@ describe('a process of hookctl', () => {
     expect(await project.run(args)).toEqual({ code: 2, stdout: '', stderr: line });
   });
 
-  test('names the commands that have an option that was typed after another one', async () => {
-    expect(await project.run(['invoke', 'shop.updated', '--retry-fast'])).toEqual(
-      refusal("Unknown option '--retry-fast'\n--retry-fast is an option of start", 2),
-    );
-  });
+  test.each(['invoke', 'check-sender'])(
+    'names the commands that have an option typed after %s',
+    async (name) => {
+      expect(await project.run([name, '--retry-fast'])).toEqual(
+        refusal("Unknown option '--retry-fast'\n--retry-fast is an option of start", 2),
+      );
+    },
+  );
 
   test('ends without an error if its output is no longer read', async () => {
     const typed = `"${process.execPath}" tools/hookctl.js dlq --help | true`;
