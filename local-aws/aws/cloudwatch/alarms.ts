@@ -9,6 +9,9 @@ const DEFAULT_PAGE_SIZE = 50;
 /** Maximum characters of a subject. Source: SNS API reference, "Publish". */
 const MAX_SUBJECT_LENGTH = 100;
 
+/** Settings that are numbers. In a form, they are texts. */
+const NUMBERS = ['DatapointsToAlarm', 'EvaluationPeriods', 'Period', 'Threshold'];
+
 type AlarmState = 'OK' | 'ALARM' | 'INSUFFICIENT_DATA';
 
 /** Name of the alarm's field with the topics to notify of each state. */
@@ -24,11 +27,9 @@ export interface MetricAlarm extends JsonObject {
 }
 
 interface Alarm {
-  readonly definition: MetricAlarm;
+  definition: MetricAlarm;
   readonly arn: string;
   actionsEnabled: boolean;
-  /** Threshold that a call has set. @default the threshold in the template */
-  threshold?: number;
   state: AlarmState;
   reason: string;
   /** Epoch seconds when the state or its reason was last set, even to the same value. */
@@ -60,16 +61,20 @@ export function createAlarms(publish: Publish) {
       return {};
     },
 
-    /** Changes the threshold of an existing alarm, and whether its actions are enabled. */
-    PutMetricAlarm(parameters) {
-      const alarm = alarms.get(textOf(parameters, 'AlarmName') ?? '');
+    /** Replaces all settings of an existing alarm. Its state is kept. */
+    PutMetricAlarm({ Action: _action, Version: _version, ...parameters }) {
+      const AlarmName = textOf(parameters, 'AlarmName') ?? '';
+      const alarm = alarms.get(AlarmName);
       if (alarm === undefined) {
         throw invalid('The local AWS endpoint changes alarms of its stack, but creates none');
       }
-      const threshold = Number(parameters.Threshold);
-      if (!Number.isFinite(threshold)) throw invalid('Threshold must be a number');
-      alarm.threshold = threshold;
-      alarm.actionsEnabled = parameters.ActionsEnabled !== false && parameters.ActionsEnabled !== 'false';
+      if (!Number.isFinite(Number(parameters.Threshold))) throw invalid('Threshold must be a number');
+      const settings = Object.entries(parameters).map(([name, value]) => [
+        name,
+        NUMBERS.includes(name) ? Number(value) : value,
+      ]);
+      alarm.definition = { ...Object.fromEntries(settings), AlarmName };
+      alarm.actionsEnabled = areActionsEnabled(parameters);
       return {};
     },
 
@@ -94,7 +99,7 @@ export function createAlarms(publish: Publish) {
       const now = Date.now() / 1000;
       alarms.set(definition.AlarmName, {
         arn: arnOf('cloudwatch', `alarm:${definition.AlarmName}`),
-        actionsEnabled: true,
+        actionsEnabled: areActionsEnabled(definition),
         state: 'INSUFFICIENT_DATA',
         reason: 'Unchecked: Initial alarm creation',
         updatedAt: now,
@@ -106,6 +111,9 @@ export function createAlarms(publish: Publish) {
     operations,
   };
 }
+
+/** In a form, `false` is a text. */
+const areActionsEnabled = ({ ActionsEnabled }: JsonObject) => String(ActionsEnabled) !== 'false';
 
 /** One page of the alarms that a DescribeAlarms request selects. */
 function page(alarms: readonly Alarm[], parameters: JsonObject): JsonObject {
@@ -156,7 +164,6 @@ function invalid(message: string): AwsError {
 function described(alarm: Alarm): JsonObject {
   return {
     ...alarm.definition,
-    ...(alarm.threshold !== undefined && { Threshold: alarm.threshold }),
     AlarmArn: alarm.arn,
     ActionsEnabled: alarm.actionsEnabled,
     StateValue: alarm.state,

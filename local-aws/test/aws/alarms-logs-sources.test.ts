@@ -71,13 +71,20 @@ describe('an alarm', () => {
     expect(second).not.toHaveProperty('NextToken');
   });
 
-  test('keeps its state if its threshold is changed, and is created only by the stack', async () => {
-    const ComparisonOperator = 'GreaterThanOrEqualToThreshold';
-    const put = (AlarmName: string) =>
-      call('PutMetricAlarm', { AlarmName, Threshold: 7, EvaluationPeriods: 1, ComparisonOperator });
+  // Source: CloudWatch API reference, `PutMetricAlarm`: an update "completely overwrites" the settings.
+  test('keeps its state and no other setting if it is put again, and is created only by the stack', async () => {
+    const settings = { Threshold: 7, EvaluationPeriods: 1, ComparisonOperator: 'LessThanThreshold' };
+    const put = (AlarmName: string) => call('PutMetricAlarm', { AlarmName, ...settings });
     await set();
     await put(ALARM);
-    expect(await described()).toMatchObject([{ Threshold: 7, StateValue: 'ALARM', StateReason: 'why' }]);
+    const [alarm] = await described();
+    expect(alarm).toMatchObject({
+      ...settings,
+      ActionsEnabled: true,
+      StateValue: 'ALARM',
+      StateReason: 'why',
+    });
+    expect(alarm).not.toHaveProperty('AlarmActions');
     await expect(put('none')).rejects.toThrow('creates none');
   });
 
