@@ -123,8 +123,8 @@ const isStatement = hasOnly('Sid', 'Effect', 'Action', 'Resource', 'Condition');
 
 /** The values of properties that the local stack can run, by resource type. Without a check: all. */
 const CHECKS: Readonly<Record<ResourceType, Readonly<Record<string, Check>>>> = {
-  'AWS::SQS::Queue': {},
-  'AWS::SNS::Topic': {},
+  'AWS::SQS::Queue': { FifoQueue: oneOf(undefined, false) },
+  'AWS::SNS::Topic': { FifoTopic: oneOf(undefined, false) },
   'AWS::SNS::Subscription': {},
   'AWS::DynamoDB::Table': {},
   'AWS::S3::Bucket': {},
@@ -133,11 +133,11 @@ const CHECKS: Readonly<Record<ResourceType, Readonly<Record<string, Check>>>> = 
   'AWS::Lambda::Function': { 'Code.S3Key': (value) => value !== undefined },
   'AWS::Lambda::Version': {},
   'AWS::Lambda::Alias': {},
-  'AWS::Lambda::EventSourceMapping': {},
+  'AWS::Lambda::EventSourceMapping': { Enabled: oneOf(undefined, true), FilterCriteria: oneOf(undefined) },
   'AWS::CloudWatch::Alarm': {},
   'AWS::ApiGatewayV2::Api': { ProtocolType: oneOf('HTTP') },
   'AWS::ApiGatewayV2::Stage': {},
-  'AWS::ApiGatewayV2::Route': {},
+  'AWS::ApiGatewayV2::Route': { AuthorizationType: oneOf(undefined, 'NONE') },
   'AWS::ApiGatewayV2::Integration': {
     IntegrationType: oneOf('AWS_PROXY'),
     PayloadFormatVersion: oneOf('2.0'),

@@ -157,6 +157,11 @@ describe('the resources of a type', () => {
   const statement = { Effect: 'Allow', NotAction: 'sqs:*', Action: 'a', Resource: 'b' };
 
   test.each<[type: string, properties: Record<string, unknown>, property: string]>([
+    ['AWS::SQS::Queue', { FifoQueue: true }, 'FifoQueue'],
+    ['AWS::SNS::Topic', { FifoTopic: true }, 'FifoTopic'],
+    ['AWS::Lambda::EventSourceMapping', { Enabled: false }, 'Enabled'],
+    ['AWS::Lambda::EventSourceMapping', { FilterCriteria: { Filters: [] } }, 'FilterCriteria'],
+    ['AWS::ApiGatewayV2::Route', { AuthorizationType: 'JWT' }, 'AuthorizationType'],
     ['AWS::ApiGatewayV2::Api', { ProtocolType: 'WEBSOCKET' }, 'ProtocolType'],
     [
       'AWS::ApiGatewayV2::Integration',

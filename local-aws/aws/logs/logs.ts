@@ -138,6 +138,9 @@ function validEvents(parameters: JsonObject): { readonly message: string; readon
 
 /** Answers FilterLogEvents. */
 function filteredPage(lines: readonly StoredLine[], parameters: JsonObject): JsonObject {
+  if (parameters.logStreamNames !== undefined || parameters.logStreamNamePrefix !== undefined) {
+    throw invalid('The local AWS endpoint does not filter by log stream.');
+  }
   const matches = logFilter(textOf(parameters, 'filterPattern') ?? '');
   const from = Number(parameters.startTime ?? 0);
   const to = Number(parameters.endTime ?? Number.POSITIVE_INFINITY);

@@ -38,12 +38,12 @@ const OBJECT_OPERATIONS: readonly S3Operation[] = [
 ];
 
 /**
- * All sub-resources of S3. A request for one that is missing here would be taken for a request for the bucket
- * or object itself.
+ * All sub-resources of S3, and the parameters that select a part or a version. A request for one that is missing here
+ * would be taken for a request for the bucket or object itself.
  */
 const SUBRESOURCES = new Set([
   ...[...BUCKET_OPERATIONS, ...OBJECT_OPERATIONS].flatMap(({ subresource = [] }) => subresource),
-  ...'accelerate acl analytics attributes cors encryption intelligent-tiering inventory legal-hold location logging metrics notification object-lock ownershipControls policy policyStatus publicAccessBlock renameObject replication requestPayment restore retention select tagging torrent uploadId uploads versioning versions website'.split(
+  ...'accelerate acl analytics attributes cors encryption intelligent-tiering inventory legal-hold location logging metrics notification object-lock ownershipControls partNumber policy policyStatus publicAccessBlock renameObject replication requestPayment restore retention select tagging torrent uploadId uploads versionId versioning versions website'.split(
     ' ',
   ),
 ]);

@@ -211,6 +211,8 @@ describe('a log group', () => {
       logGroups: [{ logGroupName: 'written' }],
     });
     expect((await page({ logGroupName: 'written' })).events).toHaveLength(2);
+    const ofStream = page({ logGroupName: 'written', logStreamNames: ['stream'] });
+    await expect(ofStream).rejects.toThrow('does not filter by log stream');
   });
 });
 
