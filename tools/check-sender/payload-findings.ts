@@ -1,5 +1,5 @@
 import { eventNames, isEventName } from '../../lambda/events/catalogue.ts';
-import { BYTE_ORDER_MARK, type FieldProblem, parsePayload } from '../../lambda/events/envelope.ts';
+import { type FieldProblem, parsePayload } from '../../lambda/events/envelope.ts';
 import { hasNoZone, normaliseTimestamp } from '../../lambda/events/timestamp.ts';
 import { CLOCK_TOLERANCE } from '../../lambda/limits.ts';
 import { isSlipOf, nearest } from '../../lib/did-you-mean.ts';
@@ -27,7 +27,7 @@ function shapeOf(value: unknown): string {
 /** Findings about a correctly signed payload. */
 export function payloadFindings(body: Buffer, receivedAt: Date): Finding[] {
   const parsed = parsePayload(body);
-  const payload = jsonOf(body.toString().replace(BYTE_ORDER_MARK, ''));
+  const payload = jsonOf(body.toString());
   const { event, data, timestamp } = isObject(payload) ? payload : {};
   return [
     ...(typeof event === 'string' ? kindFindings(event) : []),

@@ -47,7 +47,7 @@ const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r
 
 /** A payload as sent and, if that differs, without JSON escapes such as `\u3042`. */
 export function searchableText(payload: Uint8Array): string {
-  const text = textOfPayload(payload);
+  const text = new TextDecoder().decode(payload);
   if (!text.includes('\\')) return text;
   const plain = text.replace(/\\(?:u([0-9a-f]{4})|(["\\/bfnrt]))/gi, (_, code?: string, character = '') =>
     code === undefined ? (ESCAPES[character] ?? character) : String.fromCharCode(Number.parseInt(code, 16)),
@@ -57,7 +57,7 @@ export function searchableText(payload: Uint8Array): string {
 
 /** Event kind and shop of a payload, if they can be found. The shop's id has the form that archive and tables use. */
 export function eventAndShop(payload: Uint8Array) {
-  const event = jsonOf(textOfPayload(payload));
+  const event = jsonOf(new TextDecoder().decode(payload));
   if (!isObject(event)) return { event: undefined, shopId: undefined };
   return {
     event: textOf(event.event),
@@ -69,9 +69,6 @@ function shopOf(value: unknown): string | undefined {
   if (typeof value !== 'number' && textOf(value) === undefined) return undefined;
   return tableKey(String(value));
 }
-
-/** The text of a payload without its byte-order mark, which the receiver accepts and JSON parsers do not. */
-const textOfPayload = (payload: Uint8Array) => new TextDecoder().decode(payload);
 
 const PREVIEW_LENGTH = 200;
 

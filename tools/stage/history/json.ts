@@ -1,6 +1,9 @@
+import { BYTE_ORDER_MARK } from '../../../lambda/events/envelope.ts';
+
+/** The value of a JSON text, which may begin with a byte order mark, as payloads may. Undefined if it is no JSON. */
 export function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text.replace(BYTE_ORDER_MARK, ''));
   } catch {
     return undefined;
   }

@@ -71,6 +71,7 @@ describe('a queue', () => {
       body: '{"data":1,"data":{"a":12345678901234567890,"a":1.0, "b":"x  y"}}',
       preview: '{"a":12345678901234567890,"a":1.0,"b":"x y"}',
     },
+    { body: '\ufeff{"data":{"shop_id":"s1"}}', preview: '{"shop_id":"s1"}' },
     { body: '{"event":"shop.updated"}', preview: '{"event":"shop.updated"}' },
     { body: ' no\n\tjson ', preview: 'no json' },
     { body: 'null', preview: 'null' },

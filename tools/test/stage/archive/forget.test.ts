@@ -248,6 +248,7 @@ describe('a payload names a person', () => {
 
   test.each([
     ['in its id field', userUpdated({ user_id: 'user-1' }), AIKO, 'field'],
+    ['after a byte order mark', `\ufeff${userUpdated({ user_id: 'user-1' })}`, AIKO, 'field'],
     ['by a number', girl('17'), SEVENTEEN, 'field'],
     ['by a number that JavaScript cannot hold', girl('90071992547409931'), LARGE, 'text'],
     ['by escaped text', girl('"1\\u0037"'), SEVENTEEN, 'field'],
