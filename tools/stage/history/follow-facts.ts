@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
+import { FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
 import { TokenBucket } from '../replay/token-bucket.ts';
@@ -107,18 +107,20 @@ async function readLog(
   const { name, known, from } = log;
   let newest = Date.now() - CLOCK_TOLERANCE;
   const logGroupName = name === 'receiver' ? stage.receiverLogGroup : stage.ofEvent(name, 'LogGroup');
-  const query = { logGroupName, startTime: from };
-  for await (const { events = [] } of paginateFilterLogEvents({ client: stage.logs }, query, {
-    abortSignal,
-  })) {
+  let token: string | undefined;
+  do {
+    // Before the request, so that those that are throttled count, too.
+    await bucket?.take(1, abortSignal);
+    const command = new FilterLogEventsCommand({ logGroupName, startTime: from, nextToken: token });
+    const { events = [], nextToken } = await stage.logs.send(command, { abortSignal });
+    token = nextToken;
     const news = events.filter(({ eventId = '' }) => !known.has(eventId));
     for (const { eventId = '', timestamp = 0 } of news) known.set(eventId, timestamp);
     newest = Math.max(newest, ...news.map(({ timestamp = 0 }) => timestamp));
     // Lambda ends each line with a line feed.
     const facts = news.flatMap(({ message = '' }) => lineFact(message.trimEnd()) ?? []);
     if (facts.length > 0) add(facts);
-    await bucket?.take(1, abortSignal);
-  }
+  } while (token !== undefined);
   log.from = Math.max(from, newest - REACH_BACK);
   for (const [id, at] of known) if (at < log.from) known.delete(id);
 }
