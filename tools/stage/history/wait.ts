@@ -34,11 +34,12 @@ export async function awaitDelivery(
   const store = new HistoryStore();
   // Other deliveries of the same bytes must not affect the result.
   const own = { id: requestId };
-  const problems: string[] = [];
+  const problems = new Map<string, string>();
   const ended = new AbortController();
   const inTime = AbortSignal.any([signal, ended.signal, AbortSignal.timeout(seconds * 1000)]);
   const onProblem = (name: string, error: Error | undefined) => {
-    if (error) problems.push(`the log of ${name} cannot be read: ${printable(error.message)}`);
+    if (error === undefined) problems.delete(name);
+    else problems.set(name, `the log of ${name} cannot be read: ${printable(error.message)}`);
   };
   const options = { since: new Date(since.getTime() - CLOCKS_DIFFER), signal: inTime, onProblem };
   const following = followLines(stack, options, (facts) => store.add(...facts));
@@ -59,8 +60,8 @@ export async function awaitDelivery(
   }
   if (signal.aborted) return undefined;
   const history = await locate(stack, store.history(own));
-  if (!hasSettled(history) && problems.length > 0) {
-    throw new CommandError(`Part of the history is unknown: ${problems.join('; ')}`);
+  if (!hasSettled(history) && problems.size > 0) {
+    throw new CommandError(`Part of the history is unknown: ${[...problems.values()].join('; ')}`);
   }
   const effects = await localEffects(stack, requestId);
   return { stack: stack.title, id: eventId, idIs: 'eventId', history, effects, sources: [] };
