@@ -87,8 +87,6 @@ async function sendChanges({ source, updates, watch }: StreamContext, { search, 
         wake = resolve;
       });
       const changes = store.changedSince(position);
-      // The client was too slow. It reconnects, and gets all rows.
-      if (changes === undefined) return;
       await sendRows(matching(changes));
       position = changes.at(-1)?.sequence ?? position;
       const items = waiting;

@@ -74,8 +74,6 @@ export class HistoryStore {
   readonly #dirty = new Set<Entry>();
   #timer: NodeJS.Timeout | undefined;
   #sequence = 0;
-  /** Number of the last removal that is no longer known. */
-  #forgotten = 0;
   #payloadBytes = 0;
   #hasDroppedPayloads = false;
 
@@ -216,13 +214,9 @@ export class HistoryStore {
     return { deliveries: found.sort(newestFirst).slice(0, limit), total: found.length };
   }
 
-  /**
-   * The rows that changed after this change, each as it is now, in the order of their last changes.
-   * @returns undefined if the changes since then are no longer known
-   */
-  changedSince(sequence: number): ChangedDelivery[] | undefined {
+  /** The rows that changed after this change, each as it is now, in the order of their last changes. */
+  changedSince(sequence: number): ChangedDelivery[] {
     this.#deriveRows();
-    if (sequence > 0 && sequence < this.#forgotten) return undefined;
     const changes = [...this.#changes.values()].filter((change) => change.sequence > sequence);
     return sequence === 0 ? changes.filter(({ delivery }) => delivery !== undefined) : changes;
   }
@@ -308,9 +302,9 @@ export class HistoryStore {
         this.#withoutRequest.delete(eventId);
       }
     }
-    for (const [id, { delivery, sequence }] of this.#changes) {
+    for (const [id, { delivery }] of this.#changes) {
       if (this.#changes.size <= 2 * MAX_DELIVERIES) break;
-      if (delivery === undefined && this.#changes.delete(id)) this.#forgotten = sequence;
+      if (delivery === undefined) this.#changes.delete(id);
     }
     return oldest.map(({ id }) => id);
   }

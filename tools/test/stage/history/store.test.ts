@@ -89,7 +89,7 @@ describe('the preview of a payload', () => {
 
   test('changes the row when the payload comes', () => {
     store.add(line('request-1', 'Accepted'));
-    const sequence = store.changedSince(0)?.at(-1)?.sequence ?? 0;
+    const sequence = store.changedSince(0).at(-1)?.sequence ?? 0;
     store.addPayload('request-1', Buffer.from(body));
     expect(store.changedSince(sequence)).toMatchObject([{ delivery: { preview: '{"name":"Aozora"}' } }]);
   });
@@ -117,14 +117,14 @@ describe('changes', () => {
     const told: string[] = [];
     const end = store.subscribe((id) => told.push(id));
     store.add(line('request-1', 'Accepted'), line('request-2', 'Accepted'));
-    const sequence = store.changedSince(0)?.at(-1)?.sequence ?? 0;
+    const sequence = store.changedSince(0).at(-1)?.sequence ?? 0;
     store.add(line('request-1', 'Accepted'), processed('request-2'));
     expect(store.changedSince(sequence)).toMatchObject([
       { id: 'request-2', delivery: { state: 'processed' } },
     ]);
     end();
     store.add(processed('request-1'));
-    expect(store.changedSince(0)?.map(({ id }) => id)).toEqual(['request-2', 'request-1']);
+    expect(store.changedSince(0).map(({ id }) => id)).toEqual(['request-2', 'request-1']);
     expect(told).toEqual(['request-1', 'request-2', 'request-2']);
   });
 });
@@ -132,7 +132,7 @@ describe('changes', () => {
 test('the oldest deliveries are removed with all their facts', () => {
   store.add(line('request-0', 'Accepted'));
   store.addPayload('request-0', Buffer.from('{"name":"first"}'));
-  const sequence = store.changedSince(0)?.at(-1)?.sequence ?? 0;
+  const sequence = store.changedSince(0).at(-1)?.sequence ?? 0;
   for (let index = 1; index <= MAX_DELIVERIES; index += 1) {
     store.add(line(`request-${index}`, 'Accepted', {}, index));
   }
