@@ -70,11 +70,12 @@ export async function findFacts(stage: Stage, text: string, { signal, progress, 
 
   const { eventId, kind } = known;
   // A request id, for example, finds only its own delivery. The event id finds all deliveries of the event.
-  if (kind !== 'eventId') lines = await logs.find(`"eventId":"${eventId}`);
-  const archive =
-    byId === undefined
-      ? await recordsOfLines(stage, lines, signal)
-      : await findRecords(stage, reading, (record) => record.eventId === eventId);
+  let archive = byId;
+  if (kind !== 'eventId') {
+    lines = await logs.find(`"eventId":"${eventId}`);
+    archive &&= await findRecords(stage, reading, (record) => record.eventId === eventId);
+  }
+  archive ??= await recordsOfLines(stage, lines, signal);
   const found: Fact[] = [
     ...lines.filter((line) => line.eventId === eventId),
     ...(archive?.found ?? []).map(({ fact }) => fact),
