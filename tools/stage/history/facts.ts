@@ -92,7 +92,7 @@ export interface ItemEffect {
 export type PlainItem = Readonly<Record<string, unknown>>;
 
 /** A notification as the subscribers of a topic receive it. */
-export interface NotificationEffect {
+interface NotificationEffect {
   readonly kind: 'notification';
   /** Name of the stack's output, such as `ReviewTopicArn`. */
   readonly topic: string;

@@ -70,11 +70,10 @@ export function lineFact(line: string): LineFact | undefined {
   if (!parsed.success) return undefined;
   const { timestamp = '', service = 'receiver', call, errorMessage, cause, ...fields } = parsed.data;
   const { event = '', message, messageId, error } = fields;
-  const summaryOf = ({ error: name = 'Error', ...other }: z.infer<z.ZodMiniObject<typeof summary>>) => ({
-    ...other,
-    error: name,
-  });
-  const described = { ...summaryOf({ call, error, errorMessage }), cause: cause && summaryOf(cause) };
+  const described = {
+    ...{ call, error: error ?? 'Error', errorMessage },
+    cause: cause && { ...cause, error: cause.error ?? 'Error' },
+  };
   return {
     ...fields,
     kind: 'line',

@@ -29,14 +29,17 @@ const LONGEST = 20_000;
 /** Milliseconds from a log line until its record can be read: the batch ends, then Firehose buffers. */
 const ARCHIVE_BEHIND = (MAX_FUNCTION_SECONDS + ARCHIVE_BUFFER_SECONDS) * 1000;
 
-interface ReadingOptions extends ArchiveWindow {
+interface SearchOptions extends ArchiveWindow {
+  readonly signal: AbortSignal;
+  readonly progress?: ProgressDisplay | undefined;
+}
+
+interface ReadingOptions extends Partial<SearchOptions> {
   /**
    * Keys and ETags of objects to skip. The function adds those that it reads. An object that `forget` has rewritten has
    * another ETag, so it is read again.
    */
   readonly read?: Map<string, string | undefined>;
-  readonly signal?: AbortSignal | undefined;
-  readonly progress?: ProgressDisplay | undefined;
   readonly isEnough?: () => boolean;
 }
 
@@ -98,10 +101,10 @@ const timeOf = ({ key }: StoredObject) => key.slice(key.indexOf('/date='));
 export async function searchPayloads(
   stage: Stage,
   filter: PayloadFilter,
-  { signal, ...reading }: ReadingOptions & { readonly signal: AbortSignal },
+  options: SearchOptions,
 ): Promise<FoundRecords> {
-  const options = { ...reading, signal: inReadingTime(signal) };
-  const result = await findRecords(stage, options, (record) => matchesRecord(filter, record));
+  const inTime = { ...options, signal: inReadingTime(options.signal) };
+  const result = await findRecords(stage, inTime, (record) => matchesRecord(filter, record));
   if (result.unread === undefined) return result;
   const hour = result.unread.split('/').slice(1, 3).join('/');
   return {
@@ -123,14 +126,14 @@ interface FoundRecords {
 /** @param isEnough called after each object; true stops reading */
 export async function findRecords(
   stage: Stage,
-  reading: Omit<ReadingOptions, 'isEnough'>,
+  options: SearchOptions,
   fits: (record: ArchiveRecord) => boolean,
   isEnough: (found: FoundRecords['found']) => boolean = () => false,
 ): Promise<FoundRecords> {
   const found: FoundRecords['found'][number][] = [];
   if (!stage.hasArchive) return { found, source: { text: 'The stage has no archive (archive.days is 0).' } };
   const read = await orRefusal(stage, () =>
-    readRecords(stage, { ...reading, isEnough: () => isEnough(found) }, (record, object) => {
+    readRecords(stage, { ...options, isEnough: () => isEnough(found) }, (record, object) => {
       if (fits(record)) found.push({ record, fact: recordFact(record, object) });
     }),
   );

@@ -37,12 +37,12 @@ export function requestsOf(facts: readonly Fact[], lines: readonly LineFact[]): 
       const [end, exchange] = [ends.get(requestId), exchanges.get(requestId)];
       const status = exchange?.status ?? ANSWERS[end?.message ?? ''];
       const at = end?.at ?? Math.round((exchange?.at ?? 0) + (exchange?.durationMs ?? 0));
-      return { requestId, exchange, end, status, queue: queueOf(end, exchange), at };
+      return { requestId, exchange, end, status, queue: storedOn(end, exchange), at };
     })
     .sort((a, b) => a.at - b.at || (a.requestId < b.requestId ? -1 : 1));
 }
 
-function queueOf(end: LineFact | undefined, exchange: ExchangeFact | undefined): string | undefined {
+function storedOn(end: LineFact | undefined, exchange: ExchangeFact | undefined): string | undefined {
   if (end?.message === ACCEPTED) return end.event;
   if (end?.message === PARKED) return 'unrouted';
   if (end?.message === UNUSABLE) return 'quarantine';
