@@ -92,14 +92,14 @@ export class Source {
     return body instanceof Uint8Array ? body : undefined;
   }
 
-  /** How far back a search of what is loaded goes. Empty without a search, and if everything is loaded. */
+  /** Says how far back a search went. Empty if there was no search, or if it covered all deliveries. */
   searched(text: string | undefined): { readonly searched?: string } {
     const { since, stage, store } = this;
     if (text === undefined || (since ?? store.searched) === undefined) return {};
-    const loaded = store.searched ?? `Searched since ${since?.toISOString()}.`;
+    const loaded = store.searched ?? `Searched back to ${since?.toISOString()}.`;
     if (since === undefined) return { searched: loaded };
     const rest = stage.hasArchive
-      ? 'For older ones: npx hookctl trace --search'
+      ? 'For older deliveries: npx hookctl trace --search'
       : 'Payloads are unknown: the stage has no archive.';
     return { searched: `${loaded} ${rest}` };
   }

@@ -18,7 +18,7 @@ export interface Rows {
    * rows.
    */
   readonly search: string | undefined;
-  /** How far back the search went. Undefined if everything is loaded. */
+  /** Says how far back the search went. Undefined if it covered all deliveries. */
   readonly searched?: string | undefined;
 }
 

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
-import { counted } from '../../terminal/text.ts';
 import { payloadPreview, searchableText } from '../payload-filter.ts';
 import { deliveryOf, deriveHistory } from './derive-history.ts';
 import {
@@ -165,12 +164,12 @@ export class HistoryStore {
     return this.#entries.get(id)?.payload;
   }
 
-  /** Says how far a search of payloads goes. Undefined if all that came are stored. */
+  /** Says how far back payloads are searched. Undefined if all are. */
   get searched(): string | undefined {
     if (!this.#hasDroppedPayloads) return undefined;
     const kept = [...this.#entries.values()].filter(({ payload }) => payload !== undefined);
     const since = isoTime(Math.min(Date.now(), ...kept.map(firstTime)));
-    return `${counted(kept.length, 'payload')} searched, since ${since}, older ones not.`;
+    return `Payloads searched: the newest ${kept.length}, back to ${since}.`;
   }
 
   /** @returns undefined if the delivery is unknown or was removed */

@@ -121,7 +121,7 @@ describe('a delivery to a stage', () => {
     const { store, since } = stage.source;
     expect(store.list({ search }).deliveries).toMatchObject([{ id, shopId: 'shop-1', state: 'processed' }]);
     expect(stage.source.searched(search)).toEqual({
-      searched: `Searched since ${since?.toISOString()}. For older ones: npx hookctl trace --search`,
+      searched: `Searched back to ${since?.toISOString()}. For older deliveries: npx hookctl trace --search`,
     });
     const { body: detail } = await stage.api.get(pathOf(id));
     const kinds = detail.history.steps.map(({ kind }: { kind: string }) => kind);

@@ -158,7 +158,7 @@ test('the oldest payloads are removed: their deliveries stay, and a search says 
   expect(store.payload('request-0')).toBeUndefined();
   expect(store.payload('request-1')?.length).toBe(half.length);
   expect(store.get('request-0')).toMatchObject({ state: 'queued' });
-  expect(store.searched).toBe('2 payloads searched, since 2026-01-31T09:00:01.000Z, older ones not.');
+  expect(store.searched).toBe('Payloads searched: the newest 2, back to 2026-01-31T09:00:01.000Z.');
 });
 
 describe('what is on a queue', () => {
