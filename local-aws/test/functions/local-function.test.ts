@@ -410,9 +410,9 @@ describe('a function in a debugger', () => {
     ];
     for (const message of messages) socket.send(JSON.stringify(message));
     await paused;
-    const begun = performance.now();
+    // It would wait for the debugger for ever.
     await local.close();
-    expect(performance.now() - begun).toBeLessThan(30_000);
+    expect(local.environments).toBe(0);
   });
 });
 

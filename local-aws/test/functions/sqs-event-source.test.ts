@@ -145,9 +145,13 @@ describe('the batch', () => {
     const sizes: number[] = [];
     let running = 0;
     let most = 0;
+    const twoRun = Promise.withResolvers<void>();
     const invoke: Invoke = async (event) => {
       running += 1;
       most = Math.max(most, running);
+      if (running === 2) twoRun.resolve();
+      await twoRun.promise;
+      // Time for a third one.
       await sleep(100);
       running -= 1;
       sizes.push(event.Records.length);
