@@ -12,7 +12,7 @@ import { type DeployedResource, Resources, type StackLocation } from './template
 /** Maximum number of batches of a queue that are processed at the same time. */
 const MAX_BATCHES = 2;
 
-export interface DeployedStackOptions extends FunctionOptions {
+interface DeployedStackOptions extends FunctionOptions {
   readonly location: StackLocation;
   /** Value of each secret that the template creates. */
   readonly secret: string;

@@ -16,7 +16,7 @@ import { credentialOf, parseRequest, protocolOf } from './request.ts';
 import { type AwsResponse, errorResponse, withChecksum } from './response.ts';
 import type { AwsHttpRequest } from './services.ts';
 
-export interface AwsEndpointOptions {
+interface AwsEndpointOptions {
   /** Port of the endpoint; 0 for any free port. */
   port: number;
   /** Faults to inject, for tests. @default none */

@@ -28,7 +28,7 @@ export interface Fault {
 }
 
 /** A fault that is active. */
-export interface InjectedFault extends Fault {
+interface InjectedFault extends Fault {
   readonly id: string;
   /** Number of calls that the fault has affected so far. */
   readonly hits: number;

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isOwnHost } from '../aws/http-server.ts';
 
 /** Where a request to the API comes from, as far as its headers show. */
-export type RequestOrigin = 'here' | 'public' | 'foreign';
+type RequestOrigin = 'here' | 'public' | 'foreign';
 
 /** Addresses that reach only this machine (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3). */
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|\[::1\])$/;

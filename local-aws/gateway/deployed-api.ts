@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AwsEndpoint } from '../aws/endpoint.ts';
 import type { InvocationResult } from '../functions/invocation.ts';
-import { INVOCATION_URI } from '../template/resource-properties.ts';
+import { type AccessLogSettings, INVOCATION_URI, type Throttling } from '../template/resource-properties.ts';
 import type { DeployedResource, Resources } from '../template/resources.ts';
 import { commonLogTime } from './gateway-events.ts';
 import { httpApi } from './http-api.ts';
@@ -41,11 +41,7 @@ export function deployedApi(resources: Resources, find: FindFunction, aws: LogWr
   return { kind: 'HTTP API', api: logged(api, stage?.properties.AccessLogSettings, aws) };
 }
 
-function logged(
-  api: Api,
-  settings: { DestinationArn: string; Format: string } | undefined,
-  aws: LogWriter,
-): Api {
+function logged(api: Api, settings: AccessLogSettings | undefined, aws: LogWriter): Api {
   const group = LOG_GROUP_ARN.exec(settings?.DestinationArn ?? '')?.[1];
   if (settings === undefined || group === undefined) return api;
   aws.createLogGroup(group);
@@ -141,12 +137,8 @@ function resourcePaths(resources: Resources): (resourceId: string) => string {
 
 const functionArnOf = (uri: string) => INVOCATION_URI.exec(uri)?.[1] ?? '';
 
-function throttleOf(
-  settings:
-    | { ThrottlingRateLimit?: number | undefined; ThrottlingBurstLimit?: number | undefined }
-    | undefined,
-): ThrottleSettings | undefined {
-  const { ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst } = settings ?? {};
+function throttleOf(settings: Throttling = {}): ThrottleSettings | undefined {
+  const { ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst } = settings;
   return rate === undefined || burst === undefined ? undefined : { rate, burst };
 }
 

@@ -3,7 +3,7 @@ import { ACCOUNT_ID } from '../aws/services.ts';
 import { REGION } from '../client-settings.ts';
 
 /** A request as an HTTP API passes it to a function. */
-export interface GatewayRequest {
+interface GatewayRequest {
   readonly method: string;
   /** Path as the client sent it. */
   readonly path: string;

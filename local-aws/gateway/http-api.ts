@@ -14,7 +14,7 @@ import { Throttle, type ThrottleSettings } from './throttle.ts';
  */
 const INTEGRATION_LIMIT_MILLISECONDS = 30_000;
 
-export interface HttpApiRoute {
+interface HttpApiRoute {
   /** Method and path, such as `POST /v1/orders`. */
   routeKey: string;
   invoke(event: APIGatewayProxyEventV2): Promise<InvocationResult>;

@@ -21,7 +21,7 @@ import {
 } from './http-message.ts';
 
 /** The resource of a request, and values that the API adds to the event. */
-export interface ResourceContext extends ReceivingApi {
+interface ResourceContext extends ReceivingApi {
   readonly resourceId: string;
   /** Path of the resource below the stage: `/v1/orders`. */
   readonly resourcePath: string;

@@ -19,7 +19,7 @@ import {
 } from './http-message.ts';
 
 /** The API that received a request, and values that it adds to the event. */
-export interface ApiContext extends ReceivingApi {
+interface ApiContext extends ReceivingApi {
   requestId: string;
   traceId: string;
 }

@@ -16,7 +16,7 @@ import { Throttle, type ThrottleSettings } from './throttle.ts';
  */
 const INTEGRATION_LIMIT_MILLISECONDS = 29_000;
 
-export interface RestApiMethod {
+interface RestApiMethod {
   httpMethod: string;
   resourceId: string;
   /** Path of the resource below the stage: `/v1/orders`. */

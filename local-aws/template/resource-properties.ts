@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { PolicyStatement } from '../aws/authorization.ts';
 import type { JsonObject } from '../aws/json.ts';
 
-interface Throttling {
+export interface Throttling {
   readonly ThrottlingRateLimit?: number;
   readonly ThrottlingBurstLimit?: number;
 }
 
-interface AccessLogSettings {
+export interface AccessLogSettings {
   readonly DestinationArn: string;
   readonly Format: string;
 }

@@ -255,7 +255,7 @@ function apiGatewayId(name: string): string {
 }
 
 /** A role with the statements of all its policies in the template. */
-export interface RolePolicy {
+interface RolePolicy {
   readonly arn: string;
   readonly logicalId: string;
   readonly statements: PolicyStatement[];

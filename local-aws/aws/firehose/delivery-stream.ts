@@ -15,7 +15,7 @@ const BUFFER_MS = 250;
 const RETRY_MS = 1_000;
 
 /** Bucket and names of a stream's objects. */
-export interface BucketDestination {
+interface BucketDestination {
   readonly bucket: string;
   readonly prefix: string;
   readonly fileExtension: string;

@@ -49,7 +49,7 @@ export interface SqsEventSourceDefinition {
   maximumConcurrency: number;
 }
 
-export interface SqsEventSourceOptions {
+interface SqsEventSourceOptions {
   /** Calls with the permissions of the function's role, because Lambda polls with them. */
   aws: Pick<AwsCaller, 'json'>;
   invoke(event: SQSEvent): Promise<InvocationResult>;
