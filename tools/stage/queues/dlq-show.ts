@@ -88,8 +88,9 @@ export async function dlqShow(
   if (isCut) lines.push(`Only ${limit} are shown. To see more, raise --limit or export them.`);
   else if (limited) lines.push(`There may be more: only ${messages(seen)} were read. An export has all.`);
   if (inFlight > 0) lines.push(`${messages(inFlight)} more in flight: another command reads or moves them.`);
-  const next = stack.command(`redrive ${queue.name}${filterWords(filter)}`);
-  for (const line of [...lines, `${BEFORE_NEXT[queue.kind]}: ${next}`]) printLine(line);
+  const next = (task: string) => stack.command(`${task} ${queue.name}${filterWords(filter)}`);
+  lines.push(`${BEFORE_NEXT[queue.kind]}: ${next('redrive')}`, `If nobody wants them: ${next('discard')}`);
+  for (const line of lines) printLine(line);
 }
 
 type ShownPayload = PayloadFields & { readonly shopId?: string | undefined };

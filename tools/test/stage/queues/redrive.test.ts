@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { DeleteQueueCommand } from '@aws-sdk/client-sqs';
@@ -304,6 +307,18 @@ describe('with consumers', () => {
       const said = [expect.stringMatching(/^ {4}1 × still unusable.* \(14 copies\)$/)];
       expect(await redriveQuarantine({ filter: { ids } })).toMatchObject({ done: false, said });
       expect((await left()).toSorted()).toEqual([other, unusable].toSorted());
+    });
+
+    test('keeps an event of a kind that is ignored now, and says how to end it', async () => {
+      await operator.put(quarantine(), quarantined('{}'), { reason: 'x' });
+      const ignoring = createServer((_, response) => response.end('{"status":"ignored"}')).listen(0);
+      await once(ignoring, 'listening');
+      const { port } = ignoring.address() as AddressInfo;
+      const said = ['    1 × stays: the receiver ignores this kind of event: discard it'];
+      const outputs = { WebhookUrl: `http://localhost:${port}` };
+      expect(await redriveQuarantine({ outputs })).toMatchObject({ done: false, said });
+      ignoring.close();
+      expect(await waiting()).toBe(1);
     });
 
     test('keeps everything if nothing answers, or something other than the receiver', async () => {
