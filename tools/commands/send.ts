@@ -276,7 +276,7 @@ async function recordedByConsole(id: string): Promise<RecordedDelivery | undefin
 async function keyOf({ stack }: Operation, isDefault: boolean, secret: string): Promise<string> {
   // For an address outside of AWS, only the webhook is known, and not the secret.
   if (!isDefault || (stack.local && stack.outputs.WebhookSecretArn === undefined)) return secret;
-  const { currentSecret } = await import('../stage/signed-post.ts');
+  const { currentSecret } = await import('../stage/secret/secret-versions.ts');
   return currentSecret(stack);
 }
 

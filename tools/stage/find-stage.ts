@@ -22,9 +22,7 @@ export function findLocalStack(): Stage {
 function localStackAt(address: URL): Stage | undefined {
   if (!existsSync(OUTPUTS_FILE) || !isThisMachine(address)) return undefined;
   const stack = findLocalStack();
-  if (URL.parse(stack.outputs.WebhookUrl ?? '')?.port === address.port) return stack;
-  stack.close();
-  return undefined;
+  return URL.parse(stack.outputs.WebhookUrl ?? '')?.port === address.port ? stack : undefined;
 }
 
 /** The local stack, if the address is that of its webhook. Otherwise a stage with only a webhook. */

@@ -1,14 +1,11 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager';
 import { isOfProxy } from 'local-aws/gateway';
 import { signatureOf } from '../../events/signing.ts';
-import { readSecretValue, UnusableSecretError } from '../../lambda/receiver/webhook-secrets.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { shownId } from '../terminal/terminal.ts';
 import { printable } from '../terminal/text.ts';
 import { jsonOf } from './history/json.ts';
-import type { Stage } from './stage.ts';
 
 interface Post {
   readonly url: string;
@@ -131,18 +128,4 @@ export function answerTitle(body: unknown): string {
   if (typeof body !== 'object' || body === null) return String(body);
   const { status: word, title, message } = body as Record<string, unknown>;
   return String(typeof word === 'string' ? word : (title ?? message ?? ''));
-}
-
-/**
- * The secret that signs deliveries to a stack, read as the receiver reads it.
- * @throws CommandError if the receiver would refuse it
- */
-export async function currentSecret(stage: Stage): Promise<string> {
-  const SecretId = stage.output('WebhookSecretArn');
-  const { SecretString } = await stage.secrets.send(new GetSecretValueCommand({ SecretId }));
-  try {
-    return readSecretValue(SecretString);
-  } catch (error) {
-    throw error instanceof UnusableSecretError ? new CommandError(error.message) : error;
-  }
 }

@@ -1,7 +1,6 @@
 import { CloudWatchClient } from '@aws-sdk/client-cloudwatch';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { FirehoseClient } from '@aws-sdk/client-firehose';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
@@ -77,10 +76,6 @@ export class Stage {
 
   get lambda(): LambdaClient {
     return this.client(LambdaClient);
-  }
-
-  get firehose(): FirehoseClient {
-    return this.client(FirehoseClient);
   }
 
   /**

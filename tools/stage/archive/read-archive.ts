@@ -175,7 +175,7 @@ export async function countFailedObjects(
  * The objects in a bucket under a prefix, in the order of their keys, page by page.
  * @param StartAfter a key or key prefix: the list starts there
  */
-export async function* listObjects(
+async function* listObjects(
   { s3 }: Pick<Stage, 's3'>,
   Bucket: string,
   Prefix: string,

@@ -5,6 +5,7 @@ import {
   secretDoubt,
   UnusableSecretError,
 } from '../../../lambda/receiver/webhook-secrets.ts';
+import { CommandError } from '../../terminal/command-error.ts';
 import { duration } from '../../terminal/text.ts';
 import type { CheckResult } from '../doctor/inspection.ts';
 import type { Stage } from '../stage.ts';
@@ -48,6 +49,16 @@ export async function secretVersion(
     if (name === 'ResourceNotFoundException' || name === 'InvalidRequestException') return undefined;
     throw error;
   }
+}
+
+/**
+ * The secret that signs deliveries to a stage.
+ * @throws CommandError if the receiver cannot use it
+ */
+export async function currentSecret(stage: Stage): Promise<string> {
+  const { value } = (await secretVersion(stage)) ?? {};
+  if (value !== undefined) return value;
+  throw new CommandError(`No usable secret in ${stage.title}. See why: ${stage.command('show', 'secret')}`);
 }
 
 /** @returns undefined if the receiver cannot use it */
