@@ -234,7 +234,12 @@ function MessageTable({ label, messages, act }: ActProps & { label: string }) {
           },
           { name: 'id', heading: 'Event id', cell: eventLink },
           { name: 'age', heading: 'Age', end: true, cell: ({ sentAt }) => <Age at={sentAt} suffix="" /> },
-          { name: 'copies', heading: 'Copies', end: true, cell: ({ copies }) => <Quantity of={copies} /> },
+          {
+            name: 'copies',
+            heading: 'Copies',
+            end: true,
+            cell: ({ copies }) => copies > 1 && <Quantity of={copies} />,
+          },
           {
             name: 'act',
             heading: 'Actions',
