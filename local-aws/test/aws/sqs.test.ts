@@ -120,16 +120,23 @@ describe('inspecting a queue', () => {
     expect(await inspect()).toEqual([]);
   });
 
-  test('sorts by time of sending, in any state, and by the clock', async () => {
+  const states = async () => (await inspect()).map(({ body, state }) => `${body}: ${state}`);
+
+  test('sorts by time of sending, in any state', async () => {
     const pause = () => new Promise((resolve) => setTimeout(resolve, 5));
-    await sendBody('first', { DelaySeconds: 1 });
+    await sendBody('first', { DelaySeconds: 60 });
     await pause();
     await sendBody('second');
     await pause();
     await sendBody('third');
-    await receive({ VisibilityTimeout: 1 });
-    const states = async () => (await inspect()).map(({ body, state }) => `${body}: ${state}`);
+    await receive();
     expect(await states()).toEqual(['first: delayed', 'second: in flight', 'third: waiting']);
+  });
+
+  test('shows a message as waiting when its time is over', async () => {
+    await sendBody('received');
+    await receive({ VisibilityTimeout: 1 });
+    await sendBody('delayed', { DelaySeconds: 1 });
     await eventually(async () => (await states()).every((text) => text.endsWith('waiting')) || undefined);
   });
 
