@@ -2,7 +2,7 @@ import { AwsError } from './errors.ts';
 import { type FindSecretArn, permissionsOf } from './permissions.ts';
 import { ACCOUNT_ID, type AwsRequest, type NeededPermission, SERVICES, type Service } from './services.ts';
 
-type Condition = Readonly<Record<string, Readonly<Record<string, string | string[]>>>>;
+type Condition = Readonly<Record<string, Readonly<Record<string, string | boolean | string[]>>>>;
 
 /** One statement of an IAM policy, with its intrinsic functions resolved. */
 export interface PolicyStatement {
@@ -113,8 +113,8 @@ export function compilePolicy(statements: readonly PolicyStatement[]): Policy {
 
 function compileStatement({ Effect, Action, Resource, Condition = {} }: PolicyStatement) {
   const condition = holds(Condition);
-  const actions = listOf(Action).map((pattern) => wildcard(pattern, 'i'));
-  const resources = listOf(Resource).map((pattern) => wildcard(pattern));
+  const actions = [Action].flat().map((pattern) => wildcard(pattern, 'i'));
+  const resources = [Resource].flat().map((pattern) => wildcard(pattern));
   return {
     effect: Effect,
     applies: (action: string, resource: string) =>
@@ -124,10 +124,12 @@ function compileStatement({ Effect, Action, Resource, Condition = {} }: PolicySt
   };
 }
 
-/** Condition keys with the same value in every request. A condition on another key does not hold. */
+/**
+ * Condition keys, in lower case, with the same value in every request. A condition on another key does not hold.
+ */
 const CONTEXT: Readonly<Record<string, string>> = {
-  'aws:SecureTransport': 'true',
-  'kms:CallerAccount': ACCOUNT_ID,
+  'aws:securetransport': 'true',
+  'kms:calleraccount': ACCOUNT_ID,
 };
 
 /** The operators that compare a text with one or several. */
@@ -139,14 +141,10 @@ function holds(condition: Condition): boolean {
       throw new Error(`The condition operator ${operator} is not supported here, only ${OPERATORS}`);
     }
     return Object.entries(keys).every(([key, values]) => {
-      const actual = CONTEXT[key];
-      return actual !== undefined && listOf(values).includes(actual);
+      const actual = CONTEXT[key.toLowerCase()];
+      return [values].flat().some((value) => String(value) === actual);
     });
   });
-}
-
-function listOf(value: string | string[]): string[] {
-  return typeof value === 'string' ? [value] : value;
 }
 
 /** A matcher for a pattern of IAM: `*` stands for any text and `?` for any one character; the rest is literal. */

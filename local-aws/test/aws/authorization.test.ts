@@ -133,11 +133,12 @@ describe('an S3 request', () => {
     ]);
   });
 
-  test('for an unsupported sub-resource is not another operation', () => {
-    expect(() => s3({ method: 'PUT', url: '/b/a?partNumber=1&uploadId=u' })).toThrow(
-      /\?uploadId is not supported/,
-    );
-  });
+  test.each(['acl', 'partNumber=1', 'policy', 'uploadId=u', 'versionId=1'])(
+    'with ?%s is not another operation',
+    (parameter) => {
+      expect(() => s3({ method: 'PUT', url: `/b/a?${parameter}` })).toThrow(/\?\w+ is not supported/);
+    },
+  );
 });
 
 describe('the caller', () => {
@@ -189,6 +190,8 @@ describe('a policy', () => {
 
   test.each([
     { condition: { Bool: { 'aws:SecureTransport': ['x', 'true'] } }, decision: 'allowed' },
+    // Names of keys are not case-sensitive, and CDK passes on booleans. Source: IAM user guide, "Condition".
+    { condition: { Bool: { 'AWS:securetransport': true } }, decision: 'allowed' },
     { condition: { StringEquals: { 'kms:CallerAccount': '111122223333' } }, decision: 'not allowed' },
     // A request to this endpoint has no tags.
     {

@@ -272,10 +272,6 @@ describe('an object of S3', () => {
     expect(await get('conditional')).toBe('second');
     expect(await statusIf('absent', other)).toBe(404);
   });
-
-  test.each(['acl', 'partNumber=1', 'uploads', 'versionId=1'])('has no ?%s', async (parameter) => {
-    expect(await call({ method: 'GET', path: `key?${parameter}` })).toMatchObject({ status: 501 });
-  });
 });
 
 test('a prefix without an expression gets the time that Firehose adds', () => {
