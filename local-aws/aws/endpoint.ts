@@ -173,7 +173,7 @@ export async function startAwsEndpoint({
 }
 
 /**
- * A page of any host can post a form here. It cannot read the answer, but the call would be carried out.
+ * A second barrier against a form that a page of another host posts here. The first one: it has no signature.
  * @param origin the header that browsers send with it
  */
 function isForeignPage(origin: string | undefined): boolean {
