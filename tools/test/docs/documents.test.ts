@@ -149,32 +149,32 @@ describe('a number in a document is the one in the code:', () => {
     [
       'days for which an event is remembered',
       MEMORY_DAYS,
-      /(?:once in|encrypted, for|tombstone for|expires after|skipped: after|After|\*\* for|Id>?` for) (\d\d) days/g,
+      /(?:once in|tombstone for|expires after|skipped: after|After|\*\* for|Id>?` for) (\d\d) days/g,
     ],
     [
       'days on an event queue',
       EVENT_RETENTION_DAYS,
-      /(?:keep messages|deletes it after|lost for|lasts at most|event queue for up to|wait for up to) (\d) days/g,
+      /(?:deletes it after|lost for|wait for up to) (\d) days/g,
     ],
     [
       'days on other queues',
       DEAD_LETTER_RETENTION_DAYS,
-      /(?:others|deletes them after|queues for up to|queues \(up to|days on event queues,) (\d\d)/g,
+      /(?:deletes them after|days on event queues,) (\d\d)/g,
     ],
     [
       'days that a replay reaches back',
       REPLAYABLE_DAYS,
       /(?:at most|[Rr]eaches? back|reach back at most) (\d\d)(?: days|\.| \()/g,
     ],
-    ['attempts', MAX_RECEIVES, /(?:up to (\d+) attempts|([Tt]en) receives)/g],
-    ['seconds until the first retry', FIRST_RETRY_SECONDS, /(?:receives, |Retry after )(\d+) s,? doubling/g],
-    ['MB of a body', GATEWAY_BODY_MEGABYTES, /(?:Bodies above|413 above|API Gateway accepts) (\d+) MB/g],
-    ['MB of an event', EVENT_MEGABYTES, /(?:about|Lambda's|Lambda accepts) (\d) MB/g],
+    ['attempts', MAX_RECEIVES, /([Tt]en) receives/g],
+    ['seconds until the first retry', FIRST_RETRY_SECONDS, /receives, (\d+) s,? doubling/g],
+    ['MB of a body', GATEWAY_BODY_MEGABYTES, /(?:Bodies above|413 above) (\d+) MB/g],
+    ['MB of an event', EVENT_MEGABYTES, /(?:about|Lambda's) (\d) MB/g],
     ['MB of a body in base64', ENCODED_BODY_MEGABYTES, /(\d\.\d) MB/g],
     [
       'seconds that a gateway waits',
       GATEWAY_TIMEOUT_SECONDS,
-      /(?:longer than|gives up after|timeout for the receiver \||gateway’s:) (\d+) s/g,
+      /(?:longer than|gives up after|gateway’s:) (\d+) s/g,
     ],
   ])('%s', (_, value, said) => {
     const words: Readonly<Record<string, number>> = { five: 5, Ten: 10, ten: 10 };
