@@ -174,7 +174,8 @@ export async function recordsOfLines(
     (record) => record.eventId === settled[0]?.eventId,
     (all) => missing(all).length === 0,
   );
-  if (!missing(found).some(({ at }) => Date.now() - at < ARCHIVE_BEHIND)) return { found, source };
+  const isRead = stage.hasArchive && source.problem === undefined;
+  if (!isRead || !missing(found).some(({ at }) => Date.now() - at < ARCHIVE_BEHIND)) return { found, source };
   const late = `A record may be missing: Firehose collects for up to ${ARCHIVE_BUFFER_SECONDS / 60} minutes.`;
   return { found, source: { ...source, text: `${source.text} ${late}` } };
 }

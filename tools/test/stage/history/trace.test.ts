@@ -10,6 +10,7 @@ import { deriveHistory } from '../../../stage/history/derive-history.ts';
 import { findFacts, findPayload } from '../../../stage/history/find-facts.ts';
 import { queueOf } from '../../../stage/history/history.ts';
 import { LocalFeed } from '../../../stage/history/local-feed.ts';
+import { LogSearch, windowOf } from '../../../stage/history/log-search.ts';
 import { printTrace } from '../../../stage/history/print.ts';
 import { printSearch } from '../../../stage/history/search.ts';
 import { type Trace, traceDelivery } from '../../../stage/history/trace.ts';
@@ -157,11 +158,19 @@ describe('a processed delivery', () => {
       expect(isWhole).toBe(false);
     }
     const { ArchiveBucket: _, ...outputs } = operator.stack.outputs;
-    const stage = operator.stack.with({ outputs });
-    expect(await printed(eventId, { stage })).toMatchObject({
-      isWhole: true,
-      text: expect.stringContaining('The stage has no archive'),
-    });
+    for (const [archive, source] of [
+      [{}, /The stage has no archive \(archive\.days is 0\)\.$/],
+      [
+        { ArchiveBucket: String(outputs.PayloadBucket) },
+        /0 objects\. A record may be missing: Firehose .*\.$/,
+      ],
+    ] as const) {
+      const stage = operator.stack.with({ outputs: { ...outputs, ...archive } });
+      expect(await printed(eventId, { stage })).toEqual({
+        isWhole: true,
+        text: expect.stringMatching(source),
+      });
+    }
   });
 });
 
@@ -317,16 +326,26 @@ test('an empty id is refused', async () => {
   await expect(printed('')).rejects.toThrow('The id is empty: give an event id, a request id');
 });
 
-test('logs are searched as far back as they reach, although the window begins earlier', async () => {
+test('logs are searched as far back as they reach; the source says what it costs, and if there are more lines', async () => {
   const begins: number[] = [];
   const retained = { logGroupName: operator.stack.receiverLogGroup, retentionInDays: 1 };
+  const answers: Readonly<Record<string, object>> = {
+    DescribeLogGroupsCommand: { logGroups: [retained] },
+    StartQueryCommand: { queryId: 'query-1' },
+    GetQueryResultsCommand: { status: 'Complete', statistics: { bytesScanned: 2e9, recordsMatched: 1_001 } },
+  };
   const logs = replied(new CloudWatchLogsClient(stack.operator), (name, { startTime }) => {
     if (name === 'StartQueryCommand') begins.push(startTime * 1000);
-    return name === 'DescribeLogGroupsCommand' ? { logGroups: [retained] } : undefined;
+    return answers[name];
   });
-  await traceDelivery(operator.stack.with({ logs }), String(sent.processed.eventId), { signal });
+  const search = new LogSearch(operator.stack.with({ logs, local: false }), windowOf({}), signal);
+  await search.find('any');
   logs.destroy();
   expect(begins[0]).toBeGreaterThan(Date.now() - 25 * HOUR);
+  // Half a US cent for each GiB.
+  expect(search.source.text).toMatch(
+    /: 0 lines, 2\.000 GB scanned for 0\.0093 dollars\. There are more lines: narrow the window with --since/,
+  );
 });
 
 test('an interruption stops the Logs Insights query, which is paid by what it scans', async () => {
@@ -364,6 +383,11 @@ test('a list has the deliveries of exactly this shop, or with a text in their pa
     expect(text).toContain('Payloads that wait on a queue or are too large');
     expect(text).not.toContain('say');
   }
+  const { ArchiveBucket: _, ...outputs } = operator.stack.outputs;
+  const withoutArchive = { ...operator.operation(), stack: operator.stack.with({ outputs }) };
+  await expect(printSearch(withoutArchive, { shop }, { json: false })).rejects.toThrow(
+    'The stage has no archive, so there are no payloads to search',
+  );
   // Another shop's id may begin with this text.
   expect(await listed({ shop: shop.slice(0, -1) })).toMatch(/^0 deliveries in the archive\.\n/);
 });
