@@ -101,7 +101,7 @@ async function sendChanges({ source, updates, watch }: StreamContext, { search, 
   /** @returns the changes of rows that the search matches, and removed rows */
   function matching(changes: readonly ChangedDelivery[]): readonly ChangedDelivery[] {
     if (search === undefined) return changes;
-    const { deliveries } = store.list({ search, ids: changes.map(({ id }) => id) });
+    const deliveries = store.list({ search, ids: changes.map(({ id }) => id) });
     const found = new Map(deliveries.map((delivery) => [delivery.id, delivery]));
     return changes.flatMap((change) => {
       const delivery = found.get(change.id);

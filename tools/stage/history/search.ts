@@ -31,7 +31,12 @@ export async function printSearch(
   const archive = await searchPayloads(stack, filter, { ...window, signal, progress: lateProgress() });
   for (const { record, fact } of archive.found) store.addRecord(record, fact.object);
   const logs = new LogSearch(stack, window, signal);
-  const events = new Set(store.list({}, MAX_LISTED).deliveries.flatMap(({ eventId }) => eventId ?? []));
+  const events = new Set(
+    store
+      .list()
+      .slice(0, MAX_LISTED)
+      .flatMap(({ eventId }) => eventId ?? []),
+  );
   if (events.size > 0) store.add(...(await logs.find(`"eventId":"(${[...events].join('|')})`)));
   if (signal.aborted) {
     if (!json) printLine('Interrupted. Nothing was changed.');
@@ -42,7 +47,9 @@ export async function printSearch(
     ...(events.size > 0 ? [logs.source.text] : []),
     'Payloads that wait on a queue or are too large for the archive’s records were not searched.',
   ];
-  const { deliveries, total } = store.list({}, MAX_LISTED);
+  const all = store.list();
+  const total = all.length;
+  const deliveries = all.slice(0, MAX_LISTED);
   // `hookctl trace` prints no payload.
   const found = deliveries.map(({ preview: _preview, ...delivery }) => delivery);
   const lines = json

@@ -69,7 +69,7 @@ export class HistoryStore {
   readonly #changes = new Map<string, ChangedDelivery>();
   /** Messages on queues that nothing consumes, by queue and message id. */
   readonly #onQueue = new Map<string, ReadonlyMap<string, DeadLetterFact>>();
-  readonly #listeners = new Set<(id: string) => void>();
+  readonly #listeners = new Set<() => void>();
   readonly #dirty = new Set<Entry>();
   #timer: NodeJS.Timeout | undefined;
   #sequence = 0;
@@ -196,11 +196,8 @@ export class HistoryStore {
     return this.facts({ eventId }).flatMap((fact) => (fact.kind === 'effect' ? [fact.effect] : []));
   }
 
-  /** Matching deliveries, newest first, and their total number. With a search, each says where the text was found. */
-  list(
-    { search = '', ids }: DeliveryFilter,
-    limit = MAX_DELIVERIES,
-  ): { deliveries: Delivery[]; total: number } {
+  /** Matching deliveries, newest first. With a search, each says where the text was found. */
+  list({ search = '', ids }: DeliveryFilter = {}): Delivery[] {
     this.#deriveRows();
     const pattern = search === '' ? undefined : new RegExp(RegExp.escape(search), 'iu');
     const wanted =
@@ -210,7 +207,7 @@ export class HistoryStore {
       if (entry.row === undefined || (pattern !== undefined && match === undefined)) return [];
       return [match === undefined ? entry.row : { ...entry.row, match }];
     });
-    return { deliveries: found.sort(newestFirst).slice(0, limit), total: found.length };
+    return found.sort(newestFirst);
   }
 
   /** The rows that changed after this change, each as it is now, in the order of their last changes. */
@@ -221,10 +218,10 @@ export class HistoryStore {
   }
 
   /**
-   * @param listener called with the id of each row that was added, changed or removed
+   * @param listener called after rows were added, changed or removed
    * @returns a function that unsubscribes
    */
-  subscribe(listener: (id: string) => void): () => void {
+  subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -247,18 +244,18 @@ export class HistoryStore {
   #deriveRows(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const changed: string[] = [];
+    const before = this.#sequence;
     // The set grows meanwhile, if a row concerns others.
-    for (const entry of this.#dirty) if (this.#deriveRow(entry)) changed.push(entry.id);
+    for (const entry of this.#dirty) this.#deriveRow(entry);
     this.#dirty.clear();
-    if (this.#entries.size > MAX_DELIVERIES) changed.push(...this.#removeOldest());
-    for (const id of changed) for (const listener of this.#listeners) listener(id);
+    if (this.#entries.size > MAX_DELIVERIES) this.#removeOldest();
+    if (this.#sequence > before) for (const listener of this.#listeners) listener();
   }
 
-  #deriveRow(entry: Entry): boolean {
+  #deriveRow(entry: Entry): void {
     const { id, facts, row } = entry;
     // A payload may be added before the first fact.
-    if (facts.size === 0) return false;
+    if (facts.size === 0) return;
     const own = [...facts.values()];
     const ofEvent = this.#withoutRequest.get(own.find((fact) => fact.eventId !== undefined)?.eventId ?? '');
     const history = deriveHistory([...own, ...ofKind([...(ofEvent?.values() ?? [])], 'effect')]);
@@ -276,16 +273,15 @@ export class HistoryStore {
     const ofSteps = history.steps.flatMap((one) => [one.messageId, one.error]);
     const texts = [id, eventId, event, shopId, error, ...ofSteps];
     entry.texts = new Set(texts.filter((text) => text !== undefined));
-    if (JSON.stringify(delivery) === JSON.stringify(row)) return false;
+    if (JSON.stringify(delivery) === JSON.stringify(row)) return;
     entry.row = delivery;
     this.#changed(id, delivery);
     if (delivery.state !== row?.state) {
       for (const other of others) if (other !== entry && dependsOnOthers(other)) this.#dirty.add(other);
     }
-    return true;
   }
 
-  #removeOldest(): string[] {
+  #removeOldest(): void {
     const oldest = [...this.#entries.values()]
       .sort((a, b) => firstTime(a) - firstTime(b))
       .slice(0, this.#entries.size - MAX_DELIVERIES + REMOVED_AT_A_TIME);
@@ -305,7 +301,6 @@ export class HistoryStore {
       if (this.#changes.size <= 2 * MAX_DELIVERIES) break;
       if (delivery === undefined) this.#changes.delete(id);
     }
-    return oldest.map(({ id }) => id);
   }
 
   #changed(id: string, delivery: Delivery | undefined): void {

@@ -163,9 +163,7 @@ describe('send --again --same-headers', () => {
       stderr: '',
     });
     const { source } = running;
-    const requests = await Promise.all(
-      source.store.list({}).deliveries.map((delivery) => source.request(delivery)),
-    );
+    const requests = await Promise.all(source.store.list().map((delivery) => source.request(delivery)));
     const own = requests.map(({ headers }) => headers.filter(([name]) => /^x-/i.test(name)));
     const values = own.map((pairs) => pairs.map(([, value]) => value).toSorted());
     expect(values.filter((value) => value.includes('trace-1'))).toEqual([

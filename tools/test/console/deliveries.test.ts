@@ -96,7 +96,7 @@ describe('a delivery', () => {
   test('is not found by its payload after the person was forgotten', async () => {
     const [user_id, display_name] = [`user-${randomUUID()}`, `Aiko ${randomUUID()}`];
     const { id } = await deliver({ event: 'user.updated', data: { user_id, display_name }, timestamp: NOW });
-    const found = () => running.source.store.list({ search: display_name }).total;
+    const found = () => running.source.store.list({ search: display_name }).length;
     expect(found()).toBe(1);
     const agreed = async () => true;
     await eventually(async () => {

@@ -119,7 +119,7 @@ describe('a delivery to a stage', () => {
     await archived(id);
     const search = name.toUpperCase();
     const { store, since } = stage.source;
-    expect(store.list({ search }).deliveries).toMatchObject([{ id, shopId: 'shop-1', state: 'processed' }]);
+    expect(store.list({ search })).toMatchObject([{ id, shopId: 'shop-1', state: 'processed' }]);
     expect(stage.source.searched(search)).toEqual({
       searched: `Searched back to ${since?.toISOString()}. For older deliveries: npx hookctl trace --search`,
     });

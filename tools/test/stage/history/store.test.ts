@@ -34,14 +34,14 @@ const processed = (id: string, seconds = 1) =>
 const failed = (id: string, error: string) =>
   line(id, 'Failed', { messageId: `message of ${id}`, attempt: 1, retryInSeconds: 30, error }, 1);
 
-const idsOf = (filter: Parameters<typeof store.list>[0]) => store.list(filter).deliveries.map(({ id }) => id);
+const idsOf = (filter: Parameters<typeof store.list>[0]) => store.list(filter).map(({ id }) => id);
 
-test('a list has the newest first, up to the limit, and their total, or some deliveries', () => {
+test('a list has the newest first, or some deliveries', () => {
   store.add(line('request-1', 'Accepted'), line('request-2', 'Accepted', {}, 2), processed('request-1'));
-  expect(store.list({}, 1)).toMatchObject({ deliveries: [{ id: 'request-2', state: 'queued' }], total: 2 });
+  expect(store.list()).toMatchObject([{ id: 'request-2', state: 'queued' }, { id: 'request-1' }]);
   expect(store.get('request-1')).toMatchObject({ state: 'processed', latencyMs: 1000 });
   expect(idsOf({ ids: ['request-1', 'unknown'] })).toEqual(['request-1']);
-  expect(store.list({}).deliveries[0]).not.toHaveProperty('match');
+  expect(store.list()[0]).not.toHaveProperty('match');
 });
 
 describe('a search', () => {
@@ -80,7 +80,7 @@ describe('a search', () => {
   ])('says where, in one line of whole characters: $search', ({ given = event, search, match }) => {
     store.add(failed('request-1', 'ThrottlingException'));
     store.addPayload('request-1', Buffer.from(given));
-    expect(store.list({ search }).deliveries[0]?.match).toEqual(match);
+    expect(store.list({ search })[0]?.match).toEqual(match);
   });
 });
 
@@ -114,8 +114,10 @@ describe('the preview of a payload', () => {
 
 describe('changes', () => {
   test('are reported once, and can be requested by the number of the last known one', async () => {
-    const told: string[] = [];
-    const end = store.subscribe((id) => told.push(id));
+    let rounds = 0;
+    const end = store.subscribe(() => {
+      rounds += 1;
+    });
     store.add(line('request-1', 'Accepted'), line('request-2', 'Accepted'));
     const sequence = store.changedSince(0).at(-1)?.sequence ?? 0;
     store.add(line('request-1', 'Accepted'), processed('request-2'));
@@ -125,7 +127,7 @@ describe('changes', () => {
     end();
     store.add(processed('request-1'));
     expect(store.changedSince(0).map(({ id }) => id)).toEqual(['request-2', 'request-1']);
-    expect(told).toEqual(['request-1', 'request-2', 'request-2']);
+    expect(rounds).toBe(2);
   });
 });
 
@@ -136,7 +138,7 @@ test('the oldest deliveries are removed with all their facts', () => {
   for (let index = 1; index <= MAX_DELIVERIES; index += 1) {
     store.add(line(`request-${index}`, 'Accepted', {}, index));
   }
-  expect(store.list({}).total).toBeLessThanOrEqual(MAX_DELIVERIES);
+  expect(store.list().length).toBeLessThanOrEqual(MAX_DELIVERIES);
   expect(store.get('request-0')).toBeUndefined();
   expect(store.payload('request-0')).toBeUndefined();
   expect(idsOf({ search: 'first' })).toEqual([]);
@@ -278,7 +280,7 @@ test.each([
 ])('a line about no request makes no row: %s', (text) => {
   const feed = new LocalFeed();
   feed.onLog({ text });
-  expect(feed.store.list({}).total).toBe(0);
+  expect(feed.store.list().length).toBe(0);
 });
 
 test('a crash is a failed attempt of each message that the function had', () => {
