@@ -1,5 +1,5 @@
 /*
- * Log messages that something outside the functions matches: metric filters, links of alarms, saved queries, histories
+ * Log messages that something outside the functions matches: metric filters, links of alarms, histories
  * and documents. Most are also the names of metrics (`metric-names.ts`). This file imports nothing, and a bundle has
  * only those constants that its function uses.
  */

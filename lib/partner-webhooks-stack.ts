@@ -13,7 +13,6 @@ import { ArchiveQueries } from './archive/archive-queries.ts';
 import { EventArchive } from './archive/event-archive.ts';
 import type { StageConfig } from './config.ts';
 import { addDashboard } from './dashboard/dashboard.ts';
-import { SavedQueries } from './dashboard/saved-queries.ts';
 import { Encryption } from './encryption.ts';
 import { Effects } from './pipeline/effects.ts';
 import { EventPipeline } from './pipeline/event-pipeline.ts';
@@ -128,8 +127,6 @@ export class PartnerWebhooksStack extends Stack {
       new ReceiverCanary(this, 'Canaries', { receiver, consumers, alarms });
     }
 
-    const logs = { receiver: receiver.logGroup, consumers: consumers.map(({ logGroup }) => logGroup) };
-    new SavedQueries(this, 'SavedQueries', { ...logs, access: api.accessLog });
     addDashboard(this, { api, receiver, pipelines, archive, effects, quarantine, unrouted, alarms });
 
     this.#output({

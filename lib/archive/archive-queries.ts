@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { type JsonSchema, toJsonSchema } from '@valibot/to-json-schema';
 import { Duration, Stack } from 'aws-cdk-lib';
-import { CfnNamedQuery, CfnWorkGroup } from 'aws-cdk-lib/aws-athena';
+import { CfnWorkGroup } from 'aws-cdk-lib/aws-athena';
 import { CfnDatabase, CfnTable } from 'aws-cdk-lib/aws-glue';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
@@ -59,26 +58,6 @@ function columnType(field: JsonSchema | boolean): string {
   return known;
 }
 
-const TABLE = 'records';
-
-/**
- * Saved queries for frequent questions. A file of the same name in `archive-queries/` has the SQL for Athena, over the
- * table `records`.
- */
-export const archiveQueries = {
-  'sent-by-shop': 'What did a shop send last week?',
-  stale: 'How many events were stale, by event and day?',
-  'name-changes': 'Which users changed their name most?',
-  lag: 'What was the lag, by event and day?',
-  replays: 'What was replayed?',
-} as const;
-
-export type ArchiveQuery = keyof typeof archiveQueries;
-
-export function archiveQuery(name: ArchiveQuery): string {
-  return readFileSync(new URL(`archive-queries/${name}.sql`, import.meta.url), 'utf8');
-}
-
 /**
  * SQL over the archive: a table whose partitions Athena computes without a crawler, and a workgroup that sets where
  * results go and how much a query may read. Both cost nothing without queries.
@@ -102,7 +81,7 @@ export class ArchiveQueries extends Construct {
       catalogId: account,
       databaseName,
       tableInput: {
-        name: TABLE,
+        name: 'records',
         description: 'The outcome of each message. A message that was received twice has two rows.',
         tableType: 'EXTERNAL_TABLE',
         partitionKeys: ['event', 'date', 'hour'].map((name) => ({ name, type: 'string' })),
@@ -125,11 +104,10 @@ export class ArchiveQueries extends Construct {
     });
     table.addResourceDependency(database);
 
-    const workgroup = new CfnWorkGroup(this, 'Workgroup', {
+    new CfnWorkGroup(this, 'Workgroup', {
       name: workgroupName,
       description: `Queries of the archive of ${stackName}.`,
-      // Also deletes the saved queries, which would otherwise prevent the deletion of the workgroup, and so of the
-      // stack.
+      // Queries that people saved would otherwise prevent the deletion of the workgroup, and so of the stack.
       recursiveDeleteOption: true,
       workGroupConfiguration: {
         enforceWorkGroupConfiguration: true,
@@ -146,15 +124,6 @@ export class ArchiveQueries extends Construct {
       },
     });
     bucket.addLifecycleRule({ prefix: RESULTS_PREFIX, expiration: RESULT_RETENTION });
-    for (const [name, description] of Object.entries(archiveQueries)) {
-      new CfnNamedQuery(this, name, {
-        name,
-        description,
-        database: databaseName,
-        workGroup: workgroupName,
-        queryString: archiveQuery(name as ArchiveQuery),
-      }).addResourceDependency(workgroup);
-    }
   }
 }
 

@@ -24,9 +24,9 @@ export interface StackLocation {
 /** Types with no part in the local stack: what they add exists in AWS only. */
 const WITHOUT_LOCAL_PART = [
   'ApiGateway::Account ApiGateway::BasePathMapping ApiGateway::Deployment ApiGateway::DomainName',
-  'ApiGatewayV2::ApiMapping ApiGatewayV2::DomainName Athena::NamedQuery Athena::WorkGroup CDK::Metadata',
+  'ApiGatewayV2::ApiMapping ApiGatewayV2::DomainName Athena::WorkGroup CDK::Metadata',
   'CloudWatch::Dashboard CodeDeploy::Application CodeDeploy::DeploymentGroup Glue::Database Glue::Table KMS::Key',
-  'Lambda::Permission Logs::LogGroup Logs::LogStream Logs::MetricFilter Logs::QueryDefinition Logs::ResourcePolicy',
+  'Lambda::Permission Logs::LogGroup Logs::LogStream Logs::MetricFilter Logs::ResourcePolicy',
   'S3::BucketPolicy SNS::TopicPolicy SQS::QueuePolicy WAFv2::LoggingConfiguration WAFv2::WebACL',
   'WAFv2::WebACLAssociation',
 ].flatMap((types) => types.split(' ').map((type) => `AWS::${type}`));

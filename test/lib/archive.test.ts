@@ -1,10 +1,7 @@
-import { readdirSync } from 'node:fs';
-import { basename } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { SynthesisedTemplate } from 'local-aws/template';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
-import { type ArchiveQuery, archiveQueries, archiveQuery } from '../../lib/archive/archive-queries.ts';
 import { only, stageTemplate, templateOf } from './stage-assembly.ts';
 
 const prod = await stageTemplate('prod');
@@ -111,19 +108,4 @@ test('the workgroup ends a query that reads more than 10 GB, and keeps results f
 test('this stack allows nobody to query: no policy of it names Athena or Glue', () => {
   const policies = prod.ofType('AWS::IAM::Policy').concat(prod.ofType('AWS::IAM::Role'));
   expect(JSON.stringify(policies.map(({ properties }) => properties))).not.toMatch(/"(athena|glue):/);
-});
-
-describe('the saved queries', () => {
-  const names = Object.keys(archiveQueries) as ArchiveQuery[];
-
-  test('are the files of their folder, in the workgroup', () => {
-    const files = readdirSync('lib/archive/archive-queries').map((file) => basename(file, '.sql'));
-    const saved = prod.ofType('AWS::Athena::NamedQuery').map(({ properties }) => properties);
-    expect(files.sort()).toEqual(names.toSorted());
-    expect(saved.map(({ Name }) => Name).sort()).toEqual(names.toSorted());
-    for (const { Name, QueryString, WorkGroup } of saved) {
-      expect(QueryString).toBe(archiveQuery(Name));
-      expect(WorkGroup).toBe(only(prod, 'AWS::Athena::WorkGroup').Name);
-    }
-  });
 });

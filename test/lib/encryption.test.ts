@@ -35,7 +35,7 @@ const WITHOUT_DATA = [
   /^AWS::IAM::/,
   /^AWS::KMS::Key$/,
   /^AWS::Lambda::/,
-  /^AWS::Logs::(LogStream|MetricFilter|QueryDefinition)$/,
+  /^AWS::Logs::(LogStream|MetricFilter)$/,
   /^AWS::\w+::\w+Policy$/,
   /^Custom::SmokeTest$/,
 ];

@@ -5,7 +5,7 @@ import { type Emulator, killAll, mustRun, startEmulator } from './emulator.ts';
 import { mustAnswer } from './queries.ts';
 
 /**
- * Deploys the stage `dev` to an AWS emulator, as a person would to AWS, runs the saved queries and the acceptance suite,
+ * Deploys the stage `dev` to an AWS emulator, as a person would to AWS, queries its archive, runs the acceptance suite,
  * and deletes the stage.
  * @throws Error that names the failed step
  */

@@ -1,4 +1,4 @@
-"""Starts MiniStack with five patches. Accepts the arguments of `hypercorn`, which serves it.
+"""Starts MiniStack with four patches. Accepts the arguments of `hypercorn`, which serves it.
 
 1. In CloudFormation, `Ref` of an AWS::SecretsManager::Secret is its ARN. In MiniStack 1.5.33 it is its name. A role with
    permission to read `Ref` could then read nothing, and with IAM enforced the receiver would never start.
@@ -6,7 +6,6 @@
 3. If the process of a function fails while it starts, it is started once more. AWS does the same (Lambda developer guide,
    "Failures during the Init phase"). In MiniStack 1.5.33 the invocation fails.
 4. Athena reads tables and SQL as AWS does: `athena.py`.
-5. CloudFormation accepts saved queries. MiniStack 1.5.33 does not know them, and nothing reads them there.
 """
 
 import gzip
@@ -55,10 +54,5 @@ def spawn_again_if_it_fails(worker):
 lambda_runtime.Worker._spawn = spawn_again_if_it_fails
 
 athena.correct()
-
-for kind in ("AWS::Athena::NamedQuery", "AWS::Logs::QueryDefinition"):
-    if kind in _RESOURCE_HANDLERS:
-        sys.exit(f"MiniStack knows {kind} now: remove this patch")
-    _RESOURCE_HANDLERS[kind] = {"create": lambda name, *_: (name, {}), "delete": lambda *_: None}
 
 sys.exit(main())
