@@ -1,6 +1,7 @@
 import { stageOverrides, synthesise } from '../../bin/synthesise.ts';
 import { Workspace } from '../stage/local-folder.ts';
 import { hookctlCommand } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
 import { anySeed, gatewayOption, seedOption, wholeNumber } from '../terminal/options.ts';
 import { Progress } from '../terminal/progress.ts';
 
@@ -36,4 +37,7 @@ export const command = hookctlCommand(
     for (const difference of differences.slice(0, MAX_SHOWN)) console.error(difference);
     console.log(JSON.stringify({ ...report, differences: differences.length }, undefined, 2));
     if (differences.length > 0) process.exitCode = 1;
+    if (report.kills === 0 || Object.values(report.faults).every((hits) => hits === 0)) {
+      throw new CommandError('No call failed or no function was killed, so this run proves nothing');
+    }
   });

@@ -30,11 +30,11 @@ interface SoakOptions {
   /** Number of posts, without retries after 401 and 500. */
   readonly deliveries: number;
   readonly seed: number;
-  /** How often a function is killed during its work. @default 20 */
-  readonly kills?: number;
 }
 
 const SENDERS = 8;
+/** How often a function is killed during its work. */
+const KILLS = 20;
 const FIRST_SECRET = 'soak-secret-1';
 const SECOND_SECRET = 'soak-secret-2';
 
@@ -85,7 +85,7 @@ const KILLED = [
  * oracle.
  */
 export async function soak(options: SoakOptions) {
-  const { assembly, deliveries, seed, kills = 20, onProgress = () => {} } = options;
+  const { assembly, deliveries, seed, onProgress = () => {} } = options;
   const plan = makePlan({ deliveries, seed });
   const faults = new InjectedFaults(seed);
   const log = new SoakLog();
@@ -108,7 +108,7 @@ export async function soak(options: SoakOptions) {
       await queues.subscribe(stack.outputs.ReviewTopicArn, 'soak-review'),
     ];
     const partner = new PartnerSimulator(stack.outputs.WebhookUrl ?? '', FIRST_SECRET);
-    const sender = new Sender(stack, partner, faults, plan, kills, log);
+    const sender = new Sender(stack, partner, faults, plan, log);
     const progress = setInterval(() => onProgress(sender.progress()), 1_000);
     try {
       await sender.run();
@@ -170,7 +170,6 @@ class Sender {
     partner: PartnerSimulator,
     faults: InjectedFaults,
     plan: readonly PlannedBody[],
-    kills: number,
     log: SoakLog,
   ) {
     this.#stack = stack;
@@ -179,7 +178,7 @@ class Sender {
     this.#faults = faults;
     this.#line = inPostingOrder(plan);
     this.#total = this.#line.length;
-    this.#postsPerKill = Math.ceil(this.#total / kills);
+    this.#postsPerKill = Math.ceil(this.#total / KILLS);
   }
 
   progress(): ProgressStep {
