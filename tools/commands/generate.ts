@@ -1,5 +1,4 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { commandsDocument } from '../generate/commands-document.ts';
 import { COMMAND_GROUPS, loadCommands } from '../program.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
@@ -23,12 +22,8 @@ export const command = hookctlCommand(
     const outdated = [eventIndex()].filter((file) => !isUpToDate(file));
     refuse(outdated.map(({ file }) => file));
     outdated.forEach(bringUpToDate);
-    const { withAssemblies } = await import('../generate/assemblies.ts');
-    const derived = await withAssemblies(async (assemblies) => {
-      // Loaded now, because it takes a second, and the synthesis may refuse a new event.
-      const { derivedFiles } = await import('../generate/derived-files.ts');
-      return derivedFiles(assemblies, await documentOfCommands());
-    });
+    const { derivedFiles } = await import('../generate/derived-files.ts');
+    const derived = await derivedFiles(await documentOfCommands());
     outdated.push(...derived.filter((file) => !isUpToDate(file)));
     const names = outdated.map(({ file }) => file);
     refuse(names);
@@ -50,6 +45,7 @@ const INTERNAL = new Set<string>([
 
 /** The text of `docs/commands.md`. */
 export async function documentOfCommands(): Promise<string> {
+  const { commandsDocument } = await import('../generate/commands-document.ts');
   const commands = await loadCommands();
   const isInternal = (command: CommandUnknownOpts) => INTERNAL.has(command.name());
   return commandsDocument(

@@ -18,38 +18,34 @@ const NAME = /^(?=.{1,64}$)(?!.*\.unknown$)[a-z][a-z0-9]*\.[a-z][a-z0-9]*(_[a-z0
  */
 const ID = /^[a-z][a-z0-9]*(_[a-z0-9]+)*_id$/;
 
-/**
- * Meaning of an event, which is also the title of notifications: ASCII, below 100 characters. Source: Amazon
- * SNS API reference, `Publish`, `Subject`. Characters with a meaning in Markdown or Slack are excluded.
- */
-const MEANING = /^[A-Za-z0-9][A-Za-z0-9 ,.'()/-]{0,98}$/;
-
 const matching = (pattern: RegExp, shape: string) => (text: string) => {
   if (pattern.test(text)) return text;
   throw new InvalidArgumentError(`It must be ${shape}.`);
 };
 
-const name = matching(
+const eventName = matching(
   NAME,
   'like shop.closed or girl.schedule_changed, with at most 64 characters, and not end with .unknown',
 );
-const id = matching(ID, 'a field such as shop_id, in lower case and ending in _id');
-const meaning = matching(MEANING, 'up to 99 letters, digits and spaces');
+const idField = matching(ID, 'a field such as shop_id, in lower case and ending in _id');
 
 export const command = hookctlCommand(
   'new-event',
   'Adds an event: its files, its sample, and all generated files.',
 )
-  .argument('<event>', 'name of the event, such as shop.closed', name)
+  .argument('<event>', 'name of the event, such as shop.closed', eventName)
   .addOption(new Option('--effect <effect>', 'required: effect of the event').choices(effects))
-  .option('--id <field>', 'field of data that has the id, such as shop_id', id)
-  .option('--meaning <text>', 'what happened at the partner (default: the words of the name)', meaning)
+  .option(
+    '--id <field>',
+    'field of data that has the id, such as door_id (default: as the effect needs it)',
+    idField,
+  )
   .option('--no-generate', 'do not update generated files')
-  .action(async (event, { effect, generate, ...wish }) => {
+  .action(async (name, { effect, id, generate }) => {
     if (effect === undefined) throw new UsageError(`Choose an effect with --effect: ${effects.join(', ')}`);
     const { addEvent } = await import('../generate/new-event.ts');
-    console.log(`Adding ${event} …`);
-    const files = await addEvent({ name: event, effect, ...wish }, generate);
+    console.log(`Adding ${name} …`);
+    const files = addEvent({ name, effect, id }, generate);
     console.log(`Check these files: fields and texts are assumptions until the partner shows them.
 
 ${files.map((file) => `  ${file}`).join('\n')}

@@ -1,6 +1,6 @@
 import { type Argument, type CommandUnknownOpts, Help } from '@commander-js/extra-typings';
 import { lines } from '../terminal/layout.ts';
-import { markdownTable } from './markdown-table.ts';
+import { markdownTable } from './markdown-tables.ts';
 
 /** Maximum characters of a line. */
 const WIDTH = 120;

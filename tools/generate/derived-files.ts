@@ -1,16 +1,21 @@
 import { readFileSync } from 'node:fs';
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runSynthesis } from '../../bin/synthesise.ts';
 import { apiFiles } from '../api/files.ts';
-import { alarmsTable } from './alarms-table.ts';
-import type { Assemblies } from './assemblies.ts';
 import { configurationDocument } from './configuration-document.ts';
 import type { DerivedFile } from './derived-file.ts';
 import { eventIndex } from './event-index.ts';
-import { eventsTable, partnerEventsTable } from './events-table.ts';
-import { limitsTable } from './limits-table.ts';
+import { alarmsTable, eventsTable, limitsTable, partnerEventsTable } from './markdown-tables.ts';
 import { permissionsDocument } from './permissions-document.ts';
 import { statefulResources } from './stateful-resources.ts';
 
-const COMMANDS_DOCUMENT = 'docs/commands.md';
+/** Stages that generated files are made from. */
+export const derivedFrom = ['prod', 'every-setting', 'encrypted'] as const;
+
+/** Folders of cloud assemblies, by stage. */
+export type Assemblies = Readonly<Record<(typeof derivedFrom)[number], string>>;
 
 /** Functions that make the files which depend on the stack, by path. */
 const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
@@ -27,12 +32,19 @@ const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
 /**
  * Every generated file, from the current code and samples.
  * @param commands text of `docs/commands.md`; the caller gives the text, because commands import this module
+ * @param assemblies of each stage. @default those of the current code, synthesised in one process
  */
-export function derivedFiles(assemblies: Assemblies, commands: string): DerivedFile[] {
-  const ofStack = Object.entries(OF_STACK).map(([file, make]) => ({ file, text: make(assemblies) }));
-  const ofCommands = { file: COMMANDS_DOCUMENT, text: commands };
-  return [eventIndex(), ...apiFiles(), ofCommands, ...ofStack];
+export async function derivedFiles(commands: string, assemblies?: Assemblies): Promise<DerivedFile[]> {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'partner-webhooks-generate-'));
+  const folders = assemblies ?? foldersIn(folder.path);
+  if (assemblies === undefined)
+    await runSynthesis('tools/generate/synthesise-stages.ts', { ASSEMBLIES: JSON.stringify(folders) });
+  const ofStack = Object.entries(OF_STACK).map(([file, make]) => ({ file, text: make(folders) }));
+  return [eventIndex(), ...apiFiles(), { file: 'docs/commands.md', text: commands }, ...ofStack];
 }
+
+const foldersIn = (folder: string) =>
+  Object.fromEntries(derivedFrom.map((stage) => [stage, join(folder, stage)])) as Assemblies;
 
 const filled = (file: string, texts: Readonly<Record<string, string>>) =>
   Object.entries(texts).reduce(

@@ -6,16 +6,16 @@ import { eventPaths } from './event-index.ts';
 export interface NewEvent {
   readonly name: string;
   readonly effect: EffectName;
-  /** The field of `data` that identifies the shop, staff member or user. @default shop_id */
+  /** The field of `data` that identifies the shop, staff member or user. @default that of the effect */
   readonly id?: string | undefined;
-  /** What happened at the partner. @default the words of the name */
-  readonly meaning?: string | undefined;
 }
 
 /** Texts for an event's files, by its effect. NAME and ID stand for the event's name and the field with its id. */
 interface EventTemplate {
   readonly processing: string;
   readonly impact: string;
+  /** Field of `data` with the id, unless another is named. */
+  readonly id: string;
   /**
    * Fields of `data` that are used if present, with a value for the sample. Undefined if the value is an id: the sample
    * then gets one that no other sample has.
@@ -39,6 +39,7 @@ export const eventTemplates: Readonly<Record<EffectName, EventTemplate>> = {
   'shop-cache': {
     processing: 'Invalidate the shop cache',
     impact: 'Readers still see shops as they were before NAME.',
+    id: 'shop_id',
     fields: {},
     code: `import { shopInvalidator } from '../../effects/shop-cache.ts';
 
@@ -50,6 +51,7 @@ export const handler = consume('NAME', (event) => invalidateShop({ ...event, sho
   cast: {
     processing: 'Synchronise the cast',
     impact: 'The cast list stays as it was before NAME.',
+    id: 'girl_id',
     fields: { shop_id, name: 'Aoi' },
     code: `import { Cast } from '../../effects/cast.ts';
 
@@ -64,6 +66,7 @@ export const handler = consume('NAME', (event) => {
   'contact-partner': {
     processing: 'Update the contact_partner record',
     impact: 'Partner contacts stay as they were before NAME.',
+    id: 'user_id',
     fields: { shop_id, display_name: 'Sora', profile_image_url: 'https://images.example.com/sora.png' },
     code: `import { ContactPartner } from '../../effects/contact-partner.ts';
 
@@ -78,6 +81,7 @@ export const handler = consume('NAME', (event) => {
   chat: {
     processing: 'Send a notification to the chat room',
     impact: 'The chat room is not notified of NAME.',
+    id: 'shop_id',
     fields: { shop_id, name: 'Café Aozora' },
     code: notifying('CHAT_TOPIC_ARN'),
     lines: ['name'],
@@ -85,16 +89,18 @@ export const handler = consume('NAME', (event) => {
   review: {
     processing: 'Send a review notification',
     impact: 'Nobody is notified of NAME.',
-    fields: { shop_id, review_id: undefined, rating: 5, comment: 'Thank you!' },
+    id: 'review_id',
+    fields: { shop_id, rating: 5, comment: 'Thank you!' },
     code: notifying('REVIEW_TOPIC_ARN'),
-    lines: ['rating', 'comment', 'review_id'],
+    lines: ['rating', 'comment'],
   },
 };
 
 /** The files of a new event by path, to be formatted. */
 export function eventFiles(event: NewEvent): Record<string, string> {
-  const { name, effect, id = 'shop_id', meaning = sentence(name) } = event;
-  const { processing, impact, fields, code, lines } = eventTemplates[effect];
+  const { name, effect } = event;
+  const { processing, impact, fields, code, lines, ...template } = eventTemplates[effect];
+  const { id = template.id } = event;
   const { definition, consumer, sample } = eventPaths(kebabCase(name));
   const data = { [id]: undefined, ...fields, [id]: undefined };
   const names = Object.keys(data);
@@ -104,7 +110,7 @@ export function eventFiles(event: NewEvent): Record<string, string> {
 import { ${[...new Set(names.map(typeOf)), 'object'].join(', ')} } from '../fields.ts';
 
 export const event = {
-  meaning: ${JSON.stringify(meaning)},
+  meaning: '${sentence(name)}',
   processing: '${processing}',
   effect: '${effect}',
   impact: '${impact.replace('NAME', name)}',
@@ -123,7 +129,7 @@ import type { NotificationContent } from '../../effects/notification-message.ts'
 import type { event } from './event.ts';
 
 export const content = (data: v.InferOutput<typeof event.data>): NotificationContent => ({
-  title: ${JSON.stringify(meaning)},
+  title: '${sentence(name)}',
   lines: [${shown.map((field) => `['${sentence(field.replace(/_id$/, ''))}', data.${field}]`)}],
 });
 `;

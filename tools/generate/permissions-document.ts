@@ -2,7 +2,7 @@ import { SynthesisedTemplate } from 'local-aws/template';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { DOCTOR_ACTIONS } from '../stage/doctor/doctor.ts';
-import { markdownTable } from './markdown-table.ts';
+import { markdownTable } from './markdown-tables.ts';
 
 /** A permission of a role. If permissions are grouped, their roles, actions or resources are joined by commas. */
 interface Grant {

@@ -4,17 +4,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { stageAssembly } from '../../../test/lib/stage-assembly.ts';
 import { documentOfCommands } from '../../commands/generate.ts';
-import { assembliesIn, derivedFrom } from '../../generate/assemblies.ts';
 import { isUpToDate } from '../../generate/derived-file.ts';
-import { derivedFiles, fillSection } from '../../generate/derived-files.ts';
+import { type Assemblies, derivedFiles, derivedFrom, fillSection } from '../../generate/derived-files.ts';
 import { EVENT_INDEX, eventIndex, incompleteEvents } from '../../generate/event-index.ts';
 
 test('every generated file is up to date', async () => {
-  const folders = new Map(
+  const assemblies = Object.fromEntries(
     await Promise.all(derivedFrom.map(async (stage) => [stage, await stageAssembly(stage)] as const)),
-  );
-  const assemblies = assembliesIn((stage) => folders.get(stage) ?? '');
-  const outdated = derivedFiles(assemblies, await documentOfCommands())
+  ) as Assemblies;
+  const outdated = (await derivedFiles(await documentOfCommands(), assemblies))
     .filter((file) => !isUpToDate(file))
     .map(({ file }) => file);
   if (outdated.length > 0) {
