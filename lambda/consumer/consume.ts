@@ -98,9 +98,9 @@ export function consume<Name extends EventName>(
     // A large message may have its turn after the time is up.
     if (context.getRemainingTimeInMillis() <= OUT_OF_TIME_MARGIN) throw new OutOfTimeError(OUT_OF_TIME);
     const event = await readRecord(name, record, metadata);
-    const { shop_id } = event.data;
+    const shopId = 'shop_id' in event.data ? event.data.shop_id : undefined;
     read.timestamp = event.timestamp;
-    if (shop_id !== undefined) read.shopId = tableKey(shop_id);
+    if (shopId !== undefined) read.shopId = tableKey(shopId);
     return await process({ ...event, ...(await receipts.placeOf(event)) }, context);
   }
 
