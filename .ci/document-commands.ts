@@ -1,6 +1,6 @@
 /**
- * Runs the commands in README.md, CONTRIBUTING.md, docs/ and the examples of `--help` against a local stack, also those
- * for a stage:
+ * Runs the commands in README.md, CONTRIBUTING.md, docs/, two README.md of tools/ and the examples of `--help` against a
+ * local stack, also those for a stage:
  *   .ci/document-commands.ts [file…]
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -38,7 +38,13 @@ interface Block {
 
 const files = process.argv.slice(2);
 const documents =
-  files.length > 0 ? files : ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md').sort()];
+  files.length > 0
+    ? files
+    : [
+        'README.md',
+        'CONTRIBUTING.md',
+        ...globSync(['docs/*.md', 'tools/{bench,test/emulator}/README.md']).sort(),
+      ];
 const blocks = [
   ...documents.filter((file) => existsSync(file)).flatMap(blocksOf),
   ...(files.length > 0 ? [] : await helpExamples()),

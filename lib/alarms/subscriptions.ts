@@ -7,7 +7,7 @@ import { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
 import type { StageConfig } from '../config.ts';
 
-/** Sends a topic's messages by e-mail. Each recipient must confirm once (docs/alarms.md). */
+/** Sends a topic's messages by e-mail. Each recipient must confirm once (docs/operations.md). */
 export function subscribeEmails(topic: Topic, addresses: readonly string[]): void {
   for (const address of addresses) {
     acknowledge(

@@ -54,7 +54,7 @@ export function addDashboard(scope: Construct, sources: DashboardSources): void 
     ...keepingUp(sources),
     heading(
       '# What is stuck?',
-      'Messages on a dead-letter, quarantine or unrouted queue stay there until somebody acts: see docs/dead-letters.md.',
+      'Messages on a dead-letter, quarantine or unrouted queue stay there until somebody acts: see docs/redrive-and-replay.md.',
     ),
     ...stuck(sources),
   ];

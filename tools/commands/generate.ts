@@ -1,5 +1,3 @@
-import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { COMMAND_GROUPS, loadCommands } from '../program.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 
@@ -23,7 +21,7 @@ export const command = hookctlCommand(
     refuse(outdated.map(({ file }) => file));
     outdated.forEach(bringUpToDate);
     const { derivedFiles } = await import('../generate/derived-files.ts');
-    const derived = await derivedFiles(await documentOfCommands());
+    const derived = await derivedFiles();
     outdated.push(...derived.filter((file) => !isUpToDate(file)));
     const names = outdated.map(({ file }) => file);
     refuse(names);
@@ -36,20 +34,3 @@ export const command = hookctlCommand(
             .join('\n'),
     );
   });
-
-/** Commands whose options only people who change this project need. */
-const INTERNAL = new Set<string>([
-  ...COMMAND_GROUPS['Change this project'],
-  ...COMMAND_GROUPS['Test this project further'],
-]);
-
-/** The text of `docs/commands.md`. */
-export async function documentOfCommands(): Promise<string> {
-  const { commandsDocument } = await import('../generate/commands-document.ts');
-  const commands = await loadCommands();
-  const isInternal = (command: CommandUnknownOpts) => INTERNAL.has(command.name());
-  return commandsDocument(
-    commands.filter((command) => !isInternal(command)),
-    commands.filter(isInternal),
-  );
-}

@@ -22,8 +22,8 @@ const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
   'test/lib/snapshots/stateful.txt': (all) => statefulResources([all.prod, all['every-setting']]),
   'docs/permissions.md': (all) => permissionsDocument(all.prod, all['every-setting'], all.encrypted),
   'docs/configuration.md': configurationDocument,
-  'docs/alarms.md': () =>
-    filled('docs/alarms.md', { alarms: alarmsTable(readFileSync('docs/operations.md', 'utf8')) }),
+  'docs/operations.md': () =>
+    filled('docs/operations.md', { alarms: alarmsTable(readFileSync('docs/operations.md', 'utf8')) }),
   'docs/partner.md': () => filled('docs/partner.md', { 'partner-events': partnerEventsTable() }),
   'docs/how-it-works.md': () =>
     filled('docs/how-it-works.md', { events: eventsTable(), limits: limitsTable() }),
@@ -31,16 +31,15 @@ const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
 
 /**
  * Every generated file, from the current code and samples.
- * @param commands text of `docs/commands.md`; the caller gives the text, because commands import this module
  * @param assemblies of each stage. @default those of the current code, synthesised in one process
  */
-export async function derivedFiles(commands: string, assemblies?: Assemblies): Promise<DerivedFile[]> {
+export async function derivedFiles(assemblies?: Assemblies): Promise<DerivedFile[]> {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'partner-webhooks-generate-'));
   const folders = assemblies ?? foldersIn(folder.path);
   if (assemblies === undefined)
     await runSynthesis('tools/generate/synthesise-stages.ts', { ASSEMBLIES: JSON.stringify(folders) });
   const ofStack = Object.entries(OF_STACK).map(([file, make]) => ({ file, text: make(folders) }));
-  return [eventIndex(), ...apiFiles(), { file: 'docs/commands.md', text: commands }, ...ofStack];
+  return [eventIndex(), ...apiFiles(), ...ofStack];
 }
 
 const foldersIn = (folder: string) =>

@@ -124,7 +124,7 @@ export function alarmsTable(runbook: string): string {
   const sorted = alarms.toSorted((one, other) => one.position - other.position);
   const rows = [...Map.groupBy(sorted, ({ section, condition }) => section + condition).values()].map(
     (same) => [
-      same.map(({ name, section }) => `[\`${name}\`](operations.md#${section})`).join(', '),
+      same.map(({ name, section }) => `[\`${name}\`](#${section})`).join(', '),
       same[0]?.condition ?? '',
     ],
   );

@@ -72,7 +72,7 @@ function mailCheck(name: string, output: string, setting: string, what: string):
   };
 }
 
-const HOW_TO_CONFIRM = 'docs/alarms.md, "Mail scanners"';
+const HOW_TO_CONFIRM = 'docs/operations.md, "Mail scanners"';
 
 export const alarmChecks: readonly StageCheck[] = [
   mailCheck('alarm mails', 'AlarmTopicArn', 'alarmEmails', 'alarms'),

@@ -25,7 +25,7 @@ export const deploymentChecks: readonly StageCheck[] = [
   {
     name: 'stack',
     needs: ['cloudformation:DescribeStacks'],
-    why: 'The last deployment failed, hangs or still runs. After a failed rollback, no deployment is possible (docs/rollback.md).',
+    why: 'The last deployment failed, hangs or still runs. After a failed rollback, no deployment is possible: docs/deploying.md, "The rollback failed".',
     fix: ({ stage }) =>
       `aws cloudformation describe-stack-events --stack-name ${stage.stackName} --max-items 20 --query 'StackEvents[].[Timestamp,LogicalResourceId,ResourceStatus,ResourceStatusReason]' --output text`,
     async run(inspection) {
@@ -69,7 +69,7 @@ export const deploymentChecks: readonly StageCheck[] = [
   {
     name: 'functions',
     needs: ['lambda:GetAlias'],
-    why: 'A deployment shifts the receiver’s traffic now, was interrupted, or somebody rolled back by hand (docs/rollback.md).',
+    why: 'A deployment shifts the receiver’s traffic now, was interrupted, or somebody rolled back by hand: docs/deploying.md, "Roll back by hand".',
     async run(inspection) {
       if (inspection.isLocalStack) return IS_LOCAL;
       const versions = await inspection.resources('AWS::Lambda::Version');

@@ -93,7 +93,7 @@ export async function doctor(
       for (const line of withoutRepeats(lines).flatMap((each) => resultLines(each, width))) printLine(line);
     }
     if (inspection.isLocalStack && results.some(({ fix }) => fix?.startsWith('aws '))) {
-      printLine('\nThe aws commands need the settings of docs/shell.md, "The local stack".');
+      printLine('\nThe aws commands need the settings of docs/operations.md, "The local stack".');
     }
     printLine(`\n${summary}, in ${duration(since(started))}.`);
   }

@@ -14,7 +14,7 @@ const WHY: Readonly<Record<AnyQueue['kind'], string>> = {
   quarantine: 'Signed deliveries were unusable. The partner does not repeat them.',
   unrouted: 'The partner sends an event kind that this stage does not process.',
   removed:
-    'Nothing consumes this queue. Export what you need, then delete it: docs/pause.md, "Remove an event".',
+    'Nothing consumes this queue. Export what you need, then delete it: docs/redrive-and-replay.md, "Remove an event".',
 };
 
 export const queueChecks: readonly StageCheck[] = [

@@ -87,7 +87,7 @@ async function listAll(operation: Operation) {
       queues.map(waitingRow),
     ),
     ...section(
-      'Left by removed events, without a consumer (docs/pause.md, "Remove an event"):',
+      'Left by removed events, without a consumer (docs/redrive-and-replay.md, "Remove an event"):',
       WAITING_COLUMNS,
       left.map(waitingRow),
     ),

@@ -3,7 +3,9 @@ import { dirname, join, relative } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { alarmTable } from '../../../lib/alarms/alarm-table.ts';
 
-const files = globSync(['*.md', 'docs/*.md', 'examples/**/README.md', '{tools,local-aws}/README.md']).sort();
+const files = globSync(['*.md', 'docs/*.md', '{examples,local-aws,test,tools}/**/README.md'], {
+  exclude: (name) => ['node_modules', 'venv'].includes(name),
+}).sort();
 
 /** The text of a document without code blocks. Their lines stay empty, so that line numbers are right. */
 const withoutBlocks = (file: string) =>

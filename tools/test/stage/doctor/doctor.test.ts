@@ -642,7 +642,9 @@ describe('the command', () => {
       / shops has no event source\n.* users has no event source\n +Events wait .*\n +press Ctrl-C .* npm start\n/,
     );
     expect(text).toMatch(/ aws kms enable-key --key-id key-1\n/);
-    expect(text).toContain('\n\nThe aws commands need the settings of docs/shell.md, "The local stack".\n');
+    expect(text).toContain(
+      '\n\nThe aws commands need the settings of docs/operations.md, "The local stack".\n',
+    );
   });
 
   test('prints the same as JSON', async () => {
