@@ -6,7 +6,7 @@ import { jsonOption, time } from '../terminal/options.ts';
 
 /** Shows the history of one delivery; with `--shop` or `--search`, lists deliveries. */
 export const command = onStage(hookctlCommand('trace', 'Shows the history of one delivery, step by step.'))
-  .argument('[id]', 'event, request or message: at least 8 characters of its id; or a full webhookId')
+  .argument('[id]', 'event, request or message: at least 8 characters of its id')
   .addOption(shopOption('list deliveries of this shop: its whole id'))
   .addOption(searchOption('list deliveries whose payload contains this text; ignores case'))
   .option(

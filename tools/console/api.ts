@@ -81,8 +81,8 @@ export interface RequestDetail {
 /** `GET /api/stream?search=`: server-sent events. Each connection gets all rows, then every change. */
 export interface StreamEvents {
   /**
-   * Up to 500 new or changed rows, in the order of their changes, and ids of rows to remove. A row whose event is paused
-   * is `queued` or `retrying` here: the page makes it `paused` with `queues`.
+   * Up to 500 new or changed rows, and ids of rows to remove. A row whose event is paused is `queued` or `retrying` here:
+   * the page makes it `paused` with `queues`.
    */
   readonly deliveries: { readonly put: readonly Delivery[]; readonly removed: readonly string[] };
   /**

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import * as z from 'zod/mini';
-import type { ChangedDelivery } from '../../stage/history/store.ts';
 import type { StreamEvent } from '../api.ts';
 import { type ConsoleContext, endOf, parsed } from './console-context.ts';
 import { type PageUpdate, subjectOf } from './page-updates.ts';
@@ -56,21 +55,25 @@ interface PageStream {
 /** Sends changes, in batches, until the client disconnects. */
 async function sendChanges({ source, updates, watch }: StreamContext, { search, end, write }: PageStream) {
   const { store } = source;
+  /** Ids of rows to send in the next round. */
+  let changed = new Set(store.list().map(({ id }) => id));
   /** Updates to send in the next round: the newest of each subject. */
   let waiting: readonly PageUpdate[] = updates.current;
   let wake = () => {};
 
-  const onWake = () => wake();
   const heartbeat = setInterval(() => void write(':\n\n'), HEARTBEAT);
   const unsubscribe = [
     watch.open(),
-    store.subscribe(onWake),
+    store.subscribe((ids) => {
+      for (const id of ids) changed.add(id);
+      wake();
+    }),
     updates.subscribe((item) => {
       waiting = [...waiting.filter((other) => subjectOf(other) !== subjectOf(item)), item];
       wake();
     }),
   ];
-  end.addEventListener('abort', onWake);
+  end.addEventListener('abort', () => wake());
   try {
     await write(`retry: ${RETRY}\n\n`);
     await follow();
@@ -80,15 +83,13 @@ async function sendChanges({ source, updates, watch }: StreamContext, { search, 
   }
 
   async function follow(): Promise<void> {
-    /** Number of the last change that the client has received. */
-    let position = 0;
     for (let round = 1; !end.aborted; round += 1) {
       const woken = new Promise<void>((resolve) => {
         wake = resolve;
       });
-      const changes = store.changedSince(position);
-      await sendRows(matching(changes));
-      position = changes.at(-1)?.sequence ?? position;
+      const ids = [...changed];
+      changed = new Set();
+      await sendRows(ids);
       const items = waiting;
       waiting = [];
       for (const item of items) await send(item);
@@ -98,23 +99,12 @@ async function sendChanges({ source, updates, watch }: StreamContext, { search, 
     }
   }
 
-  /** @returns the changes of rows that the search matches, and removed rows */
-  function matching(changes: readonly ChangedDelivery[]): readonly ChangedDelivery[] {
-    if (search === undefined) return changes;
-    const deliveries = store.list({ search, ids: changes.map(({ id }) => id) });
-    const found = new Map(deliveries.map((delivery) => [delivery.id, delivery]));
-    return changes.flatMap((change) => {
-      const delivery = found.get(change.id);
-      return delivery === undefined && change.delivery !== undefined ? [] : [{ ...change, delivery }];
-    });
-  }
-
-  async function sendRows(rows: readonly ChangedDelivery[]): Promise<void> {
-    for (let start = 0; start < rows.length && !end.aborted; start += MAX_ROWS) {
-      const batch = rows.slice(start, start + MAX_ROWS);
-      const put = batch.flatMap(({ delivery }) => delivery ?? []);
-      const removed = batch.flatMap(({ id, delivery }) => (delivery === undefined ? id : []));
-      await send({ event: 'deliveries', data: { put, removed } });
+  async function sendRows(ids: readonly string[]): Promise<void> {
+    for (let start = 0; start < ids.length && !end.aborted; start += MAX_ROWS) {
+      const batch = ids.slice(start, start + MAX_ROWS);
+      const put = store.list({ search, ids: batch });
+      const removed = batch.filter((id) => store.get(id) === undefined);
+      if (put.length + removed.length > 0) await send({ event: 'deliveries', data: { put, removed } });
     }
   }
 

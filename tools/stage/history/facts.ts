@@ -42,19 +42,19 @@ export interface RecordFact extends FactBase {
 export interface DeadLetterFact extends FactBase {
   readonly kind: 'dead-letter';
   readonly messageId: string;
-  /** The queue that has the message. Absent if the message is on the dead-letter queue of its event. */
-  readonly queue?: 'quarantine' | 'unrouted' | undefined;
+  /** The queue that has the message: an event, for its dead-letter queue, `quarantine` or `unrouted`. */
+  readonly queue: string;
   /** The consumer's reason for giving up. Absent if SQS moved the message itself. */
   readonly error?: string | undefined;
   /** When SQS deletes it. ISO 8601. */
   readonly until?: string | undefined;
+  /** When it was seen there first. Epoch milliseconds. */
+  readonly seenAt: number;
 }
 
-/** A message that was on a queue that nothing consumes, or should have been, is not there. `at` is when that was seen. */
+/** A queue that nothing consumes should have a message of the request, and has none. `at` is when that was seen. */
 interface LeftFact extends FactBase {
   readonly kind: 'left';
-  /** Absent if the message was never seen on the queue. */
-  readonly messageId?: string | undefined;
   /** An event, `unrouted` or `quarantine`. */
   readonly queue: string;
 }

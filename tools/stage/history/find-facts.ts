@@ -2,10 +2,9 @@ import { CommandError, UsageError } from '../../terminal/command-error.ts';
 import type { ProgressDisplay } from '../../terminal/progress.ts';
 import { readPayload } from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
-import { deadLetterFact, deadLettersOf, findMessages, waitingMessages } from './dead-letters.ts';
+import { deadLettersOf, findDeadLetters, waitingMessages } from './dead-letters.ts';
 import { deriveHistory } from './derive-history.ts';
-import { type Fact, ofKind } from './facts.ts';
-import { isObject, jsonOf } from './json.ts';
+import { type Fact, isoTime, ofKind } from './facts.ts';
 import { inPattern, LogSearch, type SearchedSource, windowOf } from './log-search.ts';
 import { bytesAsSent, findRecords, recordsOfLines, storedRecord } from './records.ts';
 import { stateTitle } from './state-text.ts';
@@ -29,48 +28,37 @@ export interface FindOptions {
 /**
  * Finds the facts of one event by any of its ids: first in the logs, then in the archive, then on the queues that
  * nothing consumes.
- * @param text an event, request or message id, or at least 8 characters of its beginning; or a complete webhookId
+ * @param text an event, request or message id, or at least 8 characters of its beginning
  * @returns undefined if it was interrupted
  * @throws CommandError if the id matches no event, or more than one
  */
 export async function findFacts(stage: Stage, text: string, { signal, progress, ...times }: FindOptions) {
-  const id = traceId(text);
+  if (!POSSIBLE.test(text)) {
+    const search = 'To find a webhookId or another text of a payload: npx hookctl trace --search';
+    throw new UsageError(`Give at least 8 characters of an event, request or message id. ${search}`);
+  }
   const window = windowOf(times);
   const logs = new LogSearch(stage, window, signal);
   const reading = { ...window, signal, progress };
+  const fits = (ids: Ids) => kindOf(text, ids) !== undefined;
 
-  let lines = id.pattern === undefined ? [] : await logs.find(id.pattern);
-  let known = onlyOne(id, lines);
-  const byId =
-    known === undefined
-      ? await findRecords(stage, reading, (record) => id.kindOf(record) !== undefined)
-      : undefined;
-  known ??= onlyOne(
-    id,
-    (byId?.found ?? []).map(({ record }) => ({ ...record, at: Date.parse(record.settledAt) })),
-  );
-  const onQueues =
-    known === undefined
-      ? await findMessages(stage, (one) => id.kindOf(one) !== undefined, signal)
-      : undefined;
-  const messages = onQueues?.messages ?? [];
-  known ??= onlyOne(
-    id,
-    messages.map((one) => ({ ...one, at: one.message.sentAt.getTime() })),
-  );
+  let lines = await logs.find(patternOf(text));
+  let known = onlyOne(text, lines);
+  let archive = known === undefined ? await findRecords(stage, reading, fits) : undefined;
+  known ??= onlyOne(text, archive?.found.map(({ fact }) => fact) ?? []);
+  const onQueues = known === undefined ? await findDeadLetters(stage, fits, signal) : undefined;
+  known ??= onlyOne(text, onQueues?.facts ?? []);
   if (signal.aborted) return undefined;
   if (known === undefined) {
-    const logSources = id.pattern === undefined ? [] : [logs.source];
     throw nothingFound(
-      id,
-      [...logSources, ...[byId, onQueues].flatMap((found) => found?.source ?? [])],
+      text,
+      [logs, archive, onQueues].flatMap((one) => one?.source ?? []),
       window,
     );
   }
 
   const { eventId, kind } = known;
   // A request id, for example, finds only its own delivery. The event id finds all deliveries of the event.
-  let archive = byId;
   if (kind !== 'eventId') {
     lines = await logs.find(`"eventId":"${eventId}`);
     archive &&= await findRecords(stage, reading, (record) => record.eventId === eventId);
@@ -79,7 +67,7 @@ export async function findFacts(stage: Stage, text: string, { signal, progress, 
   const found: Fact[] = [
     ...lines.filter((line) => line.eventId === eventId),
     ...(archive?.found ?? []).map(({ fact }) => fact),
-    ...messages.map(deadLetterFact),
+    ...(onQueues?.facts ?? []),
   ];
   const deadLetters = await deadLettersOf(stage, found, signal);
   if (signal.aborted) return undefined;
@@ -88,90 +76,51 @@ export async function findFacts(stage: Stage, text: string, { signal, progress, 
   return { eventId, idIs: kind, facts, sources };
 }
 
-export type IdKind = 'eventId' | 'requestId' | 'messageId' | 'webhookId';
+export type IdKind = 'eventId' | 'requestId' | 'messageId';
 
-interface Ids {
-  readonly eventId?: string | undefined;
-  readonly requestId?: string | undefined;
-  readonly messageId?: string | undefined;
-  readonly body?: string | undefined;
+type Ids = Partial<Readonly<Record<IdKind, string | undefined>>>;
+
+/** The kind of an id as typed by a user, who does not need to know it. Undefined if it is none of these ids. */
+function kindOf(text: string, { eventId, requestId, messageId }: Ids): IdKind | undefined {
+  if (OF_EVENT_ID.test(text) && eventId?.startsWith(text.toLowerCase())) return 'eventId';
+  if (requestId?.startsWith(text)) return 'requestId';
+  return messageId?.startsWith(text) ? 'messageId' : undefined;
 }
 
-interface Candidate extends Ids {
-  readonly eventId: string;
-  readonly event?: string | undefined;
-  /** Epoch milliseconds. */
-  readonly at: number;
-}
-
-type TraceId = ReturnType<typeof traceId>;
-
-/**
- * An id as typed by a user, who does not need to know its kind.
- * @throws CommandError if the text is empty
- */
-function traceId(text: string) {
-  if (text === '') {
-    throw new UsageError('The id is empty: give an event id, a request id, a message id or a webhookId');
-  }
-  const eventId = OF_EVENT_ID.test(text) ? text.toLowerCase() : undefined;
-  const escaped = inPattern(text);
-  const ofEvent = eventId === undefined ? [] : [`"eventId":"${eventId}`];
-  /** Search pattern for the logs. Undefined if no log line can contain the id. */
-  const pattern = POSSIBLE.test(text)
-    ? [...ofEvent, `"requestId":"${escaped}`, `"messageId":"${escaped}`].join('|')
-    : undefined;
-  return { text, pattern, kindOf };
-
-  function kindOf(ids: Ids): IdKind | undefined {
-    if (eventId !== undefined && ids.eventId?.startsWith(eventId)) return 'eventId';
-    if (pattern !== undefined && ids.requestId?.startsWith(text)) return 'requestId';
-    if (pattern !== undefined && ids.messageId?.startsWith(text)) return 'messageId';
-    return ids.body !== undefined && isWebhookIdIn(text, ids.body) ? 'webhookId' : undefined;
-  }
-}
-
-function isWebhookIdIn(text: string, body: string): boolean {
-  // A fast check: most bodies do not contain the id, escaped or not.
-  if (!body.includes(text) && !body.includes('\\')) return false;
-  // The body of a dead letter may not be JSON.
-  const payload = jsonOf(body);
-  return isObject(payload) && payload.webhookId === text;
+/** Matches log lines with the id. */
+function patternOf(text: string): string {
+  const ofEvent = OF_EVENT_ID.test(text) ? [`"eventId":"${text.toLowerCase()}`] : [];
+  return [...ofEvent, `"requestId":"${inPattern(text)}`, `"messageId":"${inPattern(text)}`].join('|');
 }
 
 /**
- * @returns the event that the id belongs to, and the kind of id; undefined if there is no match
- * @throws CommandError with a list if there are several
+ * @returns the event that the id belongs to, and the kind of id; undefined if nothing matches
+ * @throws CommandError with a list if the id belongs to several
  */
-function onlyOne(id: TraceId, candidates: readonly Candidate[]) {
-  const matching = candidates.flatMap((one) => {
-    const kind = id.kindOf(one);
-    return kind === undefined ? [] : [{ ...one, kind }];
+function onlyOne(text: string, facts: readonly Fact[]) {
+  const matching = facts.flatMap(({ eventId = '', event, at, ...fact }) => {
+    const kind = kindOf(text, { eventId, ...fact });
+    return kind === undefined ? [] : [{ eventId, event, at, kind }];
   });
   // Only some lines of an event name its kind, and of equal keys, a map keeps the last value.
   const sorted = matching.toSorted((a, b) => Number(a.event !== undefined) - Number(b.event !== undefined));
   const events = [...new Map(sorted.map((one) => [one.eventId, one])).values()];
   if (events.length < 2) return events[0];
   const listed = events.slice(0, MAX_CANDIDATES).map(({ eventId, event, at }) => {
-    return `${eventId} (${[event, new Date(at).toISOString()].filter(Boolean).join(', ')})`;
+    return `${eventId} (${[event, isoTime(at)].filter(Boolean).join(', ')})`;
   });
   const more = events.length > MAX_CANDIDATES ? ' and more' : '';
-  throw new CommandError(`'${id.text}' matches several events. One of: ${listed.join(', ')}${more}`);
+  throw new CommandError(`'${text}' matches several events. One of: ${listed.join(', ')}${more}`);
 }
 
 function nothingFound(
-  { text, pattern }: TraceId,
+  text: string,
   sources: readonly SearchedSource[],
   { since, until }: ReturnType<typeof windowOf>,
 ): CommandError {
   return new CommandError(
     [
       `Nothing was found for '${text}'.`,
-      ...(pattern === undefined
-        ? [
-            'It was searched as a complete webhookId, which logs do not have. Other ids need at least 8 characters.',
-          ]
-        : []),
       ...sources.map((source) => source.text),
       `Searched from ${since.toISOString()} to ${until.toISOString()}. --since and --until change that.`,
       'The request may never have arrived, or API Gateway answered it itself: see its access log.',
@@ -195,14 +144,11 @@ export async function findPayload(stage: Stage, id: string, signal: AbortSignal)
     const bytes = (await storedRecord(stage, fact, signal))?.bytes;
     if (bytes !== undefined) return { eventId, event, bytes, from: 'the archive' };
   }
-  const { messages } = await waitingMessages(stage, (one) => one.eventId === eventId, signal);
-  for (const { queue, message, body } of messages) {
-    const { bytes, unreadable } =
-      queue.kind === 'quarantine' || body === undefined
-        ? await readPayload(stage, queue, message)
-        : { bytes: bytesAsSent(body, eventId) };
+  const { messages } = await waitingMessages(stage, (fact) => fact.eventId === eventId, signal);
+  for (const { queue, message } of messages) {
+    const { bytes, unreadable } = await readPayload(stage, queue, message);
     if (bytes === undefined) throw new CommandError(`The bytes of event ${eventId} are gone: ${unreadable}`);
-    return { eventId, event, bytes, from: queue.title };
+    return { eventId, event, bytes: bytesAsSent(bytes, eventId), from: queue.title };
   }
   if (signal.aborted) return undefined;
   const [{ state }] = now;

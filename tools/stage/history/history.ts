@@ -195,3 +195,9 @@ export function queueOf({ state, event = '' }: Pick<Delivery, 'state' | 'event'>
   if (state === 'invalid') return 'quarantine';
   return state === 'parked' ? 'unrouted' : undefined;
 }
+
+/** The state of a message that is on a queue which nothing consumes. */
+export function stateOn(queue: string): DeliveryState {
+  if (queue === 'quarantine') return 'invalid';
+  return queue === 'unrouted' ? 'parked' : 'dead-letter';
+}

@@ -1,21 +1,12 @@
-import type {
-  Exchange,
-  InspectedMessage,
-  ItemChange,
-  LocalStack,
-  PublishedNotification,
-  StackObserver,
-} from 'local-aws';
+import type { Exchange, ItemChange, LocalStack, PublishedNotification, StackObserver } from 'local-aws';
 import type { FunctionLogLine } from 'local-aws/functions';
-import { type EventName, eventNames, isEventName } from '../../../lambda/events/catalogue.ts';
-import { pascalCase } from '../../../lambda/events/event-names.ts';
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
-import { DEAD_LETTER_RETENTION_SECONDS } from '../../../lambda/limits.ts';
-import { attribute } from '../../../lambda/queue/message.ts';
 import { eventAndShop } from '../payload-filter.ts';
+import { waitingQueues } from '../queues/queue.ts';
+import { Stage } from '../stage.ts';
+import { deadLetterFact } from './dead-letters.ts';
 import { plainItem } from './effects.ts';
-import { type DeadLetterFact, type ExchangeFact, type ItemEffect, isoTime } from './facts.ts';
-import type { Delivery } from './history.ts';
+import { type ExchangeFact, type ItemEffect, isoTime } from './facts.ts';
 import { isObject, jsonOf, textOf } from './json.ts';
 import { CRASHED, lineFact } from './log-line.ts';
 import { HistoryStore } from './store.ts';
@@ -77,7 +68,8 @@ export class LocalFeed implements StackObserver, Disposable {
     if (line !== undefined) this.store.add({ ...line, text: shortened });
     const timestamp = isoTime(line?.at ?? Date.now());
     for (const { messageId, attempt, attributes } of crash?.messages ?? []) {
-      const about = { ...subjectOf(attributes), messageId, attempt, error: crash?.error };
+      const { event, eventId, requestId } = attributes;
+      const about = { event, eventId, requestId, messageId, attempt, error: crash?.error };
       this.onLog({ text: JSON.stringify({ timestamp, level: 'ERROR', message: CRASHED, ...about }) });
     }
   }
@@ -92,48 +84,21 @@ type ObservedStack = Pick<LocalStack, 'outputs' | 'inspectQueue'>;
 
 /** Reads the queues that nothing consumes. No log says that SQS moved a message, or that somebody deleted it. */
 async function readQueues({ outputs, inspectQueue }: ObservedStack, store: HistoryStore): Promise<void> {
-  const urlOf = (queue: string) => outputs[`${pascalCase(queue)}QueueUrl`];
-  const names = [...eventNames, 'quarantine', 'unrouted'] as const;
-  for (const name of names) {
-    const url = isEventName(name) ? urlOf(`${name}.dead.letter`) : urlOf(name);
-    if (url === undefined) continue;
+  const stage = new Stage('the local stack', outputs);
+  for (const queue of waitingQueues(stage)) {
     const at = Date.now();
-    const facts = (await inspectQueue(url)).map((message) => setAside(name, message));
-    const left = Map.groupBy(store.readQueue(name, facts, at), ({ event = '' }) => event);
-    if (name === 'quarantine') continue;
-    for (const [event, deliveries] of left) await findRedriven(deliveries, urlOf(event));
-  }
-
-  async function findRedriven(deliveries: readonly Delivery[], url: string | undefined): Promise<void> {
-    const messages = url === undefined ? [] : await inspectQueue(url);
-    const moved = new Set(messages.map(({ attributes }) => subjectOf(attributes).requestId));
-    const redriven = deliveries.filter(({ id }) => moved.has(id));
-    for (const { id: requestId } of redriven) store.add({ kind: 'redrive', at: Date.now(), requestId });
+    const messages = await inspectQueue(queue.url);
+    const facts = messages.map((message) => deadLetterFact(queue, message, message.attributes, at));
+    const left = store.readQueue(queue.name, facts, at);
+    if (left.length === 0) continue;
+    const urls = stage.events.map((event) => stage.ofEvent(event, 'QueueUrl'));
+    const consumed = (await Promise.all(urls.map(inspectQueue))).flat();
+    const redriven = new Set(consumed.map(({ attributes }) => attributes.requestId));
+    for (const { id: requestId } of left) {
+      if (redriven.has(requestId)) store.add({ kind: 'redrive', at: Date.now(), requestId });
+    }
   }
 }
-
-function setAside(
-  queue: EventName | 'quarantine' | 'unrouted',
-  { id: messageId, sentAt, attributes }: InspectedMessage,
-): DeadLetterFact {
-  const at = sentAt.getTime();
-  return {
-    kind: 'dead-letter',
-    at,
-    ...subjectOf(attributes),
-    ...(isEventName(queue) ? { event: queue } : { queue }),
-    messageId,
-    error: attributes[attribute.failureReason],
-    until: isoTime(at + DEAD_LETTER_RETENTION_SECONDS * 1000),
-  };
-}
-
-/** The ids of the delivery that brought a message. A message that was sent by hand may lack attributes. */
-const subjectOf = (attributes: Readonly<Record<string, string>>) => ({
-  event: attributes[attribute.event],
-  eventId: attributes[attribute.eventId],
-  requestId: attributes[attribute.requestId],
-});
 
 /** @returns undefined for a request that is not a delivery, such as a browser opening the address */
 export function exchangeFact(exchange: Exchange): ExchangeFact | undefined {

@@ -1,6 +1,6 @@
 import { IGNORED, UNUSABLE } from '../../../lambda/log-messages.ts';
 import { type Fact, isoTime, ofKind } from './facts.ts';
-import type { DeliveryState, HistoryLocation, HistoryStep } from './history.ts';
+import { type DeliveryState, type HistoryLocation, type HistoryStep, queueOf, stateOn } from './history.ts';
 import { DISCARDED, type LineFact } from './log-line.ts';
 import { type HistoryMessage, isGivenUp, startOf } from './messages.ts';
 import type { HistoryRequest } from './requests.ts';
@@ -60,27 +60,23 @@ const isSamePlace = (one: HistoryLocation, other: HistoryLocation) =>
   one.state === other.state && one.requestId === other.requestId;
 
 /** The messages that were seen on queues that nothing consumes, one for each request and queue. */
-function onQueues({ facts, event }: DeliveryParts, fromLogs: readonly HistoryLocation[]): HistoryLocation[] {
+function onQueues({ facts }: DeliveryParts, fromLogs: readonly HistoryLocation[]): HistoryLocation[] {
   const found: HistoryLocation[] = [];
-  const left = new Set(ofKind(facts, 'left').map(({ messageId }) => messageId));
-  const there = ofKind(facts, 'dead-letter').filter(({ messageId }) => !left.has(messageId));
-  for (const { queue, requestId, at, until, error } of there) {
-    const state = stateOn(queue);
-    const seen = { state, requestId, queue: queue ?? event, since: isoTime(at), until } as const;
-    if (found.some((other) => isSamePlace(seen, other))) continue;
+  const left = ofKind(facts, 'left');
+  for (const { queue, requestId, at, seenAt, until, error } of ofKind(facts, 'dead-letter')) {
+    const seen = { state: stateOn(queue), requestId, queue, since: isoTime(at), until };
+    const hasLeft = left.some((one) => one.requestId === requestId && one.queue === queue && one.at > seenAt);
+    if (hasLeft || found.some((other) => isSamePlace(seen, other))) continue;
     const known = fromLogs.find((other) => isSamePlace(seen, other));
     found.push(known === undefined ? { ...seen, error } : { ...known, until });
   }
   return found;
 }
 
-const stateOn = (queue: string | undefined) =>
-  queue === undefined ? 'dead-letter' : queue === 'unrouted' ? 'parked' : 'invalid';
-
 /** A message that should be on a queue that nothing consumes, if it has left it. */
 function ifRemoved(location: HistoryLocation, { facts, lines, requests }: DeliveryParts): HistoryLocation {
   const { state, requestId, queue, since } = location;
-  if (state !== 'dead-letter' && state !== 'invalid' && state !== 'parked') return location;
+  if (queueOf({ state }) === undefined) return location;
   const isLater = (one: { readonly requestId?: string | undefined; readonly at: number }) =>
     one.requestId === requestId && one.at >= Date.parse(since);
   const redrive = ofKind(facts, 'redrive').findLast(isLater);

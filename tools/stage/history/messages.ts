@@ -8,7 +8,7 @@ import {
   STARTED,
 } from '../../../lambda/log-messages.ts';
 import { type DeadLetterFact, type Fact, isoTime, ofKind, type RecordFact } from './facts.ts';
-import type { HistoryStep, MessageOrigin, SkipReason, StepKind } from './history.ts';
+import { type HistoryStep, type MessageOrigin, type SkipReason, type StepKind, stateOn } from './history.ts';
 import { CRASHED, type LineFact } from './log-line.ts';
 import type { HistoryRequest } from './requests.ts';
 
@@ -53,7 +53,7 @@ export function messagesOf(
 ): HistoryMessage[] {
   const records = ofKind(facts, 'record');
   // Parked and quarantined messages had no consumer.
-  const deadLetters = ofKind(facts, 'dead-letter').filter(({ queue }) => queue === undefined);
+  const deadLetters = ofKind(facts, 'dead-letter').filter(({ queue }) => stateOn(queue) === 'dead-letter');
   const movedBySqs = new Map(
     deadLetters.filter(({ error }) => error === undefined).map((fact) => [fact.messageId, fact]),
   );

@@ -195,7 +195,7 @@ export async function storedRecord(
     const { body, payloadKey } = record;
     // The record of a replay has no payload.
     if (record.requestId !== requestId || record.eventId !== eventId || record.replay !== undefined) continue;
-    if (body !== undefined) return { record, bytes: bytesAsSent(body, eventId) };
+    if (body !== undefined) return { record, bytes: bytesAsSent(Buffer.from(body), eventId) };
     return { record, bytes: payloadKey === undefined ? undefined : await storedPayload(stage, payloadKey) };
   }
   return undefined;
@@ -205,12 +205,11 @@ export async function storedRecord(
  * Restores the partner's bytes. The archive and the queues store two characters escaped because SQS rejects them
  * (decision D14).
  */
-export function bytesAsSent(body: string, eventId: string): Buffer {
-  const unchanged = Buffer.from(body);
-  if (sha256Hex(unchanged) === eventId) return unchanged;
-  const unescaped = body.replace(/\\u(fff[ef])/g, (_, code) =>
-    String.fromCharCode(Number.parseInt(code, 16)),
-  );
+export function bytesAsSent(stored: Buffer, eventId: string): Buffer {
+  if (sha256Hex(stored) === eventId) return stored;
+  const unescaped = stored
+    .toString()
+    .replace(/\\u(fff[ef])/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
   const sent = Buffer.from(unescaped);
-  return sha256Hex(sent) === eventId ? sent : unchanged;
+  return sha256Hex(sent) === eventId ? sent : stored;
 }

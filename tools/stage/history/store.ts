@@ -39,13 +39,6 @@ interface DeliveryFilter {
   readonly ids?: readonly string[] | undefined;
 }
 
-export interface ChangedDelivery {
-  readonly sequence: number;
-  readonly id: string;
-  /** The delivery as it is now. Undefined if it was removed. */
-  readonly delivery: Delivery | undefined;
-}
-
 interface Entry {
   readonly id: string;
   readonly facts: Map<string, Fact>;
@@ -58,21 +51,18 @@ interface Entry {
 
 /**
  * Stores facts about deliveries by request, in memory, and derives one row for each request. Facts may come in any
- * order and more than once. Changes of rows are numbered consecutively.
+ * order and more than once.
  */
 export class HistoryStore {
   readonly #entries = new Map<string, Entry>();
   readonly #ofEvent = new Map<string, Set<Entry>>();
   /** Facts that name no request, by event id. */
   readonly #withoutRequest = new Map<string, Map<string, Fact>>();
-  /** The last change of each delivery, also of those that were removed, in the order of these changes. */
-  readonly #changes = new Map<string, ChangedDelivery>();
-  /** Messages on queues that nothing consumes, by queue and message id. */
-  readonly #onQueue = new Map<string, ReadonlyMap<string, DeadLetterFact>>();
-  readonly #listeners = new Set<() => void>();
+  /** Ids of deliveries that were removed, the newest. */
+  readonly #removed = new Set<string>();
+  readonly #listeners = new Set<(ids: readonly string[]) => void>();
   readonly #dirty = new Set<Entry>();
   #timer: NodeJS.Timeout | undefined;
-  #sequence = 0;
   #payloadBytes = 0;
   #hasDroppedPayloads = false;
 
@@ -80,9 +70,14 @@ export class HistoryStore {
     for (const fact of facts) {
       const { requestId, eventId } = fact;
       if (requestId === undefined) this.#addWithoutRequest(fact);
-      const entry = requestId === undefined ? undefined : this.#entry(requestId);
-      if (entry === undefined) continue;
-      entry.facts.set(keyOf(fact), fact);
+      // A fact that comes later must not restore a delivery that was removed.
+      if (requestId === undefined || this.#removed.has(requestId)) continue;
+      const entry = this.#entries.get(requestId) ?? { id: requestId, facts: new Map(), texts: new Set() };
+      const key = keyOf(fact);
+      // Only a record can change: `forget` removes its payload.
+      if (fact.kind !== 'record' && entry.facts.has(key)) continue;
+      this.#entries.set(requestId, entry);
+      entry.facts.set(key, fact);
       if (eventId !== undefined) {
         this.#ofEvent.set(eventId, (this.#ofEvent.get(eventId) ?? new Set()).add(entry));
       }
@@ -99,9 +94,9 @@ export class HistoryStore {
     if (this.#withoutRequest.size > MAX_DELIVERIES) this.#withoutRequest.delete(oldest);
   }
 
-  /** @param id of the request that brought the payload */
+  /** @param id of a known request, which brought the payload */
   addPayload(id: string, bytes: Uint8Array): void {
-    const entry = this.#entry(id);
+    const entry = this.#entries.get(id);
     if (entry === undefined || entry.payload !== undefined) return;
     entry.payload = bytes;
     entry.preview = payloadPreview(bytes);
@@ -122,8 +117,8 @@ export class HistoryStore {
     this.add(recordFact(record, object));
     const { requestId, body, eventId, forgottenAt } = record;
     if (requestId === undefined) return;
-    if (body !== undefined) this.addPayload(requestId, bytesAsSent(body, eventId));
-    const entry = forgottenAt === undefined ? undefined : this.#entry(requestId);
+    if (body !== undefined) this.addPayload(requestId, bytesAsSent(Buffer.from(body), eventId));
+    const entry = forgottenAt === undefined ? undefined : this.#entries.get(requestId);
     if (entry === undefined) return;
     this.#removePayload(entry);
     entry.preview = undefined;
@@ -131,33 +126,24 @@ export class HistoryStore {
   }
 
   /**
-   * Replaces what is known of a queue that nothing consumes. Deliveries that were or should be on it and are not get a
-   * fact that says so.
+   * Adds what is on a queue that nothing consumes. Deliveries that should be on it and are not get a fact that says so.
    * @param name an event, for its dead-letter queue, `quarantine` or `unrouted`
    * @param messages all that are on it
    * @param at when it was read, in epoch milliseconds
    * @returns these deliveries
    */
   readQueue(name: string, messages: readonly DeadLetterFact[], at: number): Delivery[] {
+    this.add(...messages);
     this.#deriveRows();
-    const before = this.#onQueue.get(name);
-    const now = new Map(messages.map((fact) => [fact.messageId, fact]));
-    this.#onQueue.set(name, now);
-    this.add(...messages.filter(({ messageId }) => before?.has(messageId) !== true));
-    const gone = [...(before?.values() ?? [])].filter(({ messageId }) => !now.has(messageId));
-    const requests = new Set(messages.map(({ requestId }) => requestId));
-    const missed = [...this.#entries.values()].filter(({ id, row, facts }) => {
-      const isExpected = row !== undefined && queueOf(row) === name && at - lastTime(facts) > ON_ITS_WAY;
-      return isExpected && !requests.has(id) && !gone.some(({ requestId }) => requestId === id);
+    const there = new Set(messages.map(({ requestId }) => requestId));
+    const left = [...this.#entries.values()].flatMap(({ id, row, facts }) => {
+      const isMissed = row !== undefined && queueOf(row) === name && !there.has(id);
+      return isMissed && at - lastTime(facts) > ON_ITS_WAY ? row : [];
     });
-    const left = [
-      ...gone,
-      ...missed.map(({ row }) => ({ requestId: row?.id, eventId: row?.eventId, messageId: undefined })),
-    ];
-    for (const { requestId, eventId, messageId } of left) {
-      this.add({ kind: 'left', at, requestId, eventId, messageId, queue: name });
+    for (const { id: requestId, eventId } of left) {
+      this.add({ kind: 'left', at, requestId, eventId, queue: name });
     }
-    return left.flatMap(({ requestId = '' }) => this.#entries.get(requestId)?.row ?? []);
+    return left;
   }
 
   payload(id: string): Uint8Array | undefined {
@@ -210,30 +196,13 @@ export class HistoryStore {
     return found.sort(newestFirst);
   }
 
-  /** The rows that changed after this change, each as it is now, in the order of their last changes. */
-  changedSince(sequence: number): ChangedDelivery[] {
-    this.#deriveRows();
-    const changes = [...this.#changes.values()].filter((change) => change.sequence > sequence);
-    return sequence === 0 ? changes.filter(({ delivery }) => delivery !== undefined) : changes;
-  }
-
   /**
-   * @param listener called after rows were added, changed or removed
+   * @param listener called with the ids of the rows that were added, changed or removed
    * @returns a function that unsubscribes
    */
-  subscribe(listener: () => void): () => void {
+  subscribe(listener: (ids: readonly string[]) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
-  }
-
-  /** @returns undefined for a delivery that was removed: later facts must not restore it */
-  #entry(id: string): Entry | undefined {
-    const known = this.#entries.get(id);
-    // An entry without a row has no change yet.
-    if (known !== undefined || this.#changes.has(id)) return known;
-    const entry: Entry = { id, facts: new Map(), texts: new Set() };
-    this.#entries.set(id, entry);
-    return entry;
   }
 
   #change(entry: Entry): void {
@@ -244,18 +213,17 @@ export class HistoryStore {
   #deriveRows(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const before = this.#sequence;
+    const changed: string[] = [];
     // The set grows meanwhile, if a row concerns others.
-    for (const entry of this.#dirty) this.#deriveRow(entry);
+    for (const entry of this.#dirty) if (this.#deriveRow(entry)) changed.push(entry.id);
     this.#dirty.clear();
-    if (this.#entries.size > MAX_DELIVERIES) this.#removeOldest();
-    if (this.#sequence > before) for (const listener of this.#listeners) listener();
+    if (this.#entries.size > MAX_DELIVERIES) changed.push(...this.#removeOldest());
+    if (changed.length > 0) for (const listener of this.#listeners) listener(changed);
   }
 
-  #deriveRow(entry: Entry): void {
+  /** @returns whether the row is another one now */
+  #deriveRow(entry: Entry): boolean {
     const { id, facts, row } = entry;
-    // A payload may be added before the first fact.
-    if (facts.size === 0) return;
     const own = [...facts.values()];
     const ofEvent = this.#withoutRequest.get(own.find((fact) => fact.eventId !== undefined)?.eventId ?? '');
     const history = deriveHistory([...own, ...ofKind([...(ofEvent?.values() ?? [])], 'effect')]);
@@ -273,22 +241,22 @@ export class HistoryStore {
     const ofSteps = history.steps.flatMap((one) => [one.messageId, one.error]);
     const texts = [id, eventId, event, shopId, error, ...ofSteps];
     entry.texts = new Set(texts.filter((text) => text !== undefined));
-    if (JSON.stringify(delivery) === JSON.stringify(row)) return;
+    if (JSON.stringify(delivery) === JSON.stringify(row)) return false;
     entry.row = delivery;
-    this.#changed(id, delivery);
     if (delivery.state !== row?.state) {
       for (const other of others) if (other !== entry && dependsOnOthers(other)) this.#dirty.add(other);
     }
+    return true;
   }
 
-  #removeOldest(): void {
+  #removeOldest(): string[] {
     const oldest = [...this.#entries.values()]
       .sort((a, b) => firstTime(a) - firstTime(b))
       .slice(0, this.#entries.size - MAX_DELIVERIES + REMOVED_AT_A_TIME);
     for (const entry of oldest) {
       this.#removePayload(entry);
       this.#entries.delete(entry.id);
-      this.#changed(entry.id, undefined);
+      this.#removed.add(entry.id);
       for (const { eventId = '' } of entry.facts.values()) {
         const ofEvent = this.#ofEvent.get(eventId);
         ofEvent?.delete(entry);
@@ -297,16 +265,11 @@ export class HistoryStore {
         this.#withoutRequest.delete(eventId);
       }
     }
-    for (const [id, { delivery }] of this.#changes) {
-      if (this.#changes.size <= 2 * MAX_DELIVERIES) break;
-      if (delivery === undefined) this.#changes.delete(id);
+    for (const id of this.#removed) {
+      if (this.#removed.size <= MAX_DELIVERIES) break;
+      this.#removed.delete(id);
     }
-  }
-
-  #changed(id: string, delivery: Delivery | undefined): void {
-    this.#sequence += 1;
-    this.#changes.delete(id);
-    this.#changes.set(id, { sequence: this.#sequence, id, delivery });
+    return oldest.map(({ id }) => id);
   }
 
   /** The preview stays, unless the payload was forgotten. */

@@ -49,7 +49,7 @@ describe('the stream', () => {
     const ids = [add('shop-a'), add('shop-a')];
     add('shop-b');
     const reader = await read('/api/stream?search=shop-a').ready();
-    expect(reader.events.slice(0, 1).map(idsOf)).toEqual([ids]);
+    expect(reader.events.slice(0, 1).map(idsOf)).toEqual([ids.toReversed()]);
     const id = add('shop-a');
     await reader.until((now) => now.rows().get(id)?.state === 'queued');
     settle(id);

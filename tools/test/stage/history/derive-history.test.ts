@@ -268,7 +268,7 @@ const stories: readonly {
     facts: [
       received(0, 'ServerError'),
       quarantined('request-1'),
-      { kind: 'left', at: time(9), requestId: 'request-1', messageId: 'message-1', queue: 'quarantine' },
+      { kind: 'left', at: time(9), requestId: 'request-1', queue: 'quarantine' },
     ],
     steps: [RECEIVED, { kind: 'answered', status: 500 }],
     states: ['removed'],

@@ -56,6 +56,8 @@ export const deadLetter = (more: Partial<DeadLetterFact> = {}): DeadLetterFact =
   eventId: EVENT_ID,
   requestId: 'request-1',
   messageId: 'message-1',
+  queue: 'shop.updated',
+  seenAt: time(0),
   until: at(14 * 86_400),
   ...more,
 });

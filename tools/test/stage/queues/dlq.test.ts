@@ -459,7 +459,7 @@ describe('reading a queue', () => {
 });
 
 describe('messages for review', () => {
-  const isDead = ({ eventId }: WaitingMessage) => eventId === DEAD.eventId;
+  const isDead = ({ eventId }: WaitingMessage['fact']) => eventId === DEAD.eventId;
   const found = (fits = isDead, signal = never) => waitingMessages(operator.stack, fits, signal);
 
   test('are found on every queue with ids, times and reason, and stay there', async () => {
@@ -468,16 +468,17 @@ describe('messages for review', () => {
     await operator.put(unrouted, body, { ...DEAD, event: 'shop.closed' });
     await operator.put(dead, shopUpdated('shop-2'), { ...DEAD, eventId: 'f'.repeat(64) });
     const { messages, complete } = await found();
-    const one = messages.find((message) => message.messageId === messageId);
+    const one = messages.find(({ message }) => message.id === messageId);
     expect(complete).toBe(true);
-    expect(messages.map(({ event }) => event).toSorted()).toEqual(['shop.closed', 'shop.updated']);
+    expect(messages.map(({ fact }) => fact.event).toSorted()).toEqual(['shop.closed', 'shop.updated']);
     const { event, requestId, failureReason } = DEAD;
-    expect(one).toMatchObject({ body, queue: { name: event }, event, requestId, failureReason });
-    const kept = DEAD_LETTER_RETENTION_SECONDS * 1000;
-    expect(one?.expiresAt.getTime()).toBe((one?.message.sentAt.getTime() ?? 0) + kept);
+    const at = one?.message.sentAt.getTime() ?? 0;
+    const until = new Date(at + DEAD_LETTER_RETENTION_SECONDS * 1000).toISOString();
+    const fact = { at, until, queue: event, event, requestId, error: failureReason };
+    expect(one).toMatchObject({ message: { body }, fact });
     await operator.put(dead, body);
     const byHand = await found(({ eventId }) => eventId === sha256Hex(body));
-    expect(byHand.messages).toMatchObject([{ requestId: undefined, failureReason: undefined }]);
+    expect(byHand.messages).toMatchObject([{ fact: { requestId: undefined, error: undefined } }]);
     expect(await operator.queues.count(dead)).toBe(3);
   });
 
