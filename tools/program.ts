@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { hookctlGroup, UNKNOWN_OPTION } from './terminal/command.ts';
 import { systemErrorText, USAGE_ERROR, UsageError } from './terminal/command-error.ts';
-import { enterProject } from './terminal/project-folder.ts';
+import { enterProject } from './terminal/files.ts';
 import { swallowedOptions } from './terminal/swallowed-options.ts';
 
 /** Errors with a message for the user. Only the message is printed. */

@@ -13,8 +13,8 @@ import { ACCEPTANCE_PREFIX } from '../stage/archive/acceptance-records.ts';
 import { NOT_RUNNING, OUTPUTS_FILE } from '../stage/local-folder.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
+import { typedPath } from '../terminal/files.ts';
 import { wholeNumber } from '../terminal/options.ts';
-import { typedPath } from '../terminal/project-folder.ts';
 import { JEST, runProgram } from '../terminal/run-program.ts';
 import { INTERRUPTED } from '../terminal/terminal.ts';
 

@@ -12,9 +12,8 @@ import { onStage, runOperation } from '../stage/operation.ts';
 import { searchOption, shopOption } from '../stage/payload-filter.ts';
 import { hookctlGroup } from '../terminal/command.ts';
 import { UsageError } from '../terminal/command-error.ts';
-import { ExportDestination } from '../terminal/files.ts';
+import { ExportDestination, typedPath } from '../terminal/files.ts';
 import { eachOf } from '../terminal/options.ts';
-import { typedPath } from '../terminal/project-folder.ts';
 import { confirm, requireTerminal } from '../terminal/terminal.ts';
 
 const COUNT_GROUPS = ['event', 'outcome', 'shop', 'day'] as const satisfies readonly CountGroup[];

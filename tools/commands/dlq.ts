@@ -4,9 +4,8 @@ import { searchOption, shopOption } from '../stage/payload-filter.ts';
 import type { AnyQueue } from '../stage/queues/queue.ts';
 import { hookctlGroup } from '../terminal/command.ts';
 import { UsageError } from '../terminal/command-error.ts';
-import { ExportDestination } from '../terminal/files.ts';
+import { ExportDestination, typedPath } from '../terminal/files.ts';
 import { jsonOption, requireReason, wholeNumber } from '../terminal/options.ts';
-import { typedPath } from '../terminal/project-folder.ts';
 
 /** Maximum messages a second of a redrive: as many as SQS' own redrive has at most. */
 const MAX_RATE = 500;

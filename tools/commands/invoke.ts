@@ -9,8 +9,7 @@ import { LogFormat } from '../start/log-format.ts';
 import { sampleInvocation } from '../start/sample-invocation.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError, UsageError } from '../terminal/command-error.ts';
-import { readJson } from '../terminal/files.ts';
-import { typedPath } from '../terminal/project-folder.ts';
+import { readJson, typedPath } from '../terminal/files.ts';
 
 /**
  * Command that runs one handler in this process, with the environment and permissions that it has in the

@@ -1,5 +1,5 @@
 import { hookctlCommand } from '../terminal/command.ts';
-import { typedPath } from '../terminal/project-folder.ts';
+import { typedPath } from '../terminal/files.ts';
 
 export const command = hookctlCommand(
   'partner-kit',

@@ -19,9 +19,8 @@ import {
 import type { Stage } from '../stage/stage.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError, UsageError } from '../terminal/command-error.ts';
-import { readBytes, STANDARD_INPUT } from '../terminal/files.ts';
+import { readBytes, STANDARD_INPUT, typedPath } from '../terminal/files.ts';
 import { jsonOption, SECRET_OF_STACK, secretOption, wholeNumber } from '../terminal/options.ts';
-import { typedPath } from '../terminal/project-folder.ts';
 import { shownId } from '../terminal/terminal.ts';
 import { duration } from '../terminal/text.ts';
 

@@ -9,7 +9,7 @@ import type { StageFault } from '../stage/faults.ts';
 import type { Effect, ExchangeFact } from '../stage/history/facts.ts';
 import type { Delivery, History, PausedQueue } from '../stage/history/history.ts';
 import type { LineFact } from '../stage/history/log-line.ts';
-import type { ProgressStep } from '../terminal/progress-step.ts';
+import type { ProgressStep } from '../terminal/text.ts';
 
 /** `GET /api/stack`: the stack that the page shows. */
 export interface StackInfo {

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { LocalStack } from 'local-aws';
 import { CommandError, UsageError } from '../terminal/command-error.ts';
+import { typedPath } from '../terminal/files.ts';
 import { lateProgress, type ProgressDisplay } from '../terminal/progress.ts';
-import { typedPath } from '../terminal/project-folder.ts';
 import { INTERRUPTED, interruption, screenWidth } from '../terminal/terminal.ts';
 import { NOT_RUNNING } from './local-folder.ts';
 import type { ReceivedMessage } from './queues/received-message.ts';

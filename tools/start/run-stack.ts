@@ -5,7 +5,7 @@ import type { LocalConsole } from '../console/local-console.ts';
 import type { PageCommands } from '../console/server/console-context.ts';
 import { describeStack, SYNTHESISED_FOLDER, Workspace } from '../stage/local-folder.ts';
 import type { GatewayKind } from '../terminal/options.ts';
-import { interruption, LineWriter } from '../terminal/terminal.ts';
+import { interruption } from '../terminal/terminal.ts';
 import { adjustAssembly } from './adjust-assembly.ts';
 import { AssemblyCache } from './assembly-cache.ts';
 import {
@@ -50,12 +50,9 @@ interface StackRun extends StartSettings {
  * Where lines go: log lines to standard output, the rest to the same or, with `--json`, to standard error.
  */
 function outputOf({ json }: StartSettings) {
-  const lines = new LineWriter();
   const format = new LogFormat(json ? process.stderr : process.stdout);
   return {
-    line: lines.write,
-    print: json ? console.error : lines.write,
-    flush: () => lines.flush(),
+    print: json ? console.error : console.log,
     formatLine: (line: Parameters<typeof asJson>[0]) => (json ? asJson(line) : format.logLine(line)),
     formatRequest: format.request.bind(format),
   };
@@ -100,7 +97,7 @@ export async function runStack(settings: StackRun): Promise<readonly string[] | 
       onStep: step,
       onLog: (line) => {
         const text = output.formatLine(line);
-        if (text !== undefined) output.line(text);
+        if (text !== undefined) console.log(text);
         feed?.onLog(line);
       },
       ...(feed && { observer: feed }),
@@ -139,7 +136,6 @@ export async function runStack(settings: StackRun): Promise<readonly string[] | 
       `Stopped: ${requests.toLocaleString('en')} requests served, ${peakMegabytes} MB of memory at most`,
     );
   }
-  output.flush();
   return next;
 }
 

@@ -91,17 +91,6 @@ export const secretOption = (defaultText = LOCAL_SECRET) =>
     .default(LOCAL_SECRET, defaultText)
     .argParser(nonEmptySecret);
 
-/** Maximum seed. Generators use 32-bit seeds, and one generator treats seeds as signed. */
-const MAX_SEED = 2 ** 31 - 1;
-
-export const seedOption = () =>
-  new Option(
-    '--seed <n>',
-    'seed for random numbers; the same seed repeats the run (default: the time)',
-  ).argParser(wholeNumber(0, MAX_SEED));
-
-export const anySeed = () => Date.now() % MAX_SEED;
-
 export const jsonOption = () => new Option('--json', 'print JSON with full ids, for programs');
 
 const GATEWAYS = ['http', 'rest'] as const;
@@ -109,5 +98,5 @@ const GATEWAYS = ['http', 'rest'] as const;
 export type GatewayKind = (typeof GATEWAYS)[number];
 
 /** Option for the type of API Gateway, to use another one than the stage's setting. */
-export const gatewayOption = (defaultText = 'the setting of the stage') =>
-  new Option('--gateway <kind>', `type of API Gateway (default: ${defaultText})`).choices(GATEWAYS);
+export const gatewayOption = () =>
+  new Option('--gateway <kind>', 'type of API Gateway (default: the setting of the stage)').choices(GATEWAYS);

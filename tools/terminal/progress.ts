@@ -1,17 +1,10 @@
-import type { ProgressStep } from './progress-step.ts';
-import { duration } from './text.ts';
+import { type ProgressStep, progressText } from './text.ts';
 
 /** Milliseconds between two lines of progress, if the output is not a terminal. */
 const LINE_INTERVAL = 10_000;
 
 /** To the beginning of the line, which is erased. Source: ECMA-48, EL. */
 const CLEAR_LINE = '\r\u001b[K';
-
-/** Share of the work that must be done before the remaining time can be estimated. */
-const ESTIMATED_FROM = 0.02;
-
-/** Minimum remaining time in milliseconds to show. */
-const MIN_ESTIMATE = 1_000;
 
 export interface ProgressDisplay {
   /** Shows a step. May be called as often as the caller likes. */
@@ -37,7 +30,7 @@ export class Progress implements ProgressDisplay {
       this.#doing = step.doing;
       this.#startedAt = now;
     }
-    const line = describe(step, now - this.#startedAt);
+    const line = progressText(step, now - this.#startedAt);
     if (this.#stream.isTTY) {
       this.#stream.write(`${CLEAR_LINE}${line.slice(0, this.#stream.columns - 1)}`);
     } else if (isNew || now - this.#shownAt >= LINE_INTERVAL) {
@@ -68,15 +61,4 @@ export function lateProgress(): ProgressDisplay {
       progress.end();
     },
   };
-}
-
-/** @param elapsed milliseconds since the work began */
-export function describe({ doing, done, total, unit, note }: ProgressStep, elapsed: number): string {
-  const share = total === 0 ? 1 : Math.min(1, done / total);
-  const left = share === 0 ? 0 : (elapsed / share) * (1 - share);
-  const isKnown = share >= ESTIMATED_FROM && left >= MIN_ESTIMATE;
-  const count = [done.toLocaleString('en'), 'of', total.toLocaleString('en'), unit].filter(Boolean).join(' ');
-  return [`${doing} ${Math.floor(share * 100)} %`, count, isKnown ? `about ${duration(left)} left` : '', note]
-    .filter((part) => part !== undefined && part !== '')
-    .join(' · ');
 }

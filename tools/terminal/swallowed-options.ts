@@ -6,17 +6,10 @@ const JEST_OPTIONS = [
   '--testNamePattern',
   '-i',
   '--runInBand',
-  '--maxWorkers',
   '--watch',
-  '--watchAll',
-  '--verbose',
-  '-u',
-  '--updateSnapshot',
   '--coverage',
+  '-u',
   '--bail',
-  '--randomize',
-  '--seed',
-  '--selectProjects',
 ];
 
 /**

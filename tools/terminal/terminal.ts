@@ -64,28 +64,3 @@ export async function confirm(question: string, signal: AbortSignal): Promise<bo
     terminal.close();
   }
 }
-
-/** Milliseconds for which a line may be delayed: too short to notice. */
-const FLUSH_DELAY = 20;
-
-/**
- * Writes lines to standard output, those of about the same time at once. Each write waits for the terminal,
- * and a stack writes about four lines for each delivery.
- */
-export class LineWriter {
-  #lines: string[] = [];
-
-  constructor() {
-    // Called after an error as well: the last lines explain it.
-    process.once('exit', () => this.flush());
-  }
-
-  readonly write = (line: string): void => {
-    this.#lines.push(line);
-    if (this.#lines.length === 1) setTimeout(() => this.flush(), FLUSH_DELAY);
-  };
-
-  flush(): void {
-    if (this.#lines.length > 0) process.stdout.write(`${this.#lines.splice(0).join('\n')}\n`);
-  }
-}

@@ -1,12 +1,11 @@
-import { execFile, execFileSync } from 'node:child_process';
-import { promisify, stripVTControlCharacters, styleText } from 'node:util';
+import { execFileSync } from 'node:child_process';
+import { stripVTControlCharacters, styleText } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { anyCharacter } from '../../../test/support/any-character.ts';
 import { fieldLines, lines, table } from '../../terminal/layout.ts';
 import { eachOf, time } from '../../terminal/options.ts';
-import { describe as progressText } from '../../terminal/progress.ts';
-import { duration, printable, shellWord } from '../../terminal/text.ts';
+import { duration, printable, progressText, shellWord } from '../../terminal/text.ts';
 
 const UNLIMITED = Number.POSITIVE_INFINITY;
 
@@ -157,33 +156,4 @@ test('a shell reads any quoted text as the same single word', () => {
     }),
     { numRuns: 5 },
   );
-});
-
-describe('printed lines', () => {
-  const run = async (code: string): Promise<string> => {
-    const script = `
-      import { LineWriter } from './tools/terminal/terminal.ts';
-      const { write } = process.stdout;
-      let writes = 0;
-      process.stdout.write = (text) => { writes += 1; return write.call(process.stdout, text); };
-      const lines = new LineWriter();
-      ${code}`;
-    const args = ['--input-type=module', '-e', script];
-    const { stdout } = await promisify(execFile)(process.execPath, args).catch(
-      (error: { stdout: string }) => error,
-    );
-    return stdout;
-  };
-
-  test('of one moment are written at once, in order', async () => {
-    const text = await run(`
-      for (const line of ['one', 'two', 'three']) lines.write(line);
-      setTimeout(() => { lines.write('four'); setTimeout(() => lines.write(String(writes)), 60); }, 60);`);
-    expect(text).toBe('one\ntwo\nthree\nfour\n2\n');
-  });
-
-  test('are not lost if the process ends or dies', async () => {
-    expect(await run(`lines.write('last'); process.exit();`)).toBe('last\n');
-    expect(await run(`lines.write('last'); throw new Error('of something else');`)).toBe('last\n');
-  });
 });

@@ -12,7 +12,7 @@ import { downloadObject } from '../../../stage/archive/archive-object.ts';
 import { countFailedObjects, listArchive, readArchive } from '../../../stage/archive/read-archive.ts';
 import { matches, type RecordFilter, requireWindow } from '../../../stage/archive/record-filter.ts';
 import { readRecords } from '../../../stage/history/records.ts';
-import type { ProgressStep } from '../../../terminal/progress-step.ts';
+import type { ProgressStep } from '../../../terminal/text.ts';
 import { type Operator, replied, startedOperator } from '../queues/support.ts';
 import { all, archived, emptyArchive, objectKey, putObject, putRecords } from './support.ts';
 

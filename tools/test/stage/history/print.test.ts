@@ -4,7 +4,7 @@ import type { Fact } from '../../../stage/history/facts.ts';
 import type { HistoryLocation } from '../../../stage/history/history.ts';
 import { describeTrace } from '../../../stage/history/print.ts';
 import type { Trace } from '../../../stage/history/trace.ts';
-import { textWidth } from '../../../terminal/text-width.ts';
+import { textWidth } from '../../../terminal/layout.ts';
 import { at, consumed, EVENT_ID, failed, received, record } from './support.ts';
 
 const stage = {
