@@ -83,7 +83,7 @@ It stores nothing. Send to:
         console.log((lines.length > 1 ? ['', ...lines] : lines).join('\n'));
         if (tally.requests === requests) done.abort();
       },
-    }).catch((error: unknown) => usage(listenProblem(error, port, host)));
+    }).catch((error: unknown) => usage(listenProblem(error, host)));
     console.error(welcome(checker.port, host, secret));
     if (timeout !== undefined) setTimeout(() => done.abort(), timeout * 1_000).unref();
     if (!done.signal.aborted) await once(done.signal, 'abort');
@@ -113,10 +113,8 @@ function welcome(port: number, host = 'localhost', secret: string): string {
 }
 
 /** @throws the given error, if the user cannot fix it */
-function listenProblem(error: unknown, port: number, host: string | undefined): string {
+function listenProblem(error: unknown, host: string | undefined): string {
   const { code = '' } = error as NodeJS.ErrnoException;
-  if (code === 'EADDRINUSE')
-    return `Port ${port} is in use. Stop what uses it, or choose another with --port`;
   if (['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN'].includes(code)) {
     return `${JSON.stringify(host)} is not an address of this machine. Try --host 0.0.0.0`;
   }

@@ -70,13 +70,14 @@ async function serve({ stack, signal, printLine }: Operation, settings: ConsoleS
   const { startConsole } = await import('../console/server/start-console.ts');
   const { Source } = await import('../console/source.ts');
   const { HistoryStore } = await import('../stage/history/store.ts');
-  const { withPortErrors } = await import('../start/ports.ts');
+  const { assertPorts } = await import('../start/ports.ts');
   const { port, readOnly, since } = settings;
+  await assertPorts([{ option: 'port', port }]);
   const who = await stack.caller();
   const source = new Source(stack, new HistoryStore(), since);
   try {
     const context = { source, port, readOnly, local: undefined, commands: pageCommands };
-    const page = await withPortErrors([{ option: 'port', port }], () => startConsole(context));
+    const page = await startConsole(context);
     source.follow((notice) => page.updates.notice(notice));
     printLine(`${stack.title}, as ${who}${readOnly ? ', read only' : ''}`);
     printLine('');

@@ -1,12 +1,17 @@
 import { existsSync } from 'node:fs';
 import { type FunctionDefinition, type FunctionLogLine, LocalFunction } from 'local-aws/functions';
-import { eventNames, isEventName } from '../../lambda/events/catalogue.ts';
+import { httpApiEvent } from 'local-aws/gateway';
+import { readSamples } from '../../events/samples.ts';
+import { LOCAL_SECRET, signatureOf } from '../../events/signing.ts';
+import { SAMPLE_REQUEST_ID, sqsEvent } from '../../events/sqs-event.ts';
+import { type EventName, eventNames, isEventName } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
+import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import { DUPLICATE, RETRY_NOT_DELAYED, STALE } from '../../lambda/log-messages.ts';
+import { SIGNATURE_HEADER } from '../../lambda/receiver/request.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import { FUNCTIONS_FILE, NOT_RUNNING } from '../stage/local-folder.ts';
 import { LogFormat } from '../start/log-format.ts';
-import { sampleInvocation } from '../start/sample-invocation.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError, UsageError } from '../terminal/command-error.ts';
 import { readJson, typedPath } from '../terminal/files.ts';
@@ -73,6 +78,33 @@ function eventFor(name: string, event: string | undefined): unknown {
     return readJson(typedPath(sample));
   }
   return sampleInvocation(sample, name === 'receiver');
+}
+
+/**
+ * The sample of an event as its consumer gets it from the queue, or as the receiver gets it from an HTTP API, signed
+ * with the local secret.
+ */
+function sampleInvocation(event: EventName, isForReceiver: boolean): object {
+  const sample = readSamples().find((one) => one.event === event);
+  if (sample === undefined) throw new Error(`events/ has no sample of ${event}`);
+  if (!isForReceiver) return sqsEvent(sample);
+  const body = JSON.stringify(sample.payload);
+  return httpApiEvent(
+    {
+      method: 'POST',
+      path: WEBHOOK_PATH,
+      headers: [
+        ['content-type', 'application/json'],
+        [SIGNATURE_HEADER, signatureOf({ body: Buffer.from(body), secret: LOCAL_SECRET })],
+      ],
+      body,
+      isBase64Encoded: false,
+      sourceIp: '127.0.0.1',
+      receivedAt: new Date(String(sample.payload.timestamp)),
+      requestId: SAMPLE_REQUEST_ID,
+    },
+    { accountId: '000000000000', apiId: 'local', domainName: 'localhost' },
+  );
 }
 
 /** Reasons why a consumer skips an event, by its log message. */

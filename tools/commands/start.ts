@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { Option } from '@commander-js/extra-typings';
-import { endWithNpm } from '../start/end-with-npm.ts';
-import { inspectedFunction, withPorts } from '../start/inspected-functions.ts';
-import { assertPorts, type WantedPort } from '../start/ports.ts';
-import { assertOwnSecret, publicHost } from '../start/public-host.ts';
+import { isIP } from 'node:net';
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { isLocalSecret, LOCAL_SECRET } from '../../events/signing.ts';
+import { inspectedFunction } from '../start/inspected-functions.ts';
+import { assertPorts } from '../start/ports.ts';
 import { runStack, type StartSettings } from '../start/run-stack.ts';
+import { endWithNpm, runNextStacks } from '../start/stack-process.ts';
 import { hookctlCommand } from '../terminal/command.ts';
-import { CommandError } from '../terminal/command-error.ts';
+import { CommandError, UsageError } from '../terminal/command-error.ts';
 import { gatewayOption, jsonOption, port, secretOption } from '../terminal/options.ts';
 
 export const command = hookctlCommand(
@@ -50,18 +51,23 @@ export const command = hookctlCommand(
   .action(start);
 
 async function start(settings: StartSettings): Promise<void> {
-  const { secret, inspect = [], publicHost: publicHosts = [] } = settings;
-  assertOwnSecret(publicHosts, secret);
-  const inspected = withPorts(inspect, Object.values(portsOf(settings)));
-  const ports = wantedPorts(settings, inspected);
+  const { secret, port, awsPort, consolePort, inspect = [], publicHost: publicHosts = [] } = settings;
+  if (publicHosts.length > 0 && isLocalSecret(secret)) {
+    throw new UsageError(
+      `--public-host makes the webhook public. Set your own --secret: ${LOCAL_SECRET} is known to everybody`,
+    );
+  }
   assertOpenFiles();
-  await assertPorts(ports);
+  await assertPorts([
+    { option: 'port', port },
+    { option: 'aws-port', port: awsPort },
+    ...(settings.console ? [{ option: 'console-port', port: consolePort }] : []),
+    ...inspect.map(({ name, port }) => ({ option: `inspect ${name}:<port>`, port })),
+  ]);
   await endWithNpm();
   const { pageCommands } = await import('./page-commands.ts');
-  const options = await runStack({ ...settings, commands: pageCommands, inspected, ports });
-  if (options === undefined) return;
-  const { runNextStacks } = await import('../start/next-stack.ts');
-  process.exitCode = await runNextStacks(options);
+  const options = await runStack({ ...settings, commands: pageCommands });
+  if (options !== undefined) process.exitCode = await runNextStacks(options);
 }
 
 /** Files and connections that a busy stack opens: 180, on 2026-11-28. The default limit of Linux is 1,024. */
@@ -75,16 +81,24 @@ function assertOpenFiles(): void {
     throw new CommandError(`Only ${limit} open files are allowed. Raise the limit: ulimit -n 1024`);
 }
 
-/** The ports of the stack, by the names of their options. */
-const portsOf = ({ port, awsPort, consolePort, console }: StartSettings) => ({
-  port,
-  'aws-port': awsPort,
-  ...(console && { 'console-port': consolePort }),
-});
+/**
+ * A host name of at least two labels of letters, digits and hyphens (RFC 1123 §2.1). A name with one label is
+ * not public.
+ */
+const HOST_NAME = /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 
-function wantedPorts(settings: StartSettings, inspected: ReturnType<typeof withPorts>): WantedPort[] {
-  return [
-    ...Object.entries(portsOf(settings)).map(([option, port]) => ({ option, port })),
-    ...inspected.map(({ name, port }) => ({ option: `inspect ${name}:<port>`, port })),
-  ];
+/** Maximum characters of a host name. Source: RFC 1035 §2.3.4. */
+const MAX_HOST_NAME = 253;
+
+/**
+ * Parses a value of the option for host names of tunnels, and adds the name to the earlier names.
+ * @throws InvalidArgumentError; the command prints its message as one line
+ */
+function publicHost(text: string, before: readonly string[] = []): readonly string[] {
+  const name = text.toLowerCase();
+  const isName = HOST_NAME.test(name) && name.length <= MAX_HOST_NAME;
+  if (isName || isIP(name) === 4) return [...before, name];
+  throw new InvalidArgumentError(
+    'It must be the name alone, such as abc.trycloudflare.com: no https://, no port, no path.',
+  );
 }

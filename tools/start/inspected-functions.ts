@@ -1,11 +1,9 @@
 import { join } from 'node:path';
 import { InvalidArgumentError } from '@commander-js/extra-typings';
-import { InspectorPort } from 'local-aws/functions';
-import * as z from 'zod/mini';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
-import type { Bundle } from '../../lib/release/function-bundles.ts';
+import type { Bundle, BundleList } from '../../lib/release/function-bundles.ts';
 import { readJson } from '../terminal/files.ts';
 import { inspectedCode } from './adjust-assembly.ts';
 
@@ -19,8 +17,8 @@ export interface InspectedFunction {
   readonly name: string;
   /** Name as in other commands: `shop-updated`. */
   readonly service: string;
-  /** Port for debuggers. Undefined for the next free port from 9229 on. */
-  readonly port: number | undefined;
+  /** Port for debuggers. */
+  readonly port: number;
 }
 
 const names = ['receiver', ...eventNames];
@@ -33,58 +31,28 @@ export function inspectedFunction(
   text: string,
   before: readonly InspectedFunction[] = [],
 ): readonly InspectedFunction[] {
-  const [, name = '', digits] = /^([^:]*)(?::(\d{1,5}))?$/.exec(text) ?? [];
-  const port = digits === undefined ? undefined : Number(digits);
+  const [, name = '', port = FIRST_PORT + before.length] = /^([^:]*)(?::(\d{1,5}))?$/.exec(text) ?? [];
   if (!names.includes(name)) {
     throw new InvalidArgumentError(
       `It must be a function with an optional port, such as shop.updated:9230.${didYouMean(name, names)} One of: ${names.join(', ')}`,
     );
   }
-  if ((port ?? 0) > MAX_PORT) throw new InvalidArgumentError(`The largest port is ${MAX_PORT}.`);
+  if (Number(port) < 1 || Number(port) > MAX_PORT)
+    throw new InvalidArgumentError(`A port is from 1 to ${MAX_PORT}.`);
   if (before.some((other) => other.name === name)) throw new InvalidArgumentError(`${name} is named twice.`);
-  return [...before, { name, service: kebabCase(name), port }];
+  return [...before, { name, service: kebabCase(name), port: Number(port) }];
 }
-
-/**
- * Gives each function without a port the next free one from 9229 on.
- * @param others ports that the stack itself uses
- */
-export function withPorts(
-  functions: readonly InspectedFunction[],
-  others: readonly number[],
-): (InspectedFunction & { port: number })[] {
-  const taken = new Set([...functions.map(({ port }) => port), ...others]);
-  let next = FIRST_PORT;
-  return functions.map((one) => {
-    if (one.port !== undefined) return { ...one, port: one.port };
-    while (taken.has(next)) next += 1;
-    taken.add(next);
-    return { ...one, port: next };
-  });
-}
-
-/** Opens the ports for debuggers, by the functions' names in other commands. */
-export async function openInspectors(
-  functions: readonly (InspectedFunction & { port: number })[],
-): Promise<Map<string, InspectorPort>> {
-  const opened = new Map<string, InspectorPort>();
-  for (const { service, port } of functions) opened.set(service, await InspectorPort.open(port));
-  return opened;
-}
-
-const bundleListSchema = z.record(z.string(), z.object({ entry: z.string() }));
 
 /** Replaces bundles of a synthesised assembly by readable ones. */
 export async function bundleReadably(
   assembly: string,
-  functions: readonly Pick<InspectedFunction, 'service'>[],
+  functions: readonly InspectedFunction[],
 ): Promise<void> {
   if (functions.length === 0) return;
   const { BUNDLE_LIST } = await import('../../lib/release/function-bundles.ts');
-  const bundles = bundleListSchema.parse(readJson(join(assembly, BUNDLE_LIST)));
+  const bundles = readJson(join(assembly, BUNDLE_LIST)) as BundleList;
   for (const { service } of functions) {
-    const { entry } = bundles[service] ?? {};
-    if (entry !== undefined) await writeReadableBundle(entry, inspectedCode(assembly, service));
+    await writeReadableBundle(bundles[service]?.entry ?? '', inspectedCode(assembly, service));
   }
 }
 
@@ -97,8 +65,8 @@ export async function writeReadableBundle(entry: string, folder: string): Promis
   return await writeBundle({ entry, folder }, { minify: false, sourcemap: 'linked' });
 }
 
-export function inspectText({ name }: InspectedFunction, { address }: InspectorPort): string {
-  const port = Number(address.split(':').at(-1));
+export function inspectText({ name, port }: InspectedFunction): string {
+  const address = `127.0.0.1:${port}`;
   const attach = JSON.stringify({ type: 'node', request: 'attach', name, port, restart: true });
   return `
 Debug ${name} at ${address}: in Chrome by chrome://inspect (Configure: ${address}), in VS Code by

@@ -1,25 +1,19 @@
 import type { LocalStack } from 'local-aws';
+import { InspectorPort } from 'local-aws/functions';
 import { stageOverrides, synthesise } from '../../bin/synthesise.ts';
+import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import type { Notice } from '../console/api.ts';
 import type { LocalConsole } from '../console/local-console.ts';
 import type { PageCommands } from '../console/server/console-context.ts';
-import { describeStack, SYNTHESISED_FOLDER, Workspace } from '../stage/local-folder.ts';
+import { describeStack, OUTPUTS_FILE, SYNTHESISED_FOLDER, Workspace } from '../stage/local-folder.ts';
 import type { GatewayKind } from '../terminal/options.ts';
 import { interruption } from '../terminal/terminal.ts';
 import { adjustAssembly } from './adjust-assembly.ts';
 import { AssemblyCache } from './assembly-cache.ts';
-import {
-  bundleReadably,
-  type InspectedFunction,
-  inspectText,
-  openInspectors,
-  type withPorts,
-} from './inspected-functions.ts';
+import { bundleReadably, type InspectedFunction, inspectText } from './inspected-functions.ts';
 import { asJson, LogFormat } from './log-format.ts';
-import { restartTyped } from './next-stack.ts';
-import { type WantedPort, withPortErrors } from './ports.ts';
 import { SourceWatch } from './source-watch.ts';
-import { welcome } from './welcome.ts';
+import { restartTyped } from './stack-process.ts';
 
 /** Values of the options of `npm start`. */
 export interface StartSettings {
@@ -42,8 +36,6 @@ export interface StartSettings {
 interface StackRun extends StartSettings {
   /** Commands that the console runs for its page. */
   readonly commands: PageCommands;
-  readonly inspected: ReturnType<typeof withPorts>;
-  readonly ports: readonly WantedPort[];
 }
 
 /**
@@ -63,7 +55,7 @@ function outputOf({ json }: StartSettings) {
  * @returns options by which the next stack gets the same ports; undefined after Ctrl-C
  */
 export async function runStack(settings: StackRun): Promise<readonly string[] | undefined> {
-  const { secret, inspected, ports, publicHost: publicHosts = [] } = settings;
+  const { secret, inspect: inspected = [], publicHost: publicHosts = [] } = settings;
   const started = performance.now();
   const output = outputOf(settings);
   await using workspace = await Workspace.open();
@@ -81,50 +73,46 @@ export async function runStack(settings: StackRun): Promise<readonly string[] | 
     synthesiseTo(workspace.assembly),
   ]);
   using feed = settings.console ? new LocalFeed() : undefined;
-  const inspectors = await withPortErrors(ports, () => openInspectors(inspected));
-  const stack = await withPortErrors(ports, () =>
-    startLocalStack({
-      assembly: workspace.assembly,
-      port: settings.port,
-      awsPort: settings.awsPort,
-      secret,
-      inspect: inspectors,
-      publicHosts,
-      onForeign: () =>
-        onProblem(
-          'Requests to a host other than localhost, or through a proxy, were answered 421. To allow a tunnel, use --public-host',
-        ),
-      onStep: step,
-      onLog: (line) => {
-        const text = output.formatLine(line);
-        if (text !== undefined) console.log(text);
-        feed?.onLog(line);
-      },
-      ...(feed && { observer: feed }),
-      onRequest: (request) => output.print(output.formatRequest(request)),
-      onProblem,
-    }),
-  );
+  const inspectors = new Map<string, InspectorPort>();
+  for (const { service, port } of inspected) inspectors.set(service, await InspectorPort.open(port));
+  const stack = await startLocalStack({
+    assembly: workspace.assembly,
+    port: settings.port,
+    awsPort: settings.awsPort,
+    secret,
+    inspect: inspectors,
+    publicHosts,
+    onForeign: () =>
+      onProblem(
+        'Requests to a host other than localhost, or through a proxy, were answered 421. To allow a tunnel, use --public-host',
+      ),
+    onStep: step,
+    onLog: (line) => {
+      const text = output.formatLine(line);
+      if (text !== undefined) console.log(text);
+      feed?.onLog(line);
+    },
+    ...(feed && { observer: feed }),
+    onRequest: (request) => output.print(output.formatRequest(request)),
+    onProblem,
+  });
   let next: readonly string[] | undefined;
   try {
     feed?.attach(stack);
     await using page =
       feed &&
-      (await withPortErrors(ports, () =>
-        startLocalConsole(feed, { stack, secret, port: settings.consolePort, commands: settings.commands }),
-      ));
-    const consoleUrl = page?.url;
+      (await startLocalConsole(feed, {
+        stack,
+        secret,
+        port: settings.consolePort,
+        commands: settings.commands,
+      }));
     const isSecond = await workspace.publish({
       ...describeStack(stack),
       ...(page && { console: { url: page.url, token: page.token } }),
     });
-    const { retryFast = false } = settings;
-    const milliseconds = performance.now() - started;
-    output.print(welcome(stack, { consoleUrl, publicHosts, secret, retryFast, milliseconds }));
-    for (const one of inspected) {
-      const inspector = inspectors.get(one.service);
-      if (inspector !== undefined) output.print(inspectText(one, inspector));
-    }
+    output.print(welcome(settings, stack, page?.url, performance.now() - started));
+    for (const one of inspected) output.print(inspectText(one));
     if (isSecond) output.print(IS_SECOND);
     next = await untilEnd(settings, { output, stack, page, workspace, sources });
   } finally {
@@ -156,7 +144,7 @@ interface RunningParts {
  * @returns options of the next stack, or undefined after Ctrl-C
  */
 async function untilEnd(
-  { inspected }: StackRun,
+  { inspect: inspected = [] }: StackRun,
   { output, stack, page, workspace, sources }: RunningParts,
 ): Promise<readonly string[] | undefined> {
   const interrupted = interruption();
@@ -198,7 +186,11 @@ async function untilEnd(
 }
 
 /** @returns a function that synthesises into a folder, with these settings */
-function synthesiser({ gateway, retryFast = false, inspected }: StackRun): (folder: string) => Promise<void> {
+function synthesiser({
+  gateway,
+  retryFast = false,
+  inspect: inspected = [],
+}: StackRun): (folder: string) => Promise<void> {
   const cache = new AssemblyCache({ folder: SYNTHESISED_FOLDER, synthesise });
   const services = new Set(inspected.map(({ service }) => service));
   return async (folder) => {
@@ -207,3 +199,32 @@ function synthesiser({ gateway, retryFast = false, inspected }: StackRun): (fold
     adjustAssembly(folder, { retryFast, inspected: services });
   };
 }
+
+/** @param milliseconds that the start took */
+function welcome(
+  { secret, publicHost: publicHosts = [], retryFast }: StackRun,
+  { outputs, awsUrl, operator }: LocalStack,
+  consoleUrl: string | undefined,
+  milliseconds: number,
+): string {
+  const page = consoleUrl === undefined ? '' : `  Console   ${consoleUrl}\n`;
+  const tunnels = publicHosts
+    .map((host) => `            also, for anyone with the secret, https://${host}${WEBHOOK_PATH}\n`)
+    .join('');
+  return `
+Ready in ${(milliseconds / 1000).toFixed(1)} s. Ctrl-C stops it and deletes its state.
+
+${page}  Webhook   ${outputs.WebhookUrl}
+${tunnels}  Secret    ${secret}
+  AWS       ${awsUrl} (region ${operator.region}, any access key)
+  Outputs   ${OUTPUTS_FILE}
+
+Send a signed event from another terminal:
+
+  npx hookctl send shop.updated
+${retryFast ? RETRIES_ARE_FAST : ''}`;
+}
+
+const RETRIES_ARE_FAST = `
+Retries are fast: ten attempts take about ten seconds, and a message whose function crashes returns after 5 s.
+`;

@@ -21,6 +21,7 @@ export const USAGE_ERROR = 2;
 export function systemErrorText(error: NodeJS.ErrnoException & { port?: number }): string | undefined {
   const { code = '', path, syscall, port } = error;
   if (code === 'EMFILE' || code === 'ENFILE') return 'Too many open files. Raise the limit: ulimit -n 1024';
+  if (code === 'EADDRINUSE') return `Port ${port} is in use. Stop what uses it, or choose another`;
   if (code === 'ENOSPC') return `No space left on the disk: ${path}`;
   if (!['EACCES', 'EPERM', 'EROFS'].includes(code)) return undefined;
   if (syscall === 'listen') return `Port ${port} needs administrator rights. Choose a port from 1024 on`;

@@ -6,6 +6,7 @@ import { networkInterfaces } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readSamples } from '../../../events/samples.ts';
+import { LOCAL_SECRET } from '../../../events/signing.ts';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { COMMAND_GROUPS } from '../../program.ts';
 import { type Ended, freePort, occupyPort, Project, refusal } from './project.ts';
@@ -84,6 +85,16 @@ describe('a wrong command line is refused in one line, with exit code 2:', () =>
       args: ['start', '--inspect', 'recevier'],
       line: `Option '--inspect <function[:port]>' argument 'recevier' is invalid. It must be a function with an optional port, such as shop.updated:9230. Did you mean receiver? One of: receiver, ${eventNames.join(', ')}`,
     },
+    ...['https://abc.trycloudflare.com', 'abc.example:443', '*.example', 'tunnel', 'abc.example.'].map(
+      (host) => ({
+        args: ['start', '--public-host', host],
+        line: `Option '--public-host <name>' argument '${host}' is invalid. It must be the name alone, such as abc.trycloudflare.com: no https://, no port, no path.`,
+      }),
+    ),
+    ...[[], ['--secret', JSON.stringify({ WEBHOOK_SECRET: ` ${LOCAL_SECRET}\n` })]].map((secret) => ({
+      args: ['start', '--public-host', '203.0.113.5', '--public-host', 'Abc.example', ...secret],
+      line: `--public-host makes the webhook public. Set your own --secret: ${LOCAL_SECRET} is known to everybody`,
+    })),
     { args: ['send', 'example.unknown'], line: `No event 'example.unknown'. One of: ${events}` },
     {
       args: ['send', 'shop.updated', '--file', 'events/shop-updated.json'],
@@ -139,7 +150,7 @@ describe('a wrong command line is refused in one line, with exit code 2:', () =>
     );
     const { port, server } = await occupyPort();
     expect(await project.run(['check-sender', '--secret', 'x', '--port', String(port)])).toEqual(
-      refusal(`Port ${port} is in use. Stop what uses it, or choose another with --port`, 2),
+      refusal(`Port ${port} is in use. Stop what uses it, or choose another`, 2),
     );
     await once(server.close(), 'close');
   });
