@@ -216,10 +216,10 @@ export const CALL_ATTEMPTS = 2;
 const MAX_CALL_MILLISECONDS = CALL_ATTEMPTS * REQUEST_TIMEOUT + 1_000;
 
 /**
- * Minimum timeout of the receiver, in seconds. At most four calls follow one another: both versions of the secret, a
- * large payload to S3, a message to SQS.
+ * Timeout of the receiver, in seconds: shorter than the gateway waits. At most four calls follow one another, 20 s: both
+ * versions of the secret, a large payload to S3, a message to SQS.
  */
-export const MIN_RECEIVER_SECONDS = (4 * MAX_CALL_MILLISECONDS) / 1_000;
+export const RECEIVER_TIMEOUT_SECONDS = GATEWAY_TIMEOUT_SECONDS - 1;
 
 /**
  * Milliseconds before its timeout at which a consumer gives up unfinished effects. At most three calls follow: one

@@ -86,7 +86,7 @@ function otherForms(input: unknown): unknown[] {
 }
 
 function unwrapped(schema: unknown): unknown {
-  return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault
+  return schema instanceof z.ZodOptional || schema instanceof z.ZodPrefault
     ? unwrapped(schema.unwrap())
     : schema;
 }
@@ -100,7 +100,5 @@ function fieldAt(schema: unknown, [key, ...path]: readonly PropertyKey[]): z.Zod
 /** The fields that an object can have. */
 function fieldsOf(schema: unknown): Record<string, z.ZodType> {
   const inner = unwrapped(schema);
-  if (inner instanceof z.ZodObject) return inner.shape;
-  if (!(inner instanceof z.ZodRecord && inner.keyType instanceof z.ZodEnum)) return {};
-  return Object.fromEntries(inner.keyType.options.map((name) => [String(name), z.string().optional()]));
+  return inner instanceof z.ZodObject ? inner.shape : {};
 }

@@ -13,8 +13,11 @@ export const CONTEXT_KEYS = ['stage', 'stages', 'settings', 'nag', 'acknowledge'
  */
 const OF_CDK = /[:/]|^(aws|cdk)/;
 
-/** A stack's name ends with the stage's. Source: CloudFormation API reference, `CreateStack`, `StackName`. */
-const STAGE_NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,63}$/;
+/**
+ * A stack's name ends with the stage's. Source: CloudFormation API reference, `CreateStack`, `StackName`. The length
+ * leaves room in the descriptions of alarms (`runbook` in `config.ts`).
+ */
+const STAGE_NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,31}$/;
 
 const jsonObject = z.record(z.string(), z.unknown());
 
@@ -76,7 +79,7 @@ function findStage(stages: unknown, name: unknown): { stage: string; given: unkn
   }
   if (!STAGE_NAME.test(name)) {
     throw new Error(
-      `The stage name '${name}' is invalid. Use up to 64 letters, digits and hyphens, and begin with a letter or digit`,
+      `The stage name '${name}' is invalid. Use up to 32 letters, digits and hyphens, and begin with a letter or digit`,
     );
   }
   return { stage: name, given: all.data[name] };

@@ -46,7 +46,7 @@ const PROBE_RETENTION = Duration.seconds(60);
 /** The whole stack, from the partner's POST to the effects. */
 export class PartnerWebhooksStack extends Stack {
   constructor(scope: Construct, id: string, { stage, config, bundles, ...props }: PartnerWebhooksStackProps) {
-    super(scope, id, { ...props, terminationProtection: config.terminationProtection });
+    super(scope, id, { ...props, terminationProtection: config.removalPolicy === 'retain' });
     warn(this, config);
     const removalPolicy = REMOVAL_POLICIES[config.removalPolicy];
     const secret = new WebhookSecret(this, 'WebhookSecret', {

@@ -1,6 +1,6 @@
 import { Annotations, type Stack } from 'aws-cdk-lib';
 import { acknowledge } from './acknowledge.ts';
-import { type StageConfig, warningIds } from './config.ts';
+import type { StageConfig } from './config.ts';
 
 interface Warning {
   readonly applies: (config: StageConfig) => boolean;
@@ -8,7 +8,8 @@ interface Warning {
   readonly message: string;
 }
 
-const warnings: Readonly<Record<(typeof warningIds)[number], Warning>> = {
+/** By the id that people use in `acknowledgedWarnings`. */
+export const warnings: Readonly<Record<string, Warning>> = {
   'no-alarm-recipient': {
     applies: ({ alarmEmails }) => alarmEmails.length === 0,
     message: 'Alarms notify nobody. Set alarmEmails.',
@@ -57,8 +58,7 @@ const warnings: Readonly<Record<(typeof warningIds)[number], Warning>> = {
  */
 export function warn(stack: Stack, config: StageConfig): void {
   if (config.removalPolicy !== 'retain') return;
-  for (const id of warningIds) {
-    const { applies, message } = warnings[id];
+  for (const [id, { applies, message }] of Object.entries(warnings)) {
     if (!applies(config)) continue;
     const reason = config.acknowledgedWarnings[id];
     if (reason !== undefined) acknowledge(stack, `partner-webhooks:${id}`, reason);

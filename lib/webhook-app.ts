@@ -1,5 +1,4 @@
 import { Annotations, App, type AppProps, Validations } from 'aws-cdk-lib';
-import { tooLongDescriptions } from './alarms/alarm-description.ts';
 import { parseConfig, type StageConfig, stackNameOf } from './config.ts';
 import { CONTEXT_KEYS, readContext } from './context.ts';
 import { PartnerWebhooksStack } from './partner-webhooks-stack.ts';
@@ -44,8 +43,6 @@ export async function webhookApp({ bundles, ...props }: WebhookAppProps = {}): P
       `The context ${key} is not read. The app reads: ${CONTEXT_KEYS.join(', ')}.`,
     );
   }
-  const tooLong = tooLongDescriptions(stack);
-  if (tooLong !== undefined) throw new ConfigError(tooLong);
   if (String(app.node.tryGetContext('nag')) === 'true') {
     const { AwsSolutionsChecks, ServerlessChecks } = await import('cdk-nag');
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));

@@ -15,7 +15,7 @@ import { acknowledge } from '../acknowledge.ts';
 import type { Alarms } from '../alarms/alarms.ts';
 import { logLink, queueLink } from '../alarms/console-links.ts';
 import { consumerLines, countLines, logMetrics } from '../alarms/log-metrics.ts';
-import type { EventSettings } from '../config.ts';
+import type { StageConfig } from '../config.ts';
 import type { EffectAccess } from './effects.ts';
 import type { PayloadBucket } from './payload-bucket.ts';
 import { ProtectedQueue } from './protected-storage.ts';
@@ -24,7 +24,7 @@ import { type FunctionDefaults, ReleasedFunction } from './webhook-function.ts';
 interface EventPipelineProps {
   readonly event: EventName;
   readonly defaults: FunctionDefaults;
-  readonly settings: EventSettings;
+  readonly settings: StageConfig['events'][EventName];
   /** The resources that the consumer may use. */
   readonly access: EffectAccess;
   readonly payloads: PayloadBucket;
@@ -74,7 +74,6 @@ export class EventPipeline extends Construct {
       description: `${event}: ${catalogue[event].processing}`,
       timeout: Duration.seconds(settings.timeout),
       memory: settings.memory,
-      reservedConcurrency: settings.reservedConcurrency,
       environment: {
         ...access.environment,
         ...archiving?.environment,

@@ -3,6 +3,7 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import type { EventName } from '../../lambda/events/catalogue.ts';
 import { queueUrlVariable } from '../../lambda/events/event-names.ts';
+import { RECEIVER_TIMEOUT_SECONDS } from '../../lambda/limits.ts';
 import { CACHED_SECRET_USED, SERVER_ERROR } from '../../lambda/log-messages.ts';
 import type { Alarms } from '../alarms/alarms.ts';
 import { functionLink, logLink } from '../alarms/console-links.ts';
@@ -49,7 +50,7 @@ export class Receiver extends ReleasedFunction {
       ...props.defaults,
       service: 'receiver',
       description: 'Verifies, parses and queues the deliveries of the partner',
-      timeout: Duration.seconds(props.settings.timeout),
+      timeout: Duration.seconds(RECEIVER_TIMEOUT_SECONDS),
       memory: props.settings.memory,
       reservedConcurrency: props.settings.reservedConcurrency,
       environment: {

@@ -3,9 +3,9 @@ import { describe, expect, test } from '@jest/globals';
 import { App, Stack } from 'aws-cdk-lib';
 import * as z from 'zod';
 import { stages } from '../../bin/stages.ts';
-import { configSchema, parseConfig, warningIds } from '../../lib/config.ts';
+import { configSchema, parseConfig } from '../../lib/config.ts';
 import { readContext } from '../../lib/context.ts';
-import { warn } from '../../lib/warnings.ts';
+import { warn, warnings } from '../../lib/warnings.ts';
 
 const everySetting = JSON.parse(readFileSync('bin/every-setting.json', 'utf8'));
 const secretArn = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:partner-AbCdEf';
@@ -100,7 +100,7 @@ describe('is refused', () => {
         'archive: must be an object (it is 5)',
         'cloudFront.paths: must not be empty',
         'deployment: must be one of canary, all-at-once (it is 5)',
-        'terminationProtection: must be true or false (it is 5)',
+        'tracing: must be true or false (it is 5)',
       ]),
     );
   });
@@ -128,10 +128,6 @@ describe('is refused', () => {
     ['domain.keepDefaultEndpoint', { domain: { ...domain, keepDefaultEndpoint: true } }],
     // Only mutual TLS uses this certificate.
     ['domain.ownershipCertificateArn', { domain: { ...domain, mutualTls: undefined } }],
-    // The concurrency must be above `maximumConcurrency`, which is 20 by default.
-    ['events.shop.updated.reservedConcurrency', { events: { 'shop.updated': { reservedConcurrency: 20 } } }],
-    // A timeout as long as API Gateway waits.
-    ['receiver.timeout', { receiver: { timeout: 29 } }],
     // We process this event.
     ['ignoredEvents.0', { ignoredEvents: ['shop.updated'] }],
     ['alarmEmails.1', { alarmEmails: ['night@example.com', 'nobody'] }],
@@ -176,7 +172,10 @@ function warningsOf(fields: object): string[] {
 }
 
 /** The ids of all warnings but these. */
-const others = (...ids: string[]) => warningIds.filter((one) => !ids.includes(one)).toSorted();
+const others = (...ids: string[]) =>
+  Object.keys(warnings)
+    .filter((one) => !ids.includes(one))
+    .toSorted();
 
 test('a stage without settings gets warnings for everything that is missing, and a disposable one none', () => {
   expect(warningsOf({})).toEqual(others('wildcard-invalidations'));
@@ -238,9 +237,9 @@ describe('the context', () => {
   });
 
   describe('the stage', () => {
-    test.each(['a_b', 'x'.repeat(65)])('%s, whose name cannot end a stack’s, is refused', (stage) => {
+    test.each(['a_b', 'x'.repeat(33)])('%s, whose name cannot end a stack’s, is refused', (stage) => {
       expect(() => read({ stages: { [stage]: {} }, stage })).toThrow(
-        `The stage name '${stage}' is invalid. Use up to 64 letters, digits and hyphens`,
+        `The stage name '${stage}' is invalid. Use up to 32 letters, digits and hyphens`,
       );
     });
 

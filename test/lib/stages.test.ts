@@ -113,11 +113,6 @@ describe('a setting has its effect', () => {
   const { domain, receiver } = settings;
   const shops = settings.events['shop.updated'];
   const functionAt = (path: string) => everySetting.at('AWS::Lambda::Function', path).properties;
-  const sizeOf = ({ memory, timeout, reservedConcurrency }: typeof receiver) => ({
-    MemorySize: memory,
-    Timeout: timeout,
-    ReservedConcurrentExecutions: reservedConcurrency,
-  });
 
   test('each value is in the template, except choices such as the gateway', () => {
     const text = JSON.stringify(everySetting.resources.map(({ properties }) => properties));
@@ -144,7 +139,8 @@ describe('a setting has its effect', () => {
       'AWS::Lambda::Function',
       'Receiver/Function',
       {
-        ...sizeOf(receiver),
+        MemorySize: receiver.memory,
+        ReservedConcurrentExecutions: receiver.reservedConcurrency,
         Environment: {
           Variables: {
             WEBHOOK_SECRET_ARN: settings.secretArn,
@@ -154,7 +150,12 @@ describe('a setting has its effect', () => {
         },
       },
     ],
-    ['events.<event>', 'AWS::Lambda::Function', 'ShopUpdated/Consumer/Function', sizeOf(shops)],
+    [
+      'events.<event>',
+      'AWS::Lambda::Function',
+      'ShopUpdated/Consumer/Function',
+      { MemorySize: shops.memory, Timeout: shops.timeout },
+    ],
     [
       'domain: the certificate, and client certificates of the trust store',
       'AWS::ApiGatewayV2::DomainName',

@@ -47,7 +47,10 @@ function rows(path: string, field: ConfigField, isRequired: boolean): string[] {
     .flatMap(([name, one]) =>
       rows(events ? 'events.<event>' : `${path}.${name}`, one, field.required?.includes(name) ?? false),
     );
-  const row = `| \`${path}\` | ${defaultOf(field, isRequired)} | ${field.description ?? ''} |`;
+  const { description = '', minimum, maximum } = field;
+  const range =
+    minimum === undefined ? '' : ` From ${minimum.toLocaleString('en')} to ${maximum?.toLocaleString('en')}.`;
+  const row = `| \`${path}\` | ${defaultOf(field, isRequired)} | ${description}${range} |`;
   return events ? rest : [row, ...rest];
 }
 
