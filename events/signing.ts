@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { readSecretValue } from '../lambda/receiver/webhook-secrets.ts';
+import { readSecretValue } from '../lambda/receiver/secret-value.ts';
 
 /**
  * The default secret of the local stack. It also signs the invocations that `npx hookctl invoke` makes of the samples.

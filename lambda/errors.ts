@@ -1,3 +1,6 @@
+import { isServerError, isThrottlingError, isTransientError } from '@smithy/core/retry';
+import { sourceStack } from './source-stack.ts';
+
 /**
  * Property of an error that names the failed call, because most errors do not. A global symbol, because modules
  * imported on demand are bundled with their own copy of this file.
@@ -65,15 +68,13 @@ const SHOWN_OF_QUOTING = new RegExp(
 );
 
 /** The log fields of an error: enough for an operator, and nothing of the payload. No key is reserved by the logger. */
-export async function describeError(error: unknown): Promise<DescribedError & Record<string, unknown>> {
+export function describeError(error: unknown): DescribedError & Record<string, unknown> {
   if (!(error instanceof Error)) return { error: typeof error };
   const metadata = '$metadata' in error ? (error.$metadata as Record<string, unknown>) : {};
   return {
     ...summary(error),
-    ...(await stackOf(error)),
-    ...(error.cause instanceof Error && {
-      cause: { ...summary(error.cause), ...(await stackOf(error.cause)) },
-    }),
+    ...stackOf(error),
+    ...(error.cause instanceof Error && { cause: { ...summary(error.cause), ...stackOf(error.cause) } }),
     httpStatus: metadata.httpStatusCode,
     awsRequestId: metadata.requestId,
     sdkAttempts: metadata.attempts,
@@ -94,15 +95,9 @@ function summary(error: Error & { [FAILED_CALL]?: string }): ErrorSummary {
 const shownMessage = (name: string, message: string): string | undefined =>
   QUOTES_ITS_INPUT.test(name) ? SHOWN_OF_QUOTING.exec(message)?.[0] : message;
 
-/** The source positions of an error. If the stack cannot be read, the error must still be logged. */
-async function stackOf(error: Error): Promise<{ stack?: string[] }> {
-  try {
-    const { sourceStack } = await import('./source-stack.ts');
-    const stack = sourceStack(error);
-    return stack.length > 0 ? { stack } : {};
-  } catch {
-    return {};
-  }
+function stackOf(error: Error): { stack?: string[] } {
+  const stack = sourceStack(error);
+  return stack.length > 0 ? { stack } : {};
 }
 
 /**
@@ -123,3 +118,18 @@ const CONNECTION_FAILURES: Readonly<Record<string, string>> = {
 /** The failure of the connection; undefined for another error. */
 export const connectionFailure = (error: Error): string | undefined =>
   'code' in error ? CONNECTION_FAILURES[String(error.code)] : undefined;
+
+/** Throttling that the SDK does not recognise as such. Source: SQS API reference, `SendMessage`. */
+const KEY_THROTTLED = 'KmsThrottled';
+
+/**
+ * Whether a dependency was unavailable or busy. Every version of the receiver fails then, so the failure does not count
+ * against the new version. Other failures do: a bug, or an AWS error such as a missing permission.
+ */
+export function isOutage(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  // The SDK declares a narrower type than it accepts.
+  const sdkError = error as Error & { cause?: Error };
+  const isRetryable = [isThrottlingError, isTransientError, isServerError].some((is) => is(sdkError));
+  return isRetryable || error.name === KEY_THROTTLED || isOutage(error.cause);
+}

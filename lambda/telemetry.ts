@@ -1,48 +1,72 @@
-import { LogFormatter, Logger, LogItem } from '@aws-lambda-powertools/logger';
-import type { LogAttributes, UnformattedAttributes } from '@aws-lambda-powertools/logger/types';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Context } from 'aws-lambda';
 import type { DimensionName, MetricName } from './metric-names.ts';
 
-/**
- * Leaves out fields of Powertools that the log group already shows: the function's name, ARN and memory, and the
- * sampling rate. CloudWatch charges logs by the byte, and these fields were a third of them. Lambda's request id is in
- * warnings and errors only, and the trace id only if there is a trace.
- */
-class LeanLogFormatter extends LogFormatter {
-  override formatAttributes(
-    { logLevel, message, timestamp, serviceName, lambdaContext, xRayTraceId }: UnformattedAttributes,
-    attributes: LogAttributes,
-  ): LogItem {
-    return new LogItem({
-      attributes: {
-        level: logLevel,
-        message,
-        timestamp: this.formatTimestamp(timestamp),
-        service: serviceName,
-        ...(lambdaContext?.coldStart && { cold_start: true }),
-        ...(logLevel !== 'INFO' && { function_request_id: lambdaContext?.awsRequestId }),
-        ...(isTraced() && { xray_trace_id: xRayTraceId }),
-      },
-    }).addAttributes(attributes);
-  }
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The function's name in lines and metrics. Tools know the variable, which is Powertools' (decision 44). */
+const service = process.env.POWERTOOLS_SERVICE_NAME;
+
+/** Lambda gives an instance one invocation at a time. */
+let invocation = { number: 0, id: '' };
+
+/** Must be called first in each invocation. */
+export function startInvocation({ awsRequestId }: Context): void {
+  invocation = { number: invocation.number + 1, id: awsRequestId };
 }
 
-/** Whether X-Ray samples the invocation. Source: X-Ray developer guide, "Tracing header". */
-const isTraced = () => process.env._X_AMZN_TRACE_ID?.includes('Sampled=1') === true;
+const keysOfWork = new AsyncLocalStorage<Fields>();
 
-export const logger = new Logger({ logFormatter: new LeanLogFormatter() });
+/** Adds keys to all lines of the work on one record. The records of a batch are processed in parallel. */
+export function withLogKeys<Result>(keys: Fields, work: () => Result): Result {
+  return keysOfWork.run(keys, work);
+}
+
+/** Fields of an invocation. CloudWatch charges logs by the byte, so lines have only what the log group does not show. */
+const ofInvocation = (level: string): Fields => ({
+  ...(invocation.number === 1 && { cold_start: true }),
+  ...(level !== 'INFO' && { function_request_id: invocation.id }),
+  xray_trace_id: sampledTrace(process.env._X_AMZN_TRACE_ID),
+});
+
+/** The trace of the invocation, if X-Ray samples it. Source: X-Ray developer guide, "Tracing header". */
+const sampledTrace = (header = '') =>
+  header.includes('Sampled=1') ? /Root=([\w-]+)/.exec(header)?.[1] : undefined;
+
+const line =
+  (level: 'INFO' | 'WARN' | 'ERROR') =>
+  (message: string, fields?: Fields): void =>
+    write({
+      level,
+      message,
+      timestamp: new Date().toISOString(),
+      service,
+      ...ofInvocation(level),
+      ...keysOfWork.getStore(),
+      ...fields,
+    });
+
+export const log = { info: line('INFO'), warn: line('WARN'), error: line('ERROR') };
 
 /**
- * Counts a failure in a log line of its own. Successes are counted from the log (`metric-names.ts`), so the metrics
- * library is loaded with the first failure only. Must be awaited, because Lambda freezes a function that has answered.
+ * Publishes a metric of value 1, as a line in CloudWatch's embedded metric format. Source: CloudWatch user guide,
+ * "Specification: Embedded metric format".
  * @param dimensions few, and never text of the sender: each distinct value is a metric that costs money
  */
-export async function count(
+export function count(
   outcome: MetricName,
   dimensions: Readonly<Partial<Record<DimensionName, string>>> = {},
-): Promise<void> {
-  const { metrics } = await import('./metrics.ts');
-  metrics.addDimensions(dimensions);
-  metrics.addMetric(outcome, 'Count', 1);
-  // The metric is published now, because another message of the batch could add to the stored metrics.
-  metrics.publishStoredMetrics();
+): void {
+  const all = { service, ...dimensions };
+  const metric = {
+    Namespace: process.env.POWERTOOLS_METRICS_NAMESPACE,
+    Dimensions: [Object.keys(all)],
+    Metrics: [{ Name: outcome, Unit: 'Count' }],
+  };
+  write({ _aws: { Timestamp: Date.now(), CloudWatchMetrics: [metric] }, ...all, [outcome]: 1 });
+}
+
+/** Not by the console: Lambda would put the line into an object of its own. */
+function write(fields: Fields): void {
+  process.stdout.write(`${JSON.stringify(fields)}\n`);
 }

@@ -1,15 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import middy from '@middy/core';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { Archive } from '../archive/archive.ts';
 import type { EffectOutcome } from '../effects/event-order.ts';
 import { type EventPlace, FirstReceipts } from '../effects/first-receipts.ts';
-import { tableKey } from '../effects/table-key.ts';
+import { tableKey } from '../effects/item-values.ts';
 import type { EventName } from '../events/catalogue.ts';
 import { OUT_OF_TIME_MARGIN } from '../limits.ts';
 import { STARTED } from '../log-messages.ts';
-import { recordLog } from '../record-log.ts';
-import { logger } from '../telemetry.ts';
+
+import { log, startInvocation } from '../telemetry.ts';
 import { type ConsumedMessage, MessageSettler, type ReadFields, type Settlement } from './message-settler.ts';
 import { payloadOf, type ReceivedEvent, readMetadata, readRecord } from './received-event.ts';
 
@@ -83,7 +82,7 @@ export function consume<Name extends EventName>(
     timeout: Promise<never>,
   ): Promise<Settlement> {
     // A first attempt logs no start: if the first attempt crashes, the start of the second attempt shows the crash.
-    if (message.metadata.attempt > 1) recordLog.info(STARTED);
+    if (message.metadata.attempt > 1) log.info(STARTED);
     const read: ReadFields = {};
     try {
       const outcome = await Promise.race([takeEffect(message, context, read), timeout]);
@@ -115,14 +114,13 @@ export function consume<Name extends EventName>(
     return [...settlements.filter(({ kind }) => kind === 'returns'), ...(await Promise.all(archived))];
   }
 
-  return middy<SQSEvent, SQSBatchResponse>()
-    .before(({ context }) => logger.addContext(context))
-    .handler(async ({ Records }, context) => {
-      const messages = Records.map((record) => ({ record, metadata: readMetadata(record) }));
-      const settlements = await archiveBatch(await settleBatch(messages, context));
-      const returning = settlements.filter(({ kind }) => kind === 'returns');
-      return {
-        batchItemFailures: returning.map(({ message }) => ({ itemIdentifier: message.record.messageId })),
-      };
-    });
+  return async ({ Records }: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
+    startInvocation(context);
+    const messages = Records.map((record) => ({ record, metadata: readMetadata(record) }));
+    const settlements = await archiveBatch(await settleBatch(messages, context));
+    const returning = settlements.filter(({ kind }) => kind === 'returns');
+    return {
+      batchItemFailures: returning.map(({ message }) => ({ itemIdentifier: message.record.messageId })),
+    };
+  };
 }

@@ -13,8 +13,8 @@ import {
   RETRY_NOT_DELAYED,
 } from '../log-messages.ts';
 import { readableText } from '../queue/message.ts';
-import { recordLog, withRecordKeys } from '../record-log.ts';
-import { count } from '../telemetry.ts';
+
+import { count, log, withLogKeys } from '../telemetry.ts';
 import { type MessageMetadata, payloadOf } from './received-event.ts';
 import { isPermanent, retryDelaySeconds } from './retry.ts';
 import { SourceQueue } from './source-queue.ts';
@@ -59,18 +59,18 @@ export class MessageSettler {
   logged<Result>({ record, metadata }: ConsumedMessage, work: () => Promise<Result>): Promise<Result> {
     const { eventId, requestId, attempt, replay } = metadata;
     const keys = { event: this.#event, eventId, requestId, messageId: record.messageId, attempt };
-    return withRecordKeys({ ...keys, replay: replay?.name }, work);
+    return withLogKeys({ ...keys, replay: replay?.name }, work);
   }
 
   async processed(message: ConsumedMessage, outcome: EffectOutcome, read: ReadFields): Promise<Settlement> {
     const { receivedAt, replay } = message.metadata;
     if (replay !== undefined) {
-      recordLog.info(outcome);
-      await count('Replayed', { event: this.#event });
+      log.info(outcome);
+      count('Replayed', { event: this.#event });
     } else {
       // The receiver's clock may differ from the consumer's.
-      recordLog.info(outcome, { latencyMs: Math.max(0, Date.now() - Date.parse(receivedAt)) });
-      if (outcome !== PROCESSED) await count(outcome, { event: this.#event });
+      log.info(outcome, { latencyMs: Math.max(0, Date.now() - Date.parse(receivedAt)) });
+      if (outcome !== PROCESSED) count(outcome, { event: this.#event });
     }
     return this.#settled(message, outcome, read);
   }
@@ -101,15 +101,15 @@ export class MessageSettler {
       const limits = { moreReceives: UNARCHIVED_RECEIVES, growth: UNARCHIVED_GROWTH };
       return this.failed(settled.message, error, {}, limits);
     }
-    recordLog.warn(NOT_ARCHIVED, await describeError(error));
-    await count(NOT_ARCHIVED);
+    log.warn(NOT_ARCHIVED, describeError(error));
+    count(NOT_ARCHIVED);
     return settled;
   }
 
   async #giveUp(message: ConsumedMessage, error: unknown, read: ReadFields): Promise<Settlement> {
-    const described = await describeError(error);
-    recordLog.error(DEAD_LETTERED, described);
-    await count(DEAD_LETTERED, { event: this.#event });
+    const described = describeError(error);
+    log.error(DEAD_LETTERED, described);
+    count(DEAD_LETTERED, { event: this.#event });
     const failureReason = readableText(errorText(described));
     // If the copy fails, the message returns to its queue. After the queue's last receive, SQS moves the message.
     const isMoved = await succeeds(DEAD_LETTER_NOT_SENT, () =>
@@ -120,10 +120,10 @@ export class MessageSettler {
   }
 
   async #retry(message: ConsumedMessage, error: unknown, step: number): Promise<Settlement> {
-    const described = await describeError(error);
+    const described = describeError(error);
     const seconds = retryDelaySeconds(error, step, this.#source.firstRetryDelay);
-    recordLog.warn(FAILED, { ...described, retryInSeconds: seconds });
-    await count(FAILED, { event: this.#event });
+    log.warn(FAILED, { ...described, retryInSeconds: seconds });
+    count(FAILED, { event: this.#event });
     // If the delay fails, the message returns after the queue's visibility timeout.
     await succeeds(RETRY_NOT_DELAYED, () => this.#source.delayRetry(message.record, seconds));
     return { kind: 'returns', message };
@@ -156,8 +156,8 @@ async function succeeds(
     await call();
     return true;
   } catch (error) {
-    recordLog.error(failure, await describeError(error));
-    await count(failure);
+    log.error(failure, describeError(error));
+    count(failure);
     return false;
   }
 }

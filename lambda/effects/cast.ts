@@ -4,8 +4,7 @@ import { requireEnvironment } from '../environment.ts';
 import { topLevelValue } from '../events/top-level-value.ts';
 import { MAX_DATA_BYTES, MEMORY_SECONDS } from '../limits.ts';
 import { type EffectOutcome, mayWrite, type VersionedChange, versionedWrite } from './event-order.ts';
-import { storableText } from './storable-text.ts';
-import { tableKey } from './table-key.ts';
+import { storableText, tableKey } from './item-values.ts';
 
 export interface CastMember {
   readonly girlId: string;
@@ -30,8 +29,8 @@ export class Cast {
 
   async add(member: CastMember, change: VersionedChange): Promise<EffectOutcome> {
     const { girlId, shopId } = member;
-    const name = member.name === undefined ? undefined : await storableText('name', member.name);
-    const data = await storableText('data', topLevelValue(member.payload, 'data'), MAX_DATA_BYTES);
+    const name = member.name === undefined ? undefined : storableText('name', member.name);
+    const data = storableText('data', topLevelValue(member.payload, 'data'), MAX_DATA_BYTES);
     return await this.#put(girlId, shopId, change, {
       status: { S: 'active' },
       ...(name !== undefined && { name: { S: name } }),

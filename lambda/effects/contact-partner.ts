@@ -3,8 +3,7 @@ import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { isRepair } from '../queue/replay.ts';
 import { type EffectOutcome, mayWrite, type VersionedChange, versionedWrite } from './event-order.ts';
-import { storableText } from './storable-text.ts';
-import { tableKey } from './table-key.ts';
+import { storableText, tableKey } from './item-values.ts';
 
 /** Fields of a contact. Each field has an attribute for the value and another for the version. */
 export const CONTACT_FIELDS = ['shop_id', 'display_name', 'profile_image_url'] as const;
@@ -41,7 +40,7 @@ export class ContactPartner {
 
   /** Writes the fields of the event that no newer event has written. */
   async update(update: ContactUpdate): Promise<EffectOutcome> {
-    const fields = await storableFields(update);
+    const fields = storableFields(update);
     if (isRepair(update.replay)) return await this.#repair(update, fields);
     // An event newer than the record is newer than each field: usually one write is enough.
     const record = await this.#writeRecord(update, fields, mayWrite(update));
@@ -119,11 +118,8 @@ export class ContactPartner {
 
 const sentFields = ({ fields }: ContactUpdate) => CONTACT_FIELDS.filter((name) => fields[name] !== undefined);
 
-function storableFields(update: ContactUpdate): Promise<ContactField[]> {
-  return Promise.all(
-    sentFields(update).map(async (name) => [name, await storableText(name, update.fields[name])] as const),
-  );
-}
+const storableFields = (update: ContactUpdate): ContactField[] =>
+  sentFields(update).map((name) => [name, storableText(name, update.fields[name])]);
 
 const versionName = (name: string) => `${name}_version`;
 

@@ -2,8 +2,8 @@ import { DynamoDBClient, GetItemCommand, UpdateItemCommand } from '@aws-sdk/clie
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { CLOCK_AHEAD } from '../log-messages.ts';
-import { recordLog } from '../record-log.ts';
-import { count } from '../telemetry.ts';
+
+import { count, log } from '../telemetry.ts';
 import { type EventTimes, effectiveTimestamp, isTooFarAhead, versionOf } from './event-order.ts';
 
 /** What decides the order of an event, as its consumer gets it. */
@@ -46,8 +46,8 @@ export class FirstReceipts {
   /** @returns the receipt of the first copy that was processed */
   async #remember({ eventId, timestamp, receivedAt }: OrderedEvent): Promise<string> {
     const aheadSeconds = Math.round((Date.parse(timestamp) - Date.parse(receivedAt)) / 1000);
-    recordLog.warn(CLOCK_AHEAD, { aheadSeconds });
-    await count(CLOCK_AHEAD);
+    log.warn(CLOCK_AHEAD, { aheadSeconds });
+    count(CLOCK_AHEAD);
     const { Attributes } = await this.#client.send(
       new UpdateItemCommand({
         ...this.#item(eventId),

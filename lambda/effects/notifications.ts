@@ -4,8 +4,8 @@ import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { POSSIBLY_REPEATED } from '../log-messages.ts';
 import { stringAttribute } from '../queue/message.ts';
-import { recordLog } from '../record-log.ts';
-import { count } from '../telemetry.ts';
+
+import { count, log } from '../telemetry.ts';
 import type { EffectOutcome } from './event-order.ts';
 import { idempotent } from './idempotency.ts';
 import {
@@ -68,8 +68,8 @@ export async function publish(
   );
   if (($metadata.attempts ?? 1) > 1) {
     // SNS may also have accepted the attempt that got no answer. It offers no way to find out.
-    recordLog.warn(POSSIBLY_REPEATED);
-    await count(POSSIBLY_REPEATED, { event });
+    log.warn(POSSIBLY_REPEATED);
+    count(POSSIBLY_REPEATED, { event });
   }
   return 'Processed';
 }

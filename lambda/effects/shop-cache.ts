@@ -4,8 +4,7 @@ import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { isRepair } from '../queue/replay.ts';
 import { type EffectOutcome, mayWrite, type VersionedChange, versionedWrite } from './event-order.ts';
-import { storableText } from './storable-text.ts';
-import { tableKey } from './table-key.ts';
+import { storableText, tableKey } from './item-values.ts';
 
 export interface ShopUpdate extends VersionedChange {
   readonly shopId: string;
@@ -35,7 +34,7 @@ export class ShopCache {
    */
   async invalidate(update: ShopUpdate): Promise<EffectOutcome> {
     const { shopId, updatedFields, receivedAt, version } = update;
-    const names = updatedFields && (await storableText('updated_fields', JSON.stringify(updatedFields)));
+    const names = updatedFields && storableText('updated_fields', JSON.stringify(updatedFields));
     const fields = names === undefined ? undefined : updatedFields;
     const item = { TableName: this.#table, Key: { shop_id: { S: tableKey(shopId) } } };
     // No reader has seen it yet.

@@ -1,6 +1,6 @@
 import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { requireEnvironment } from '../environment.ts';
-import { type EventName, eventNames } from '../events/catalogue.ts';
+import { type EventName, eventNames, isEventName } from '../events/catalogue.ts';
 import { describeProblems, type FieldProblem, type ParsedPayload } from '../events/envelope.ts';
 import { queueUrlVariable } from '../events/event-names.ts';
 import {
@@ -14,44 +14,31 @@ import {
   stringAttribute,
   traceAttribute,
 } from '../queue/message.ts';
-import { isSmokeTest } from './request.ts';
 
 /** A delivery without its payload. */
 export type DeliveryMetadata = Omit<EventMetadata, 'event'>;
 
-export interface QueueUrls {
-  readonly events: Readonly<Record<EventName, string>>;
-  readonly unrouted: string;
-  readonly quarantine: string;
-  /** The queue for probes of the smoke test. Nothing receives from it. */
-  readonly smokeTest: string;
-}
+type QueueName = EventName | 'unrouted' | 'quarantine';
 
-export function queueUrlsFromEnvironment(): QueueUrls {
-  const environment = requireEnvironment([
-    ...eventNames.map(queueUrlVariable),
-    'UNROUTED_QUEUE_URL',
-    'QUARANTINE_QUEUE_URL',
-    'SMOKE_TEST_QUEUE_URL',
-  ]);
-  return {
-    events: Object.fromEntries(
-      eventNames.map((event) => [event, environment[queueUrlVariable(event)]]),
-    ) as Record<EventName, string>,
-    unrouted: environment.UNROUTED_QUEUE_URL as string,
-    quarantine: environment.QUARANTINE_QUEUE_URL as string,
-    smokeTest: environment.SMOKE_TEST_QUEUE_URL as string,
-  };
+/** The URL of a queue. */
+export type QueueUrl = (queue: QueueName) => string;
+
+export function queueUrlsFromEnvironment(): QueueUrl {
+  const variableOf = (queue: QueueName) =>
+    isEventName(queue) ? queueUrlVariable(queue) : `${queue.toUpperCase()}_QUEUE_URL`;
+  const queues: readonly QueueName[] = [...eventNames, 'unrouted', 'quarantine'];
+  const urls = requireEnvironment(queues.map(variableOf));
+  return (queue) => urls[variableOf(queue)] as string;
 }
 
 /** Stores deliveries. Each method returns when SQS has the message, and throws otherwise. */
 export class EventQueues {
   readonly #client: SQSClient;
-  readonly #urls: QueueUrls;
+  readonly #urlOf: QueueUrl;
 
-  constructor(client: SQSClient, urls: QueueUrls) {
+  constructor(client: SQSClient, urlOf: QueueUrl) {
     this.#client = client;
-    this.#urls = urls;
+    this.#urlOf = urlOf;
   }
 
   /** Puts an event on its own queue, an unknown kind on the unrouted one (decision D5). */
@@ -60,14 +47,12 @@ export class EventQueues {
     body: Buffer,
     delivery: DeliveryMetadata,
   ): Promise<void> {
-    const queueUrl = kind === 'event' ? this.#urls.events[event.event] : this.#urls.unrouted;
+    const queue = kind === 'event' ? event.event : 'unrouted';
     const escaped = escapeForSqs(text);
-    const payloadKey = fitsMessage(escaped)
-      ? undefined
-      : await store(`${kind === 'event' ? event.event : 'unrouted'}/${delivery.eventId}`, body);
+    const payloadKey = fitsMessage(escaped) ? undefined : await store(`${queue}/${delivery.eventId}`, body);
     await this.#client.send(
       new SendMessageCommand({
-        QueueUrl: this.#unlessProbe(delivery, queueUrl),
+        QueueUrl: this.#urlOf(queue),
         MessageBody: payloadKey === undefined ? escaped : JSON.stringify({ payloadKey }),
         MessageGroupId: messageGroupId(event.sentShopId),
         ...traceAttribute(process.env._X_AMZN_TRACE_ID),
@@ -90,7 +75,7 @@ export class EventQueues {
     const reason = readableText(describeProblems(problems));
     await this.#client.send(
       new SendMessageCommand({
-        QueueUrl: this.#unlessProbe(delivery, this.#urls.quarantine),
+        QueueUrl: this.#urlOf('quarantine'),
         MessageBody: payloadKey === undefined ? whole : JSON.stringify({ problems, payloadKey }),
         ...traceAttribute(process.env._X_AMZN_TRACE_ID),
         MessageAttributes: {
@@ -100,10 +85,6 @@ export class EventQueues {
         },
       }),
     );
-  }
-
-  #unlessProbe({ requestId }: DeliveryMetadata, url: string): string {
-    return isSmokeTest(requestId) ? this.#urls.smokeTest : url;
   }
 }
 

@@ -4,23 +4,26 @@ import {
   ResourceNotFoundException,
   type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
-import { BYTE_ORDER_MARK } from '../events/envelope.ts';
 import { SECRET_FIRST_READ_INTERVAL, SECRET_MAX_AGE, SECRET_REFRESH_INTERVAL } from '../limits.ts';
-import { SECRET_HAS_WHITE_SPACE, SECRET_LOOKS_LIKE_JSON } from '../log-messages.ts';
+import { readSecretValue, secretDoubt, UnusableSecretError } from './secret-value.ts';
 
 export interface WebhookSecretsOptions {
   readonly client: SecretsManagerClient;
   readonly secretId: string;
   /** How long after a rotation the previous secret is accepted, in milliseconds. */
   readonly gracePeriod: number;
-  /** Called after each failed read, whether or not something is cached. */
-  readonly onUnreadable: () => Promise<void>;
-  /** Called after a failed read if a cached secret is used instead. */
-  readonly onStale: (error: unknown) => Promise<void>;
-  /** Called once if the secret is probably not what somebody meant to store: see {@link secretDoubt}. */
-  readonly onDoubt: (doubt: string) => void;
   /** Milliseconds since the epoch. @default Date.now */
   readonly now?: () => number;
+}
+
+/** What the request that uses the secret reports about it. */
+export interface SecretReports {
+  /** A read failed, whether or not something is cached. */
+  unreadable(): void;
+  /** A read failed, and the cached secret is used instead. */
+  stale(error: unknown): void;
+  /** Once: the secret is probably not what somebody meant to store ({@link secretDoubt}). */
+  doubt(doubt: string): void;
 }
 
 interface CachedSecrets {
@@ -67,11 +70,11 @@ export class WebhookSecrets {
    * just read them.
    * @throws as {@link accepted}
    */
-  async matchesAny(test: (secrets: readonly string[]) => boolean): Promise<boolean> {
+  async matchesAny(test: (secrets: readonly string[]) => boolean, reports: SecretReports): Promise<boolean> {
     const before = this.#cached;
-    if (test(await this.accepted())) return true;
+    if (test(await this.accepted(reports))) return true;
     if (this.#cached !== before) return false;
-    const refreshed = await this.afterMismatch();
+    const refreshed = await this.afterMismatch(reports);
     return refreshed !== undefined && test(refreshed);
   }
 
@@ -80,21 +83,21 @@ export class WebhookSecrets {
    * @throws the client's error, or UnusableSecretError, if no secret is cached and none can be read. For a second, the
    * error is thrown again without a read
    */
-  async accepted(): Promise<readonly string[]> {
-    if (this.#cached === undefined) await this.#readFirst();
-    else if (this.#now() - this.#cached.readAt >= SECRET_MAX_AGE) await this.#refresh('age');
-    return this.#secrets();
+  async accepted(reports: SecretReports): Promise<readonly string[]> {
+    if (this.#cached === undefined) await this.#readFirst(reports);
+    else if (this.#now() - this.#cached.readAt >= SECRET_MAX_AGE) await this.#refresh('age', reports);
+    return this.#secrets(reports);
   }
 
   /**
    * The secrets to try after a mismatch.
    * @returns undefined if they were read too recently, or cannot be read
    */
-  async afterMismatch(): Promise<readonly string[] | undefined> {
-    return (await this.#refresh('mismatch')) ? this.#secrets() : undefined;
+  async afterMismatch(reports: SecretReports): Promise<readonly string[] | undefined> {
+    return (await this.#refresh('mismatch', reports)) ? this.#secrets(reports) : undefined;
   }
 
-  #secrets(): readonly string[] {
+  #secrets(reports: SecretReports): readonly string[] {
     if (this.#cached === undefined) return [];
     const { current, previous } = this.#cached;
     // A doubt is reported here and not after the read: a read during start-up has no request to which the log line
@@ -102,41 +105,41 @@ export class WebhookSecrets {
     const doubt = this.#hasWarned ? undefined : secretDoubt(current);
     if (doubt !== undefined) {
       this.#hasWarned = true;
-      this.#options.onDoubt(doubt);
+      reports.doubt(doubt);
     }
     return previous !== undefined && this.#now() < previous.until ? [current, previous.secret] : [current];
   }
 
-  async #refresh(cause: 'age' | 'mismatch'): Promise<boolean> {
+  async #refresh(cause: 'age' | 'mismatch', reports: SecretReports): Promise<boolean> {
     if (this.#now() - this.#refreshedAt < SECRET_REFRESH_INTERVAL) return false;
     const before = this.#refreshedAt;
     this.#refreshedAt = this.#now();
     try {
-      await this.#read();
+      await this.#read(reports);
       // A read because of age must not prevent a read after a mismatch, which may show a rotation.
       if (cause === 'age') this.#refreshedAt = before;
       return true;
     } catch (error) {
-      await this.#options.onStale(error);
+      reports.stale(error);
       return false;
     }
   }
 
-  async #readFirst(): Promise<void> {
+  async #readFirst(reports: SecretReports): Promise<void> {
     if (this.#failed && this.#now() - this.#failed.at < SECRET_FIRST_READ_INTERVAL) throw this.#failed.error;
     try {
-      await this.#read();
+      await this.#read(reports);
     } catch (error) {
       this.#failed = { error, at: this.#now() };
       throw error;
     }
   }
 
-  async #read(): Promise<void> {
+  async #read(reports: SecretReports): Promise<void> {
     try {
       this.#cached = await this.#cacheOf(await this.#version('AWSCURRENT'), () => this.#readPrevious());
     } catch (error) {
-      await this.#options.onUnreadable();
+      reports.unreadable();
       throw error;
     }
   }
@@ -170,50 +173,5 @@ export class WebhookSecrets {
   #version(VersionStage: 'AWSCURRENT' | 'AWSPREVIOUS', abortSignal?: AbortSignal) {
     const command = new GetSecretValueCommand({ SecretId: this.#options.secretId, VersionStage });
     return this.#options.client.send(command, { ...(abortSignal && { abortSignal }) });
-  }
-}
-
-/** The key under which a JSON secret holds the webhook secret (`docs/contract.md`, Authentication). */
-const SECRET_KEY = 'WEBHOOK_SECRET';
-
-/** The error text never shows the secret. */
-export class UnusableSecretError extends Error {
-  override readonly name = 'UnusableSecretError';
-}
-
-/**
- * Reads a Secrets Manager value (decision D12): the plain secret, or a JSON object with the key `WEBHOOK_SECRET`. Only
- * objects are read as JSON: `123` and `"abc"` are plain secrets.
- * @throws UnusableSecretError if it is empty or white space (anybody could sign with it), or an object without that key
- */
-export function readSecretValue(stored: string | undefined): string {
-  const secret = stored?.trimStart().startsWith('{') ? fromJson(stored) : stored;
-  if (typeof secret !== 'string' || secret.trim() === '') {
-    throw new UnusableSecretError(
-      `The stored secret is empty, only white space, binary, or a JSON object without such a string under ${SECRET_KEY}`,
-    );
-  }
-  return secret;
-}
-
-/** A secret that a shell or an editor has probably changed: JSON without its quotes, or with too many. */
-const LOOKS_LIKE_JSON = new RegExp(`^["'{]|["'}]$|${SECRET_KEY}`);
-
-/**
- * Why a usable secret is probably not the one that somebody meant to store.
- * @returns a log message without the secret; undefined if nothing is unusual
- */
-export function secretDoubt(secret: string): string | undefined {
-  // trim() also removes a byte order mark.
-  if (secret !== secret.trim()) return SECRET_HAS_WHITE_SPACE;
-  return LOOKS_LIKE_JSON.test(secret) ? SECRET_LOOKS_LIKE_JSON : undefined;
-}
-
-function fromJson(stored: string): unknown {
-  try {
-    return (JSON.parse(stored.replace(BYTE_ORDER_MARK, '')) as Record<string, unknown>)[SECRET_KEY];
-  } catch {
-    // A plain secret may begin with a brace.
-    return stored;
   }
 }

@@ -5,8 +5,9 @@ import type { CloudFormationCustomResourceEvent, Context } from 'aws-lambda';
 import { clientSettings, connections } from '../aws-clients.ts';
 import { ConnectionHandler } from '../connections.ts';
 import { requireEnvironment } from '../environment.ts';
-import { isOutage } from '../outage.ts';
-import { readSecretValue } from '../receiver/webhook-secrets.ts';
+import { isOutage } from '../errors.ts';
+
+import { readSecretValue } from '../receiver/secret-value.ts';
 import { isRollback, type Probe, type ProbeProblem, readProbes } from './probes.ts';
 
 /** Timeout of a probe, in milliseconds. A probe takes a few seconds at most, and Lambda allows 10 s for a start. */

@@ -22,6 +22,9 @@ export const functionEntries: Readonly<Record<string, string>> = {
   ),
 };
 
+/** Modules that are imported on demand, because few requests need them and their clients are large. */
+const ON_DEMAND = ['lambda/queue/payload-store.ts', 'lambda/effects/distribution.ts'];
+
 const BUNDLE_OPTIONS: BuildOptions = {
   bundle: true,
   minify: true,
@@ -30,17 +33,11 @@ const BUNDLE_OPTIONS: BuildOptions = {
   format: 'esm',
   // Uses the SDK's ES modules, because esbuild can drop unused code only in these.
   mainFields: ['module', 'main'],
-  alias: {
-    '@aws-sdk/credential-provider-node': './lambda/environment-credentials.ts',
-    bowser: './lambda/no-browser.ts',
-  },
+  alias: { '@aws-sdk/credential-provider-node': './lambda/environment-credentials.ts' },
   outExtension: { '.js': '.mjs' },
   legalComments: 'none',
   logLevel: 'silent',
 };
-
-/** Modules that are imported on demand: our own files, and the SDK's reader of event streams. */
-const ON_DEMAND = /\.ts$|\/event-streams$/;
 
 /** Folder of the bundles in a cloud assembly. */
 const BUNDLES = 'bundles';
@@ -101,12 +98,7 @@ export async function bundleFunctions(assembly: string): Promise<string> {
  * @throws BuildFailure of esbuild if one does not build
  */
 export async function writeBundles(targets: readonly BundleTarget[]): Promise<Bundle[]> {
-  const bundles = await buildFunctions(targets, { sourcemap: 'external', sourcesContent: false });
-  for (const [index, { files }] of bundles.entries()) {
-    const reduced = files.map((file) => ({ ...file, map: file.map && reduceSourceMap(file.map) }));
-    await writeFiles(targets[index]?.folder ?? '', reduced);
-  }
-  return bundles;
+  return await buildFunctions(targets, { sourcemap: 'external', sourcesContent: false }, reduceSourceMap);
 }
 
 /**
@@ -115,135 +107,93 @@ export async function writeBundles(targets: readonly BundleTarget[]): Promise<Bu
  * @throws BuildFailure of esbuild if it does not build
  */
 export async function writeBundle(target: BundleTarget, options: BuildOptions): Promise<Bundle> {
-  const [bundle = { files: [], warnings: [], sources: [] }] = await buildFunctions([target], options);
-  await writeFiles(target.folder, bundle.files);
+  const [bundle = { warnings: [], sources: [] }] = await buildFunctions([target], options);
   return bundle;
 }
 
-interface BuiltFile {
-  /** `index`, or the name of a module that is imported on demand. */
-  readonly name: string;
-  readonly code: string;
-  readonly map: string | undefined;
-  /** Our own sources that the file imports, from the project's root. */
-  readonly sources: readonly string[];
-  /** Names of the files that this file imports on demand. */
-  readonly imports: readonly string[];
-  /** Warnings of the build that wrote the file. */
-  readonly warnings: readonly Message[];
-}
-
-async function writeFiles(folder: string, files: readonly BuiltFile[]): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  for (const { name, code, map } of files) {
-    await writeFile(join(folder, `${name}.mjs`), code);
-    if (map !== undefined) await writeFile(join(folder, `${name}.mjs.map`), map);
-  }
-}
-
 /**
- * Builds functions: each as one file, and each module imported on demand as another, with its own copy of shared code.
- * With esbuild's `splitting` the files would share that code, and a start would load parts of the SDK that only the S3
- * client uses.
+ * Builds functions: each as one file, and each module of {@link ON_DEMAND} as another, with its own copy of shared code.
+ * With esbuild's `splitting` the files would share that code, and the receiver would load 40 KB more to start, which
+ * only the S3 client uses.
+ * @param mapOf makes a source map that is written from esbuild's
  */
 async function buildFunctions(
   targets: readonly BundleTarget[],
-  options: BuildOptions,
-): Promise<(Bundle & { readonly files: readonly BuiltFile[] })[]> {
-  const onDemand = new Map<string, string>();
-  const plugins = [...(options.plugins ?? []), leaveOnDemand(onDemand)];
-  const starts = await buildFiles(
-    targets.map(({ folder, entry }) => [resolve(folder, 'index'), entry]),
-    { ...options, plugins },
-  );
-  const later = new Map<string, BuiltFile>();
-  // A module that is imported on demand may import another one on demand.
-  while (later.size < onDemand.size) {
-    const missing = [...onDemand].filter(([name]) => !later.has(name));
-    const built = await buildFiles(
-      missing.map(([name, source]) => [resolve(targets[0]?.folder ?? '', name), source]),
-      { ...options, plugins },
-    );
-    for (const file of built) later.set(file.name, file);
-  }
-  return starts.map((start) => {
-    const files = new Set([start]);
-    for (const { imports } of files) for (const name of imports) files.add(later.get(name) ?? start);
-    return {
-      files: [...files],
-      warnings: [...files].flatMap((file) => file.warnings),
-      sources: [...new Set([...files].flatMap((file) => file.sources))],
-    };
-  });
-}
-
-/** @param files path of each file, without its extension, and its source */
-async function buildFiles(
-  files: readonly (readonly [path: string, source: string])[],
-  options: BuildOptions,
-): Promise<BuiltFile[]> {
+  { plugins = [], ...options }: BuildOptions,
+  mapOf = (map: string) => map,
+): Promise<Bundle[]> {
   const root = resolve('/');
+  // Source maps are relative to these paths. Only the map of a single function is written as it is.
+  const indexOf = ({ folder }: BundleTarget) => resolve(folder, 'index');
+  const laterOf = (module: string, folder = targets[0]?.folder ?? root) => resolve(folder, nameOf(module));
   const { outputFiles, metafile, warnings } = await build({
     ...BUNDLE_OPTIONS,
     ...options,
+    plugins: [...plugins, onDemand],
     // esbuild's own default is the folder in which it was loaded.
     absWorkingDir: process.cwd(),
-    entryPoints: Object.fromEntries(files.map(([path, source]) => [relative(root, path), source])),
+    entryPoints: [
+      ...targets.map((target) => ({ in: target.entry, out: relative(root, indexOf(target)) })),
+      ...ON_DEMAND.map((module) => ({ in: module, out: relative(root, laterOf(module)) })),
+    ],
     outdir: root,
     metafile: true,
     write: false,
   });
   const texts = new Map(outputFiles.map(({ path, text }) => [path, text]));
-  const outputs = new Map(Object.entries(metafile.outputs).map(([path, output]) => [resolve(path), output]));
-  return files.map(([path, source]) => {
-    const { imports = [] } = outputs.get(`${path}.mjs`) ?? {};
-    return {
-      name: basename(path),
-      code: texts.get(`${path}.mjs`) ?? '',
-      map: texts.get(`${path}.mjs.map`),
-      sources: ownSources(source, metafile.inputs),
-      imports: imports
-        .filter((one) => one.kind === 'dynamic-import' && one.path.startsWith('./'))
-        .map((one) => basename(one.path, '.mjs')),
-      warnings,
-    };
-  });
+
+  /** Writes a built file, and its source map. */
+  async function write(built: string, file: string): Promise<void> {
+    await writeFile(`${file}.mjs`, texts.get(`${built}.mjs`) ?? '');
+    const map = texts.get(`${built}.mjs.map`);
+    if (map !== undefined) await writeFile(`${file}.mjs.map`, mapOf(map));
+  }
+
+  return await Promise.all(
+    targets.map(async (target) => {
+      const { entry, folder } = target;
+      const index = indexOf(target);
+      const imports = metafile.outputs[relative('.', `${index}.mjs`)]?.imports ?? [];
+      const later = ON_DEMAND.filter((module) => imports.some(({ path }) => path === importPath(module)));
+      await mkdir(folder, { recursive: true });
+      await write(index, index);
+      for (const module of later) await write(laterOf(module), laterOf(module, folder));
+      return { warnings, sources: ownSources([entry, ...later], metafile.inputs) };
+    }),
+  );
 }
 
-/** A file and what it imports: our own files, also those that add no bytes to the bundle, such as dropped code. */
-function ownSources(source: string, inputs: Metafile['inputs']): string[] {
-  const found = new Set([relative('.', source)]);
+const nameOf = (module: string) => basename(module, '.ts');
+
+/** The import of a module on demand in a bundle. */
+const importPath = (module: string) => `./${nameOf(module)}.mjs`;
+
+const onDemand: Plugin = {
+  name: 'on-demand',
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /\.ts$/ }, ({ path, kind, resolveDir }) => {
+      if (kind !== 'dynamic-import') return undefined;
+      const module = relative('.', resolve(resolveDir, path));
+      return ON_DEMAND.includes(module)
+        ? { path: importPath(module), external: true }
+        : { errors: [{ text: `${module} is imported on demand, but not listed in ON_DEMAND` }] };
+    });
+    // No function calls an operation with an event stream.
+    onResolve({ filter: /\/event-streams$/ }, ({ path, kind }) =>
+      kind === 'dynamic-import' ? { path, namespace: 'unused' } : undefined,
+    );
+    onLoad({ filter: /./, namespace: 'unused' }, () => ({ contents: '', loader: 'empty' }));
+  },
+};
+
+/** Files and what they import: our own files, also those that add no bytes to the bundle, such as dropped code. */
+function ownSources(files: readonly string[], inputs: Metafile['inputs']): string[] {
+  const found = new Set(files);
   for (const file of found) {
     for (const { path, external } of inputs[file]?.imports ?? []) if (!external) found.add(path);
   }
   return [...found].filter((file) => file.startsWith('lambda/'));
 }
-
-/**
- * An esbuild plugin that keeps imports on demand as imports of separate files.
- * @param found is filled with the sources of these files, by their names
- */
-const leaveOnDemand = (found: Map<string, string>): Plugin => ({
-  name: 'on-demand',
-  setup: ({ onResolve, resolve }) => {
-    onResolve({ filter: ON_DEMAND }, async ({ path, kind, importer, resolveDir, pluginData }) => {
-      if (kind !== 'dynamic-import' || pluginData === leaveOnDemand) return undefined;
-      const { errors, path: source } = await resolve(path, {
-        kind,
-        importer,
-        resolveDir,
-        pluginData: leaveOnDemand,
-      });
-      if (errors.length > 0) return { errors };
-      const name = basename(path, '.ts');
-      const same = found.get(name) ?? source;
-      if (same !== source)
-        return { errors: [{ text: `Imported on demand, ${source} and ${same} need names of their own` }] };
-      found.set(name, source);
-      return { path: `./${name}.mjs`, external: true };
-    });
-  },
-});
 
 /**
  * @returns the mistakes in the code

@@ -13,8 +13,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import { type Certificate, makeCertificate } from 'local-aws/gateway';
 import { clientSettings, connections as functionConnections } from '../../lambda/aws-clients.ts';
 import { ConnectionHandler, Connections } from '../../lambda/connections.ts';
-import { describeError } from '../../lambda/errors.ts';
-import { isOutage } from '../../lambda/outage.ts';
+import { describeError, isOutage } from '../../lambda/errors.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'connections-'));
 const trusted = getCACertificates('default');
@@ -160,7 +159,7 @@ describe('a response that stalls', () => {
         Object.entries(calls).map(async ([call, send]) => {
           const error = await send().then(fail, (reason: unknown) => reason);
           const expected = { call, error: 'no answer in time', sdkAttempts: 2 };
-          expect(await describeError(error)).toMatchObject(expected);
+          expect(describeError(error)).toMatchObject(expected);
           expect(isOutage(error)).toBe(true);
         }),
       );
@@ -172,7 +171,7 @@ describe('a response that stalls', () => {
     const object = new GetObjectCommand({ Bucket: 'b', Key: 'k' });
     const { Body } = await new S3Client(settings(SHORT)).send(object);
     const error = await Body?.transformToByteArray().then(fail, (reason: unknown) => reason);
-    expect(await describeError(error)).toMatchObject({ error: 'no answer in time' });
+    expect(describeError(error)).toMatchObject({ error: 'no answer in time' });
   });
 
   test('slowly, byte by byte, makes the call fail', async () => {
@@ -182,7 +181,7 @@ describe('a response that stalls', () => {
       response.on('close', () => clearInterval(writing));
     };
     const error = await calls['SQS SendMessage']().then(fail, (reason: unknown) => reason);
-    expect(await describeError(error)).toMatchObject({ error: 'no answer in time', sdkAttempts: 2 });
+    expect(describeError(error)).toMatchObject({ error: 'no answer in time', sdkAttempts: 2 });
   });
 
   const fail = () => {

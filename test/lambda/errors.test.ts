@@ -7,9 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { encode } from '@jridgewell/sourcemap-codec';
 import fc from 'fast-check';
 import { clientSettings } from '../../lambda/aws-clients.ts';
-import { describeError, errorText } from '../../lambda/errors.ts';
-import { isOutage } from '../../lambda/outage.ts';
-import { MAX_FRAMES, SourceMaps, sourceStack } from '../../lambda/source-stack.ts';
+import { describeError, errorText, isOutage } from '../../lambda/errors.ts';
+import { MAX_FRAMES, sourceStack } from '../../lambda/source-stack.ts';
 
 const named = (name: string, message: string, more: object = {}) =>
   Object.assign(new Error(message), { name, ...more });
@@ -18,7 +17,7 @@ test('an error of a service is described by its name, text, status, request and 
   const error = named('AccessDeniedException', 'User is not authorized', {
     $metadata: { httpStatusCode: 400, requestId: 'r-1', attempts: 2 },
   });
-  expect(await describeError(error)).toEqual({
+  expect(describeError(error)).toEqual({
     error: 'AccessDeniedException',
     errorMessage: 'User is not authorized',
     httpStatus: 400,
@@ -39,7 +38,7 @@ test.each([
     credentials: { accessKeyId: 'any', secretAccessKey: 'any' },
   });
   const error = await client.send(new DeleteItemCommand({ TableName: 'cast', Key: {} })).catch((e) => e);
-  const described = await describeError(error);
+  const described = describeError(error);
   expect(described).toMatchObject({ call: 'DynamoDB DeleteItem', error: expected });
   expect(described).not.toHaveProperty('errorMessage');
   expect(errorText(described)).toBe(`DynamoDB DeleteItem: ${expected}`);
@@ -49,12 +48,10 @@ test('the cause of an error is described, too', async () => {
   const error = named('EffectNotRecordedError', 'done', {
     cause: named('TimeoutError', 'slow'),
   });
-  expect(await describeError(error)).toMatchObject({
+  expect(describeError(error)).toMatchObject({
     cause: { error: 'TimeoutError', errorMessage: 'slow' },
   });
-  expect(errorText(await describeError(error))).toBe(
-    'EffectNotRecordedError: done; caused by TimeoutError: slow',
-  );
+  expect(errorText(describeError(error))).toBe('EffectNotRecordedError: done; caused by TimeoutError: slow');
 });
 
 describe('of an error that may quote what was sent', () => {
@@ -82,7 +79,7 @@ describe('of an error that may quote what was sent', () => {
     ],
     ['SyntaxError', 'Unexpected token S in JSON at position 0: Sora', undefined],
   ])('%s, only the parameter or the limit is shown of “%s”', async (name = '', message = '', shown) => {
-    expect((await describeError(named(name, message))).errorMessage).toBe(shown);
+    expect(describeError(named(name, message)).errorMessage).toBe(shown);
   });
 
   test('no text but AWS’ own words is shown, whatever the message is', () => {
@@ -93,7 +90,7 @@ describe('of an error that may quote what was sent', () => {
     const part = fc.oneof(fc.constantFrom(...words), fc.constantFrom('Sora', '09012345678', '\n', "'"));
     return fc.assert(
       fc.asyncProperty(fc.array(part), async (parts) => {
-        const described = await describeError(named('InvalidParameterValue', parts.join('')));
+        const described = describeError(named('InvalidParameterValue', parts.join('')));
         expect(errorText(described)).not.toMatch(/Sora|09012345678/);
       }),
     );
@@ -102,7 +99,7 @@ describe('of an error that may quote what was sent', () => {
   test('a name that is about a KMS key is no such error', async () => {
     const message = 'arn:aws:kms:eu-west-1:111122223333:key/1 is pending deletion.';
     const error = named('KMSInvalidStateException', message);
-    expect(await describeError(error)).toMatchObject({ errorMessage: message });
+    expect(describeError(error)).toMatchObject({ errorMessage: message });
   });
 });
 
@@ -126,7 +123,6 @@ const SMITHY = 'node_modules/@smithy/core';
 
 let folder: string;
 let url: string;
-let maps: SourceMaps;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'source-stack-'));
@@ -136,13 +132,12 @@ beforeAll(async () => {
     'broken.mjs.map': '{"version":3,',
   };
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
-  maps = new SourceMaps(url);
 });
 afterAll(() => rm(folder, { recursive: true }));
 
 function stackOf(message: string, frames: readonly string[], header = `Error: ${message}`): string[] {
   const stack = [header, ...frames.map((frame) => `    at ${frame}`)].join('\n');
-  return sourceStack(Object.assign(new Error(message), { stack }), maps);
+  return sourceStack(Object.assign(new Error(message), { stack }), url);
 }
 
 test.each([

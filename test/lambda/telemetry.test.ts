@@ -15,12 +15,7 @@ async function load(): Promise<typeof import('../../lambda/telemetry.ts')> {
 }
 
 beforeEach(() => {
-  process.env = {
-    ...environment,
-    AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
-    POWERTOOLS_LOG_LEVEL: 'INFO',
-    POWERTOOLS_METRICS_DISABLED: 'false',
-  };
+  process.env = { ...environment, POWERTOOLS_SERVICE_NAME: 'receiver' };
   lines.capture();
 });
 afterEach(() => {
@@ -32,14 +27,14 @@ describe('a log line', () => {
   /** The line that an invocation writes, without level, message and time. */
   async function lineOf({ level = 'info' as 'info' | 'warn', invocation = 2, sampled = 0 }) {
     process.env._X_AMZN_TRACE_ID = `Root=${TRACE};Parent=53995c3f42cd8ad8;Sampled=${sampled}`;
-    const { logger } = await load();
-    for (let each = 1; each <= invocation; each += 1) logger.addContext(consumerContext);
-    logger[level]('Parked', { eventId: 'event-1' });
+    const { log, startInvocation } = await load();
+    for (let each = 1; each <= invocation; each += 1) startInvocation(consumerContext);
+    log[level]('Parked', { eventId: 'event-1' });
     const [{ level: _level, message: _message, timestamp: _time, ...line } = {}] = lines.logged;
     return line;
   }
 
-  const facts = { service: expect.any(String), eventId: 'event-1' };
+  const facts = { service: 'receiver', eventId: 'event-1' };
 
   test('has the service and its own facts, and nothing that the log group tells', async () => {
     expect(await lineOf({})).toEqual(facts);

@@ -252,13 +252,7 @@ beforeAll(async () => {
     // With a key of its own, which everything must be able to use.
     assembly: await stageAssembly('encrypted'),
     secret: SECRET,
-    // A setting that somebody may turn on to find an error.
-    environment: {
-      POWERTOOLS_LOG_LEVEL: 'DEBUG',
-      POWERTOOLS_LOGGER_LOG_EVENT: 'true',
-      AWS_LAMBDA_LOG_LEVEL: 'DEBUG',
-      IGNORED_EVENTS: '["menu.updated"]',
-    },
+    environment: { IGNORED_EVENTS: '["menu.updated"]' },
     onLog,
     onProblem: () => {},
   });

@@ -6,9 +6,13 @@ import type { Replay } from '../../lambda/queue/replay.ts';
 import { testAssembly } from './test-assembly.ts';
 import type { TestAws } from './test-aws.ts';
 
+// Log lines of functions in this process would be mixed with Jest's output.
+const write = process.stdout.write.bind(process.stdout);
+process.stdout.write = (text: string | Uint8Array) => /^\{"(level|_aws)"/.test(String(text)) || write(text);
+
 /**
- * A function's environment from the template, and an access key. Logging is off, and addresses use 127.0.0.1, with
- * which the S3 client does not make host names.
+ * A function's environment from the template, and an access key. Addresses use 127.0.0.1, with which the S3 client does
+ * not make host names.
  * @param service the function's name in log lines, such as `receiver`
  * @param caller the owner of the access key: only calls by a role are observed. @default an operator
  */
@@ -38,8 +42,6 @@ export function functionEnvironment(
     AWS_SECRET_ACCESS_KEY: operator.credentials.secretAccessKey,
     AWS_ENDPOINT_URL: awsUrl,
     AWS_ENDPOINT_URL_S3: awsUrl,
-    POWERTOOLS_LOG_LEVEL: 'SILENT',
-    POWERTOOLS_METRICS_DISABLED: 'true',
   };
 }
 

@@ -14,7 +14,8 @@ import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import { sha256Hex } from '../../lambda/hash.ts';
 import { GATEWAY_TIMEOUT_SECONDS } from '../../lambda/limits.ts';
 import { ACCEPTED, PARKED, REJECTED } from '../../lambda/log-messages.ts';
-import { createReceiver, type DeliveryOutcome } from '../../lambda/receiver/receive.ts';
+import { createReceiver } from '../../lambda/receiver/receive.ts';
+import type { DeliveryOutcome } from '../../lambda/receiver/reports.ts';
 import type { AnswerStep } from './answer-steps.ts';
 import { patienceFinding, type RequestEnding, repeatFindings, SentDeliveries } from './deliveries.ts';
 import { explainSignature } from './explain-signature.ts';
@@ -228,11 +229,15 @@ async function serviceAnswer(request: HttpRequest, body: Buffer | undefined, sec
   const receiver = createReceiver({
     secrets: { matchesAny: async (test) => test([secret]) },
     queues: { enqueue: async () => {}, quarantine: async () => {} },
-    identify: () => {},
-    report: async (reported) => {
-      outcome = reported;
-    },
-    reportError: async () => {},
+    reportsOf: () => ({
+      outcome: (reported) => {
+        outcome = reported;
+      },
+      error() {},
+      unreadable() {},
+      stale() {},
+      doubt() {},
+    }),
   });
   const route = {
     routeKey: `POST ${WEBHOOK_PATH}`,

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { ArchiveRecord } from '../../lambda/archive/record.ts';
-import { tableKey } from '../../lambda/effects/table-key.ts';
+import { tableKey } from '../../lambda/effects/item-values.ts';
 import { topLevelValue } from '../../lambda/events/top-level-value.ts';
 import { HASHED_ID } from '../../lambda/hash.ts';
 import { isObject, jsonOf, textOf } from './history/json.ts';

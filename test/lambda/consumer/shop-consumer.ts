@@ -36,12 +36,7 @@ beforeAll(async () => {
   archive = new ArchiveBucket(aws.outputs.ArchiveBucket, aws.operator);
   queues = new Queues(aws.operator);
   tables = new Tables(aws.operator);
-  Object.assign(process.env, functionEnvironment('shop-updated', aws), {
-    POWERTOOLS_LOG_LEVEL: 'INFO',
-    POWERTOOLS_METRICS_DISABLED: 'false',
-    // Even with this setting of Powertools, the payload must not be logged.
-    POWERTOOLS_LOGGER_LOG_EVENT: 'true',
-  });
+  Object.assign(process.env, functionEnvironment('shop-updated', aws));
   handler = await load();
 });
 beforeEach(() => {

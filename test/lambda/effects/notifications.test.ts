@@ -142,10 +142,7 @@ beforeAll(async () => {
     onNotification: (notification) => published.push(notification),
   });
   for (const event of eventNames.filter(isNotification)) {
-    Object.assign(process.env, functionEnvironment(kebabCase(event), aws, 'role'), {
-      POWERTOOLS_LOG_LEVEL: 'INFO',
-      POWERTOOLS_METRICS_DISABLED: 'false',
-    });
+    Object.assign(process.env, functionEnvironment(kebabCase(event), aws, 'role'));
     const { handler } = await import(`../../../lambda/events/${kebabCase(event)}/consumer.ts`);
     handlers.set(event, handler);
     accessKeys.set(event, process.env.AWS_ACCESS_KEY_ID);

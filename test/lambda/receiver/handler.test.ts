@@ -34,10 +34,6 @@ beforeAll(async () => {
   queues = new Queues(aws.operator);
   Object.assign(process.env, functionEnvironment('receiver', aws), {
     AWS_LAMBDA_FUNCTION_VERSION: '1',
-    POWERTOOLS_LOG_LEVEL: 'INFO',
-    POWERTOOLS_METRICS_DISABLED: 'false',
-    // Even with this setting of Powertools, the payload must not be logged.
-    POWERTOOLS_LOGGER_LOG_EVENT: 'true',
   });
 });
 beforeEach(async () => {

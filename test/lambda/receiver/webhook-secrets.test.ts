@@ -10,7 +10,8 @@ import {
   SECRET_MAX_AGE,
   SECRET_REFRESH_INTERVAL,
 } from '../../../lambda/limits.ts';
-import { readSecretValue, WebhookSecrets } from '../../../lambda/receiver/webhook-secrets.ts';
+import { readSecretValue } from '../../../lambda/receiver/secret-value.ts';
+import { type SecretReports, WebhookSecrets } from '../../../lambda/receiver/webhook-secrets.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -49,6 +50,11 @@ class FakeSecret {
 let secret: FakeSecret;
 let secrets: WebhookSecrets;
 let reported: unknown[];
+const reports: SecretReports = {
+  unreadable: () => reported.push('unreadable'),
+  stale: (error) => reported.push(error),
+  doubt: (doubt) => reported.push(doubt),
+};
 beforeEach(() => {
   secret = new FakeSecret();
   secret.rotate('first');
@@ -57,9 +63,6 @@ beforeEach(() => {
     client: secret as unknown as SecretsManagerClient,
     secretId: 'secret-arn',
     gracePeriod: GRACE_PERIOD,
-    onUnreadable: async () => void reported.push('unreadable'),
-    onStale: async (error) => void reported.push(error),
-    onDoubt: (doubt) => reported.push(doubt),
     now: () => secret.now,
   });
 });
@@ -69,14 +72,14 @@ const calls = () => secret.calls.splice(0);
 const BOTH = ['AWSCURRENT', 'AWSPREVIOUS'];
 
 test('a cached secret serves until it is five minutes old, and is then read again', async () => {
-  expect(await secrets.accepted()).toEqual(['first']);
+  expect(await secrets.accepted(reports)).toEqual(['first']);
   expect(calls()).toEqual(BOTH);
   secret.rotate('second');
   secret.now += SECRET_MAX_AGE - 1;
-  expect(await secrets.accepted()).toEqual(['first']);
+  expect(await secrets.accepted(reports)).toEqual(['first']);
   expect(calls()).toEqual([]);
   secret.now += 1;
-  expect(await secrets.accepted()).toEqual(['second', 'first']);
+  expect(await secrets.accepted(reports)).toEqual(['second', 'first']);
   expect(calls()).toEqual(BOTH);
 });
 
@@ -84,32 +87,32 @@ describe('a rotation', () => {
   test('keeps the previous secret valid for the grace period, and no longer, without a call for it', async () => {
     secret.rotate('second');
     secret.now += GRACE_PERIOD - 1;
-    expect(await secrets.accepted()).toEqual(['second', 'first']);
+    expect(await secrets.accepted(reports)).toEqual(['second', 'first']);
     expect(calls()).toEqual(BOTH);
     secret.now += 1;
-    expect(await secrets.accepted()).toEqual(['second']);
+    expect(await secrets.accepted(reports)).toEqual(['second']);
     secret.now += SECRET_MAX_AGE;
-    expect(await secrets.accepted()).toEqual(['second']);
+    expect(await secrets.accepted(reports)).toEqual(['second']);
     expect(calls()).toEqual(['AWSCURRENT']);
   });
 
   test('repeated by storing the previous value twice restarts the grace period', async () => {
     secret.rotate('second');
     secret.now += GRACE_PERIOD;
-    expect(await secrets.accepted()).toEqual(['second']);
+    expect(await secrets.accepted(reports)).toEqual(['second']);
     for (const value of ['first', 'second']) secret.rotate(value);
-    expect(await secrets.afterMismatch()).toEqual(['second', 'first']);
+    expect(await secrets.afterMismatch(reports)).toEqual(['second', 'first']);
   });
 
   test('whose previous value is unusable keeps the new one', async () => {
     secret.rotate('');
     secret.rotate('third');
-    expect(await secrets.accepted()).toEqual(['third']);
+    expect(await secrets.accepted(reports)).toEqual(['third']);
   });
 });
 
 test('a signature that does not match causes a new read, unless this call has just read', async () => {
-  const fits = (key: string) => secrets.matchesAny((accepted) => accepted.includes(key));
+  const fits = (key: string) => secrets.matchesAny((accepted) => accepted.includes(key), reports);
   expect(await fits('wrong')).toBe(false);
   expect(calls()).toEqual(BOTH);
   secret.rotate('second');
@@ -120,14 +123,15 @@ test('a signature that does not match causes a new read, unless this call has ju
 });
 
 test('a flood of bad signatures causes at most one read in 30 s', async () => {
-  await secrets.accepted();
-  expect(await secrets.afterMismatch()).toEqual(['first']);
+  await secrets.accepted(reports);
+  expect(await secrets.afterMismatch(reports)).toEqual(['first']);
   calls();
   secret.now += SECRET_REFRESH_INTERVAL - 1;
-  for (let request = 0; request < 5; request += 1) expect(await secrets.afterMismatch()).toBeUndefined();
+  for (let request = 0; request < 5; request += 1)
+    expect(await secrets.afterMismatch(reports)).toBeUndefined();
   expect(calls()).toEqual([]);
   secret.now += 1;
-  expect(await secrets.afterMismatch()).toEqual(['first']);
+  expect(await secrets.afterMismatch(reports)).toEqual(['first']);
   expect(calls()).toEqual(BOTH);
 });
 
@@ -135,34 +139,36 @@ describe('while Secrets Manager fails', () => {
   const down = new Error('down');
 
   test('a cached secret still serves, and the failure is reported once in 30 s', async () => {
-    await secrets.accepted();
+    await secrets.accepted(reports);
     secret.failing.AWSCURRENT = down;
     secret.now += SECRET_MAX_AGE;
-    for (let request = 0; request < 3; request += 1) expect(await secrets.accepted()).toEqual(['first']);
-    expect(await secrets.afterMismatch()).toBeUndefined();
+    for (let request = 0; request < 3; request += 1)
+      expect(await secrets.accepted(reports)).toEqual(['first']);
+    expect(await secrets.afterMismatch(reports)).toBeUndefined();
     expect(reported).toEqual(['unreadable', down]);
     secret.now += SECRET_REFRESH_INTERVAL;
-    expect(await secrets.accepted()).toEqual(['first']);
+    expect(await secrets.accepted(reports)).toEqual(['first']);
     expect(reported).toEqual(['unreadable', down, 'unreadable', down]);
   });
 
   test('with none cached, the error is thrown; a flood of requests causes one read in a second', async () => {
     secret.failing.AWSCURRENT = down;
-    for (let request = 0; request < 1000; request += 1) await expect(secrets.accepted()).rejects.toBe(down);
+    for (let request = 0; request < 1000; request += 1)
+      await expect(secrets.accepted(reports)).rejects.toBe(down);
     secret.now += SECRET_FIRST_READ_INTERVAL - 1;
-    await expect(secrets.accepted()).rejects.toBe(down);
+    await expect(secrets.accepted(reports)).rejects.toBe(down);
     expect(calls()).toEqual(['AWSCURRENT']);
     expect(reported).toEqual(['unreadable']);
     secret.failing = {};
     secret.now += 1;
-    expect(await secrets.accepted()).toEqual(['first']);
+    expect(await secrets.accepted(reports)).toEqual(['first']);
   });
 
   test('a rotation to an unusable secret keeps the cached one', async () => {
-    await secrets.accepted();
+    await secrets.accepted(reports);
     secret.rotate('{"SECRET":"x"}');
-    expect(await secrets.afterMismatch()).toBeUndefined();
-    expect(await secrets.accepted()).toEqual(['first']);
+    expect(await secrets.afterMismatch(reports)).toBeUndefined();
+    expect(await secrets.accepted(reports)).toEqual(['first']);
     expect(reported).toEqual(['unreadable', expect.objectContaining({ name: 'UnusableSecretError' })]);
   });
 });
@@ -173,30 +179,30 @@ describe('if only the previous secret cannot be read', () => {
   test('a first read caches nothing: the error is thrown, and the next read gets both', async () => {
     secret.rotate('second');
     secret.failing.AWSPREVIOUS = down;
-    await expect(secrets.accepted()).rejects.toBe(down);
+    await expect(secrets.accepted(reports)).rejects.toBe(down);
     secret.failing = {};
     secret.now += SECRET_FIRST_READ_INTERVAL;
-    expect(await secrets.accepted()).toEqual(['second', 'first']);
+    expect(await secrets.accepted(reports)).toEqual(['second', 'first']);
   });
 
   test('the cached one serves during the grace period, however old it is', async () => {
     secret.rotate('second');
-    await secrets.accepted();
+    await secrets.accepted(reports);
     secret.failing.AWSPREVIOUS = down;
     secret.now += SECRET_MAX_AGE;
-    expect(await secrets.accepted()).toEqual(['second', 'first']);
+    expect(await secrets.accepted(reports)).toEqual(['second', 'first']);
     expect(reported).toEqual(['unreadable', down]);
   });
 
   test('a rotation is not half applied: the secret before it stays valid, and the next read gets both', async () => {
-    await secrets.accepted();
+    await secrets.accepted(reports);
     secret.rotate('second');
     secret.failing.AWSPREVIOUS = down;
-    expect(await secrets.afterMismatch()).toBeUndefined();
-    expect(await secrets.accepted()).toEqual(['first']);
+    expect(await secrets.afterMismatch(reports)).toBeUndefined();
+    expect(await secrets.accepted(reports)).toEqual(['first']);
     secret.failing = {};
     secret.now += SECRET_REFRESH_INTERVAL;
-    expect(await secrets.afterMismatch()).toEqual(['second', 'first']);
+    expect(await secrets.afterMismatch(reports)).toEqual(['second', 'first']);
   });
 });
 
@@ -205,7 +211,7 @@ test('a warm-up that is aborted ends both calls, and neither reports nor caches 
   expect(secret.aborted).toBe(2);
   expect(reported).toEqual([]);
   calls();
-  expect(await secrets.accepted()).toEqual(['first']);
+  expect(await secrets.accepted(reports)).toEqual(['first']);
   expect(calls()).toEqual(BOTH);
 });
 
@@ -220,9 +226,9 @@ test.each([
     secret.rotate(value);
     await secrets.warmUp(new AbortController().signal);
     expect(reported).toEqual([]);
-    expect(await secrets.accepted()).toEqual([value, 'first']);
+    expect(await secrets.accepted(reports)).toEqual([value, 'first']);
     secret.now += SECRET_MAX_AGE;
-    await secrets.accepted();
+    await secrets.accepted(reports);
     expect(reported).toEqual([expect.stringContaining(what)]);
     expect(String(reported)).not.toContain('s3cret');
   },

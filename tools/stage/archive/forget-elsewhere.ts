@@ -1,6 +1,6 @@
 import { GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { CONTACT_FIELDS } from '../../../lambda/effects/contact-partner.ts';
-import { tableKey } from '../../../lambda/effects/table-key.ts';
+import { tableKey } from '../../../lambda/effects/item-values.ts';
 import { MEMORY_SECONDS } from '../../../lambda/limits.ts';
 import { shellWord } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';

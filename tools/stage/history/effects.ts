@@ -1,7 +1,7 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import { versionOf } from '../../../lambda/effects/event-order.ts';
-import { tableKey } from '../../../lambda/effects/table-key.ts';
+import { tableKey } from '../../../lambda/effects/item-values.ts';
 import { catalogue } from '../../../lambda/events/catalogue.ts';
 import type { EffectName } from '../../../lambda/events/definition.ts';
 import { parsePayloadText } from '../../../lambda/events/envelope.ts';

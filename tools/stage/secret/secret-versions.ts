@@ -1,10 +1,6 @@
 import { CloudFormationClient, GetTemplateCommand } from '@aws-sdk/client-cloudformation';
 import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager';
-import {
-  readSecretValue,
-  secretDoubt,
-  UnusableSecretError,
-} from '../../../lambda/receiver/webhook-secrets.ts';
+import { readSecretValue, secretDoubt, UnusableSecretError } from '../../../lambda/receiver/secret-value.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { duration } from '../../terminal/text.ts';
 import type { CheckResult } from '../doctor/inspection.ts';

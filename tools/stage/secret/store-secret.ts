@@ -1,6 +1,6 @@
 import { PutSecretValueCommand } from '@aws-sdk/client-secrets-manager';
 import { SECRET_MAX_AGE, SECRET_REFRESH_INTERVAL } from '../../../lambda/limits.ts';
-import { secretDoubt } from '../../../lambda/receiver/webhook-secrets.ts';
+import { secretDoubt } from '../../../lambda/receiver/secret-value.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { duration } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';

@@ -483,10 +483,7 @@ describe('advice is true when it is followed:', () => {
       client: operator.stack.secrets,
       secretId: operator.stack.output('WebhookSecretArn'),
       gracePeriod: 24 * HOUR,
-      onUnreadable: async () => {},
-      onStale: async () => {},
-      onDoubt: () => {},
-    }).accepted();
+    }).accepted({ unreadable() {}, stale() {}, doubt() {} });
 
   const set = async (text: string, isForced = false) => {
     const operation = operator.operation();

@@ -1,2 +1,0 @@
-/** Replaces `bowser` in bundles: the SDK uses it in browsers only. */
-export default {};
