@@ -91,7 +91,6 @@ const rollsBack = {
 
 /**
  * Every alarm that a stage may have, by its path in the stack: its condition, and the text of its mail.
- * `docs/operations.md` has the same table (`npm run generate`).
  */
 export const alarmTable = {
   '<Event>/DeadLetterQueue/NotEmpty': {

@@ -7,7 +7,7 @@ import { apiFiles } from '../api/files.ts';
 import { configurationDocument } from './configuration-document.ts';
 import type { DerivedFile } from './derived-file.ts';
 import { eventIndex } from './event-index.ts';
-import { alarmsTable, eventsTable, limitsTable, partnerEventsTable } from './markdown-tables.ts';
+import { limitsTable, partnerEventsTable } from './markdown-tables.ts';
 import { permissionsDocument } from './permissions-document.ts';
 import { statefulResources } from './stateful-resources.ts';
 
@@ -22,11 +22,8 @@ const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
   'test/lib/snapshots/stateful.txt': (all) => statefulResources([all.prod, all['every-setting']]),
   'docs/permissions.md': (all) => permissionsDocument(all.prod, all['every-setting'], all.encrypted),
   'docs/configuration.md': configurationDocument,
-  'docs/operations.md': () =>
-    filled('docs/operations.md', { alarms: alarmsTable(readFileSync('docs/operations.md', 'utf8')) }),
   'docs/partner.md': () => filled('docs/partner.md', { 'partner-events': partnerEventsTable() }),
-  'docs/how-it-works.md': () =>
-    filled('docs/how-it-works.md', { events: eventsTable(), limits: limitsTable() }),
+  'docs/how-it-works.md': () => filled('docs/how-it-works.md', { limits: limitsTable() }),
 };
 
 /**

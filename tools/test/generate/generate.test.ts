@@ -22,7 +22,7 @@ test('every generated file is up to date', async () => {
 });
 
 test('a document must have a place for a generated part', () => {
-  expect(() => fillSection('<!-- alarms -->\n<!-- /alarms -->', 'limits', '')).toThrow(
+  expect(() => fillSection('<!-- events -->\n<!-- /events -->', 'limits', '')).toThrow(
     'The document has no <!-- limits -->',
   );
 });
