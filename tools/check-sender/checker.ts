@@ -19,7 +19,7 @@ import type { DeliveryOutcome } from '../../lambda/receiver/reports.ts';
 import type { AnswerStep } from './answer-steps.ts';
 import { patienceFinding, type RequestEnding, repeatFindings, SentDeliveries } from './deliveries.ts';
 import { explainSignature } from './explain-signature.ts';
-import { type Finding, type Grade, wrong } from './finding.ts';
+import { type Finding, wrong } from './finding.ts';
 import { connectionFinding, httpFindings } from './http-findings.ts';
 import { payloadFindings } from './payload-findings.ts';
 
@@ -29,8 +29,6 @@ const GATEWAY_TIMEOUT = GATEWAY_TIMEOUT_SECONDS * 1_000;
 const TIMEOUT_CHECK_INTERVAL = 500;
 /** Milliseconds for which an idle connection stays open: longer than most senders wait before a repeat. */
 const KEEP_ALIVE = 65_000;
-
-const GRADES: readonly Grade[] = ['wrong', 'risky', 'fine'];
 
 /** The verdict on one request, or on bytes that are not a complete request, which have no status. */
 export interface Verdict {
@@ -46,9 +44,6 @@ export interface Verdict {
   readonly bytes: number;
   /** How the request ended. Differs from `status` if another answer was simulated. */
   readonly ending: RequestEnding;
-  /** Number of the delivery, and of the request within it. */
-  readonly delivery?: number;
-  readonly attempt?: number;
   /** The worst first. */
   readonly findings: readonly Finding[];
 }
@@ -138,15 +133,12 @@ export class Checker {
       return;
     }
     const { secret, steps = [] } = this.#options;
-    // If the address is wrong, the rest is checked all the same, so that one verdict names all mistakes.
-    const addressed = await serviceAnswer({ ...request, method: 'POST', path: WEBHOOK_PATH }, body, secret);
-    const isAddressed = request.method === 'POST' && request.path === WEBHOOK_PATH;
-    const own = isAddressed ? addressed : await serviceAnswer(request, body, secret);
-    const recorded = own.outcome && body && this.deliveries.record({ ...request, body }, start);
+    const { response: own, outcome, findings } = await judge(request, body, secret);
+    const recorded = outcome && body && this.deliveries.record({ ...request, body }, start);
     const repeats = recorded ? [...repeatFindings(recorded.delivery, recorded.attempt)] : [];
     const attempt = recorded?.delivery.attempts.length;
     const step = steps[Math.min(attempt ?? 0, steps.length) - 1] ?? {};
-    const answer = await this.#answerOf(step, own.response, response);
+    const answer = await this.#answerOf(step, own, response);
     const ending = await send(message, response, answer, step);
     const at = performance.now();
     const retryAfterSeconds = Number(answer.headers['retry-after'] ?? 0);
@@ -154,17 +146,12 @@ export class Checker {
     const hasGivenUp = ending === 'no answer' && !step.isCut && !this.#closing.signal.aborted;
     this.#report({
       at: request.receivedAt,
-      status: own.response.status,
-      ...wordOf(own.outcome),
+      status: own.status,
+      ...wordOf(outcome),
       ...(body && { eventId: sha256Hex(body) }),
       bytes: current.bytes,
       ending,
-      ...(recorded && attempt && { delivery: recorded.delivery.number, attempt }),
-      findings: [
-        ...findingsOf(request, body, secret, addressed),
-        ...repeats,
-        ...(hasGivenUp ? [patienceFinding(at - start)] : []),
-      ],
+      findings: [...findings, ...repeats, ...(hasGivenUp ? [patienceFinding(at - start)] : [])],
     });
   }
 
@@ -194,7 +181,9 @@ export class Checker {
 
   #report({ findings, ...verdict }: Omit<Verdict, 'request'>): void {
     this.#count += 1;
-    const sorted = GRADES.flatMap((grade) => findings.filter((one) => one.grade === grade));
+    const sorted = ['wrong', 'risky', 'fine'].flatMap((grade) =>
+      findings.filter((one) => one.grade === grade),
+    );
     this.#options.onVerdict({ request: this.#count, ...verdict, findings: sorted });
   }
 }
@@ -248,6 +237,15 @@ async function serviceAnswer(request: HttpRequest, body: Buffer | undefined, sec
   };
   const { response } = await httpApi({ apiId: 'checker', routes: [route] }).answer(request, async () => body);
   return { response, outcome };
+}
+
+/** The answer of the service to a request, and findings about the request. */
+async function judge(request: HttpRequest, body: Buffer | undefined, secret: string) {
+  // If the address is wrong, the rest is checked all the same, so that one verdict names all mistakes.
+  const service = await serviceAnswer({ ...request, method: 'POST', path: WEBHOOK_PATH }, body, secret);
+  const findings = findingsOf(request, body, secret, service);
+  const isAddressed = request.method === 'POST' && request.path === WEBHOOK_PATH;
+  return isAddressed ? { ...service, findings } : { response: failure(404), outcome: undefined, findings };
 }
 
 function findingsOf(

@@ -34,7 +34,7 @@ interface Attempt {
 }
 
 /** One event, which its sender repeats until it is accepted. */
-export interface SentDelivery {
+interface SentDelivery {
   readonly number: number;
   /** Hashes of its bytes, and of its JSON. */
   readonly keys: readonly string[];
@@ -42,13 +42,10 @@ export interface SentDelivery {
 }
 
 /** Milliseconds from the end of each request to the beginning of the next. */
-export const waitsOf = ({ attempts }: SentDelivery) =>
+const waitsOf = ({ attempts }: SentDelivery) =>
   attempts.slice(1).map(({ at }, index) => Math.max(0, at - (attempts[index]?.end?.at ?? at)));
 
-/** Whether the last answer demands a repeat: 401 and 500 do, 200 and 400 are final. */
-export const wantsRepeat = ({ attempts }: SentDelivery) =>
-  attempts.every(({ end }) => end !== undefined && mustRepeat(end.how));
-
+/** 200 and 400 are final. */
 const mustRepeat = (how: RequestEnding) => how !== 200 && how !== 400;
 
 /** Groups requests by delivery: equal bytes, or equal JSON that was written differently. */
@@ -74,6 +71,13 @@ export class SentDeliveries {
 
   all(): readonly SentDelivery[] {
     return this.#all;
+  }
+
+  /** Number of deliveries that should have been repeated until they were accepted. */
+  unrepeated(): number {
+    return this.#all.filter(({ attempts }) =>
+      attempts.every(({ end }) => end !== undefined && mustRepeat(end.how)),
+    ).length;
   }
 }
 
@@ -132,5 +136,4 @@ export function patienceFinding(milliseconds: number): Finding {
 }
 
 /** A duration such as `0.4 s` or `12 s`. */
-export const seconds = (milliseconds: number) =>
-  `${(milliseconds / 1000).toFixed(milliseconds < 10_000 ? 1 : 0)} s`;
+const seconds = (milliseconds: number) => `${(milliseconds / 1000).toFixed(milliseconds < 10_000 ? 1 : 0)} s`;

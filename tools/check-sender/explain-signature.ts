@@ -123,25 +123,17 @@ const latin1 = (body: Buffer, pattern: RegExp, replacement: string) =>
 
 const hmac = (key: Bytes, message: Bytes, hash = 'sha256') => createHmac(hash, key).update(message).digest();
 
+const sha256 = (...parts: readonly Uint8Array[]) =>
+  createHash('sha256').update(Buffer.concat(parts)).digest();
+
 /** Computations that senders may have used instead of HMAC-SHA256. */
-const DIGESTS: readonly MistakeRow<[secret: string, body: Buffer], Buffer>[] = [
-  ...['sha1', 'sha512', 'md5'].map(
-    (hash): MistakeRow<[secret: string, body: Buffer], Buffer> => [
-      'other-hash',
-      `HMAC-${hash.toUpperCase()}`,
-      (secret, body) => [hmac(secret, body, hash)],
-    ],
-  ),
+const DIGESTS: readonly MistakeRow<[secret: string, body: Buffer, key: Buffer], Buffer>[] = [
   [
     'other-hash',
-    'a plain SHA-256',
-    (secret, body) => {
-      const key = Buffer.from(secret);
-      return [body, Buffer.concat([key, body]), Buffer.concat([body, key])].map((bytes) =>
-        createHash('sha256').update(bytes).digest(),
-      );
-    },
+    'an HMAC with another hash than SHA-256',
+    (secret, body) => ['sha1', 'sha512', 'md5'].map((hash) => hmac(secret, body, hash)),
   ],
+  ['other-hash', 'a plain SHA-256', (_, body, key) => [sha256(body), sha256(key, body), sha256(body, key)]],
 ];
 
 /**
@@ -251,7 +243,14 @@ function* computations(
   yield [hmac(secret, body), []];
   const keys = [...variants(KEYS, 'The key is', USE_SECRET, secret, earlier)];
   for (const [key, mistake] of keys) yield [hmac(key, body), [mistake]];
-  for (const [digest, mistake] of variants(DIGESTS, 'The signature is', USE_HMAC, secret, body)) {
+  for (const [digest, mistake] of variants(
+    DIGESTS,
+    'The signature is',
+    USE_HMAC,
+    secret,
+    body,
+    Buffer.from(secret),
+  )) {
     yield [digest, [mistake]];
   }
   const messages: (readonly [Bytes, Finding])[] = [];

@@ -18,12 +18,6 @@ const IDS = ['shop_id', 'girl_id', 'user_id', 'review_id'];
 
 const SEND_UTC = 'Send the time of the change in UTC, such as 2026-01-31T09:00:00Z.';
 
-function shapeOf(value: unknown): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'an array';
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
-}
-
 /** Findings about a correctly signed payload. */
 export function payloadFindings(body: Buffer, receivedAt: Date): Finding[] {
   const parsed = parsePayload(body);
@@ -52,24 +46,12 @@ function kindFindings(kind: string): Finding[] {
 /** A finding for a problem that the service reports, with the probable mistake. */
 function problemFinding({ field, detail }: FieldProblem, body: Buffer, payload: unknown): Finding {
   if (field === 'body') return bodyFinding(detail, body, payload);
-  const path = field.split('.');
-  const name = path.at(-1) ?? '';
-  const parent = path
-    .slice(0, -1)
-    .reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), payload);
-  const fields = isObject(parent) ? parent : {};
-  const value = fields[name];
-  if (name in fields) {
-    if (field === 'timestamp' && typeof value === 'string') return timestampFinding(value);
-    const what = `${field} ${detail}; it is ${shapeOf(value)}.`;
-    if (field === 'data' && typeof value === 'string') {
-      return wrong('data-as-text', what, 'Serialise the whole event once.');
-    }
-    return wrong('field-wrong', what, 'See the fields of each event in the guide.');
-  }
-  const [, expected = 'needed'] = /expected (.*)$/.exec(detail) ?? [];
-  const remedy = `Send ${field}: ${expected}.`;
-  return wrong('field-missing', `${field} is missing.`, remedy);
+  const value = isObject(payload) ? payload[field] : undefined;
+  if (field === 'timestamp' && typeof value === 'string') return timestampFinding(value);
+  if (field === 'data' && typeof value === 'string')
+    return wrong('data-as-text', 'data is a text, not an object.', 'Serialise the whole event once.');
+  const kind = detail.startsWith('is missing') ? 'field-missing' : 'field-wrong';
+  return wrong(kind, `${field} ${detail}.`, 'See the fields of each event in the guide.');
 }
 
 /** Bodies that are not JSON. The first match is reported. */
@@ -92,8 +74,7 @@ function bodyFinding(detail: string, body: Buffer, payload: unknown): Finding {
   if (typeof payload === 'string' && isObject(jsonOf(payload))) {
     return wrong('json-twice', 'The body is JSON serialised twice.', 'Serialise the event once.');
   }
-  const what = `The body is ${shapeOf(payload)}, not an object.`;
-  return wrong('json-no-object', what, 'Send one event per request.');
+  return wrong('json-no-object', 'The body is JSON, but not an object.', 'Send one event per request.');
 }
 
 /** Forms of timestamps that the service rejects. The first match is reported. */

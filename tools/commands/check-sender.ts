@@ -4,14 +4,7 @@ import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import { parseSteps } from '../check-sender/answer-steps.ts';
 import { Checker } from '../check-sender/checker.ts';
 import { PLACEHOLDER } from '../check-sender/payload-findings.ts';
-import {
-  hasNoWarning,
-  isRight,
-  isRightInAll,
-  summaryText,
-  Tally,
-  verdictText,
-} from '../check-sender/report.ts';
+import { Tally, verdictText } from '../check-sender/report.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { systemErrorText, USAGE_ERROR } from '../terminal/command-error.ts';
 import { nonEmptySecret, port, wholeNumber } from '../terminal/options.ts';
@@ -21,7 +14,7 @@ import { counted } from '../terminal/text.ts';
 const DEFAULT_PORT = 8080;
 /** Maximum of `--timeout`, in seconds: a day. Timers of Node.js allow 24 days. */
 const MAX_TIMEOUT = 24 * 60 * 60;
-/** Exit code: a request was wrong, too few came, a retry is missing, or `--strict` found something risky. */
+/** Exit code: a request was wrong, too few came, or a retry is missing. */
 const WRONG = 1;
 
 /**
@@ -46,8 +39,6 @@ export const command = hookctlCommand(
   )
   .option('--requests <n>', 'stop after this many requests (default: Ctrl-C)', wholeNumber(1))
   .option('--timeout <seconds>', 'stop after this time (default: never)', wholeNumber(1, MAX_TIMEOUT))
-  .option('--strict', 'exit code 1 also if anything is risky')
-  .option('--json', 'print a line of JSON for each request, and one for the summary')
   .addHelpText('after', ({ command }) => {
     // The single file for partners has another name than `npx hookctl check-sender`.
     const typed = command.name().includes(' ') ? command.name() : `npx hookctl ${command.name()}`;
@@ -56,12 +47,12 @@ Examples:
   ${typed} --secret 'our shared secret'
   ${typed} --play 500,500,ok        # how does it repeat?
   ${typed} --play slow=35s          # how long does it wait for an answer?
-  ${typed} --requests 1 --timeout 60 --strict  # for CI
+  ${typed} --requests 1 --timeout 60  # for CI
 
 It stores nothing. Send to:
   http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}`;
   })
-  .action(async ({ port, host, secret, play = [], requests, timeout, strict = false, json }) => {
+  .action(async ({ port, host, secret, play = [], requests, timeout }) => {
     if (secret === undefined) {
       usage('Set the secret that signs deliveries: --secret, or the variable WEBHOOK_SECRET');
     }
@@ -77,9 +68,7 @@ It stores nothing. Send to:
       onVerdict: (verdict) => {
         if (tally.requests === requests) return;
         tally.add(verdict);
-        const lines = json
-          ? [JSON.stringify({ isRight: isRight(verdict), ...verdict })]
-          : verdictText(verdict, screenWidth());
+        const lines = verdictText(verdict, screenWidth());
         console.log((lines.length > 1 ? ['', ...lines] : lines).join('\n'));
         if (tally.requests === requests) done.abort();
       },
@@ -88,14 +77,11 @@ It stores nothing. Send to:
     if (timeout !== undefined) setTimeout(() => done.abort(), timeout * 1_000).unref();
     if (!done.signal.aborted) await once(done.signal, 'abort');
     const isComplete = requests === undefined || tally.requests === requests;
-    const summary = tally.summary(checker.deliveries.all());
+    const unrepeated = checker.deliveries.unrepeated();
     await checker.close();
-    console.log(json ? JSON.stringify({ summary }) : ['', ...summaryText(summary, screenWidth())].join('\n'));
+    console.log(['', ...tally.text(unrepeated, screenWidth())].join('\n'));
     if (!isComplete) console.error(`Only ${tally.requests} of ${counted(requests, 'request')} arrived.`);
-    const isRightRun = isRightInAll(summary) && isComplete;
-    const isClean = !strict || hasNoWarning(summary);
-    if (isRightRun && !isClean) console.error('Exit code 1, because --strict counts risky as wrong.');
-    process.exitCode = isRightRun && isClean ? 0 : WRONG;
+    process.exitCode = tally.isRight(unrepeated) && isComplete ? 0 : WRONG;
   });
 
 const PASTED = 'The secret begins or ends with white space, which is used as part of it. Was it pasted?';

@@ -78,23 +78,61 @@ test('the checker shows its help under the name that a partner types', async () 
 });
 
 test('the checker refuses a wrong option in one line', async () => {
-  const { program, closed } = start('--strikt');
-  expect(await text(program.stderr)).toBe("Unknown option '--strikt' (Did you mean --strict?)\n");
+  const { program, closed } = start('--timeot');
+  expect(await text(program.stderr)).toBe("Unknown option '--timeot' (Did you mean --timeout?)\n");
   expect(await closed).toEqual([2, null]);
 });
 
-test('the checker judges a right and a wrong request', async () => {
-  const { program, stdout, closed } = start('--secret', SECRET, '--port', '0', '--requests', '2');
+/** Runs the checker, and posts requests to it, each signed with a secret: the right one, or another. */
+async function check(args: readonly string[], secrets: readonly string[] = []) {
+  const { program, stdout, closed } = start('--secret', SECRET, '--port', '0', ...args);
+  const errors = text(program.stderr);
   const [welcome] = await once(program.stderr, 'data');
   const [, port] = /localhost:(\d+)/.exec(String(welcome)) ?? [];
-  const body = JSON.stringify({ event: 'shop.updated', data: { shop_id: 'x' }, timestamp: new Date() });
-  for (const secret of [SECRET, `${SECRET}\n`]) {
+  for (const [index, secret] of secrets.entries()) {
+    const body = JSON.stringify({
+      event: 'shop.updated',
+      data: { shop_id: `shop-${index}` },
+      timestamp: new Date(),
+    });
     const signature = createHmac('sha256', secret).update(body).digest('hex');
-    const headers = { 'content-type': 'application/json', 'x-webhook-signature': signature };
+    const headers = { 'x-webhook-signature': signature };
     await fetch(`http://127.0.0.1:${port}${WEBHOOK_PATH}`, { method: 'POST', headers, body });
   }
-  const output = await stdout;
+  const [code] = await closed;
+  return { code, output: (await stdout) + (await errors) };
+}
+
+test('the checker judges a right and a wrong request', async () => {
+  const { code, output } = await check(['--requests', '2'], [SECRET, `${SECRET}\n`]);
   expect(output).toMatch(/✓ .*200 queued.*shop\.updated/);
   expect(output).toMatch(/✗ .*401[\s\S]*The key is the secret with a line break/);
+  expect(code).toBe(1);
+});
+
+test.each([
+  { what: 'is 0 for something risky', args: ['--requests', '1'], sent: 1, code: 0, says: 'Content-Type is' },
+  {
+    what: 'is 1 if fewer requests arrived before --timeout',
+    args: ['--requests', '2', '--timeout', '1'],
+    sent: 0,
+    code: 1,
+    says: 'Only 0 of 2 requests arrived.',
+  },
+  {
+    what: 'is 1 if other deliveries came instead of repeats',
+    args: ['--requests', '2', '--play', '500,ok'],
+    sent: 2,
+    code: 1,
+    says: '2 failed deliveries',
+  },
+])('its exit code $what', async ({ args, sent, code, says }) => {
+  const ended = await check(args, Array(sent).fill(SECRET));
+  expect(ended).toEqual({ code, output: expect.stringContaining(says) });
+});
+
+test('the checker says if its own secret is a variable that was not replaced', async () => {
+  const { program, closed } = start('--secret', '$WEBHOOK_SECRET', '--port', '0', '--timeout', '1');
+  expect(await text(program.stderr)).toContain('looks like a variable that was not replaced');
   expect(await closed).toEqual([1, null]);
 });
