@@ -21,12 +21,16 @@ export const SECRET_FIRST_READ_INTERVAL = 1_000;
 /** Milliseconds by which the partner's clock may be ahead of ours (decision D8). */
 export const CLOCK_TOLERANCE = 5 * 60_000;
 
-/**
- * Days for which we remember an event: how long tombstones (decision D8) and notification records (decision 20) are
- * kept, and large payloads at least (decision D13).
- */
-export const MEMORY_DAYS = 90;
-export const MEMORY_SECONDS = MEMORY_DAYS * DAY;
+/** Days that a tombstone stays (decision D8). A late event of a deleted member must find it. */
+export const TOMBSTONE_DAYS = 90;
+export const TOMBSTONE_SECONDS = TOMBSTONE_DAYS * DAY;
+
+/** Days that the record of a notification stays (decision 20). */
+export const NOTIFICATION_RECORD_DAYS = 90;
+export const NOTIFICATION_RECORD_SECONDS = NOTIFICATION_RECORD_DAYS * DAY;
+
+/** Minimum days that a large payload stays (decision D13). */
+export const MIN_PAYLOAD_DAYS = 90;
 
 /**
  * Seconds that an event may wait for its consumer, and therefore be paused. If SQS itself moves a message to the
@@ -60,7 +64,8 @@ export const REPLAYABLE_DAYS = 60;
  * How long ago the message of a replay may have been received, in days, regardless of when it was settled: each redrive
  * adds up to 21 days. The days of the replay's message on the queue are left for it.
  */
-export const REPLAYABLE_RECEIPT_DAYS = MEMORY_DAYS - EVENT_RETENTION_DAYS;
+export const REPLAYABLE_RECEIPT_DAYS =
+  Math.min(TOMBSTONE_DAYS, NOTIFICATION_RECORD_DAYS) - EVENT_RETENTION_DAYS;
 
 /**
  * Receives after which a consumer moves a message to the dead-letter queue: about three hours, or up to three days while

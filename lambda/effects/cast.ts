@@ -2,7 +2,7 @@ import { type AttributeValue, DynamoDBClient, PutItemCommand } from '@aws-sdk/cl
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { topLevelValue } from '../events/top-level-value.ts';
-import { MAX_DATA_BYTES, MEMORY_SECONDS } from '../limits.ts';
+import { MAX_DATA_BYTES, TOMBSTONE_SECONDS } from '../limits.ts';
 import { type EffectOutcome, mayWrite, type VersionedChange, versionedWrite } from './event-order.ts';
 import { storableText, tableKey } from './item-values.ts';
 
@@ -48,7 +48,7 @@ export class Cast {
   ): Promise<EffectOutcome> {
     // When the tombstone expires, in epoch seconds. No message can be on queues or be replayed for so long, so a late
     // girl.created always finds the tombstone.
-    const expiresAt = Math.floor(Date.parse(change.receivedAt) / 1000) + MEMORY_SECONDS;
+    const expiresAt = Math.floor(Date.parse(change.receivedAt) / 1000) + TOMBSTONE_SECONDS;
     return await this.#put(girlId, shopId, change, {
       status: { S: 'deleted' },
       expires_at: { N: String(expiresAt) },

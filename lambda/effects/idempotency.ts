@@ -9,7 +9,7 @@ import {
 import type { Context } from 'aws-lambda';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
-import { IDEMPOTENCY_ATTEMPTS, MEMORY_SECONDS } from '../limits.ts';
+import { IDEMPOTENCY_ATTEMPTS, NOTIFICATION_RECORD_SECONDS } from '../limits.ts';
 import type { Replay } from '../queue/replay.ts';
 import type { EffectOutcome } from './event-order.ts';
 
@@ -158,4 +158,4 @@ class EffectRecords {
 }
 
 /** After it, a replay would notify again. So replays have a limit (`REPLAYABLE_DAYS`). Epoch seconds. */
-const expiration = () => ({ N: String(Math.round(Date.now() / 1000) + MEMORY_SECONDS) });
+const expiration = () => ({ N: String(Math.round(Date.now() / 1000) + NOTIFICATION_RECORD_SECONDS) });

@@ -2,7 +2,7 @@ import { Duration, type RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { CfnBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct, IConstruct } from 'constructs';
-import { LAST_DAY_ON_QUEUES, MEMORY_DAYS } from '../../lambda/limits.ts';
+import { LAST_DAY_ON_QUEUES, MIN_PAYLOAD_DAYS } from '../../lambda/limits.ts';
 import { acknowledge } from '../acknowledge.ts';
 import type { Encryption } from '../encryption.ts';
 import { ProtectedBucket } from './protected-storage.ts';
@@ -21,7 +21,9 @@ export class PayloadBucket extends ProtectedBucket {
       encryption,
       removalPolicy,
       // Each redrive gives a message up to 14 more days on a queue, but no more days to its payload.
-      lifecycleRule: { expiration: Duration.days(Math.max(MEMORY_DAYS, archiveDays + LAST_DAY_ON_QUEUES)) },
+      lifecycleRule: {
+        expiration: Duration.days(Math.max(MIN_PAYLOAD_DAYS, archiveDays + LAST_DAY_ON_QUEUES)),
+      },
     });
     acknowledge(
       this,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { MEMORY_DAYS } from '../../lambda/limits.ts';
+import { NOTIFICATION_RECORD_DAYS } from '../../lambda/limits.ts';
 import {
   type AcceptanceTarget,
   readTarget,
@@ -36,7 +36,7 @@ With --outputs, it uses your AWS region and credentials (AWS_REGION, AWS_PROFILE
 
 It is safe while the partner sends. Its events are real:
 - Alarms may fire: quarantine, unrouted and rejections.
-- Subscribers of both topics get notifications. Idempotency records stay for ${MEMORY_DAYS} days.
+- Subscribers of both topics get notifications. Idempotency records stay for ${NOTIFICATION_RECORD_DAYS} days.
 - Everything else is named ${ACCEPTANCE_PREFIX}… and is deleted at the end, but not after Ctrl-C.`,
   )
   .action(async ({ outputs: given, wait }) => {

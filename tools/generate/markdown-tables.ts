@@ -10,11 +10,12 @@ import {
   GATEWAY_TIMEOUT_SECONDS,
   MAX_RECEIVES,
   MAX_RETRY_SECONDS,
-  MEMORY_DAYS,
+  NOTIFICATION_RECORD_DAYS,
   REPLAYABLE_DAYS,
   RETRY_JITTER,
   SECRET_MAX_AGE,
   SECRET_REFRESH_INTERVAL,
+  TOMBSTONE_DAYS,
 } from '../../lambda/limits.ts';
 import { dataSchema } from '../api/json-schema.ts';
 
@@ -77,7 +78,8 @@ export function limitsTable(): string {
     ],
     ['messages stay on an event queue', `${EVENT_RETENTION_DAYS} days`],
     ['messages stay on other queues', `${DEAD_LETTER_RETENTION_DAYS} days`],
-    ['tombstones and notification records stay', `${MEMORY_DAYS} days`],
+    ['tombstones stay', `${TOMBSTONE_DAYS} days`],
+    ['notification records stay', `${NOTIFICATION_RECORD_DAYS} days`],
     ['a replay reaches back', `${REPLAYABLE_DAYS} days`],
   ];
   return markdownTable(['What', 'Limit'], rows);

@@ -5,7 +5,7 @@ import type { Context } from 'aws-lambda';
 import { InjectedFaults } from 'local-aws/endpoint';
 import type { EffectOutcome } from '../../../lambda/effects/event-order.ts';
 import { EffectNotRecordedError, idempotent } from '../../../lambda/effects/idempotency.ts';
-import { MEMORY_SECONDS } from '../../../lambda/limits.ts';
+import { NOTIFICATION_RECORD_SECONDS } from '../../../lambda/limits.ts';
 import { eventually } from '../../support/eventually.ts';
 import { functionEnvironment } from '../../support/function-environment.ts';
 import { Tables } from '../../support/tables.ts';
@@ -59,8 +59,8 @@ test('an effect happens once per name and event id, and is remembered for a limi
   expect(own).toHaveLength(3);
   for (const { expiration } of own) {
     const seconds = Number(expiration) - Date.now() / 1000;
-    expect(seconds).toBeGreaterThan(MEMORY_SECONDS - 60);
-    expect(seconds).toBeLessThan(MEMORY_SECONDS + 60);
+    expect(seconds).toBeGreaterThan(NOTIFICATION_RECORD_SECONDS - 60);
+    expect(seconds).toBeLessThan(NOTIFICATION_RECORD_SECONDS + 60);
   }
 });
 

@@ -1,7 +1,7 @@
 import { GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { CONTACT_FIELDS } from '../../../lambda/effects/contact-partner.ts';
 import { tableKey } from '../../../lambda/effects/item-values.ts';
-import { MEMORY_SECONDS } from '../../../lambda/limits.ts';
+import { TOMBSTONE_SECONDS } from '../../../lambda/limits.ts';
 import { shellWord } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { queueState, removedQueues, waitingQueues } from '../queues/queue.ts';
@@ -50,7 +50,7 @@ export async function leaveTombstone(
   { dynamodb }: Stage,
   { kind, TableName, Key }: NonNullable<Awaited<ReturnType<typeof findItem>>>,
 ): Promise<string> {
-  const expires = Math.floor(Date.now() / 1000) + MEMORY_SECONDS;
+  const expires = Math.floor(Date.now() / 1000) + TOMBSTONE_SECONDS;
   const day = new Date(expires * 1000).toISOString().slice(0, 10);
   const change =
     kind === 'user'

@@ -16,10 +16,10 @@ import {
   GATEWAY_BODY_MEGABYTES,
   GATEWAY_TIMEOUT_SECONDS,
   MAX_RECEIVES,
-  MEMORY_DAYS,
   REPLAYABLE_DAYS,
   SECRET_MAX_AGE,
   SECRET_REFRESH_INTERVAL,
+  TOMBSTONE_DAYS,
 } from '../../../lambda/limits.ts';
 import { stageTemplate } from '../../../test/lib/stage-assembly.ts';
 import { eventually } from '../../../test/support/eventually.ts';
@@ -148,7 +148,7 @@ describe('a number in a document is the one in the code:', () => {
     ['minutes that a timestamp may be ahead', minutes(CLOCK_TOLERANCE), /[Mm]ore than (\d+) minutes ahead/g],
     [
       'days for which an event is remembered',
-      MEMORY_DAYS,
+      TOMBSTONE_DAYS,
       /(?:once in|tombstone for|expires after|skipped: after|After|\*\* for|Id>?` for) (\d\d) days/g,
     ],
     [
