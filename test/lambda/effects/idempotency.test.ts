@@ -178,28 +178,6 @@ describe('an instance that thaws after another one has taken over its effect', (
   });
 });
 
-test('a warm function has the whole time of its invocation for an effect', async () => {
-  const begun = Promise.withResolvers<void>();
-  const finish = Promise.withResolvers<EffectOutcome>();
-  let calls = 0;
-  const warm = idempotent('warm', () => {
-    calls += 1;
-    if (calls === 1) return Promise.resolve('Processed');
-    begun.resolve();
-    return finish.promise;
-  });
-  // The time of the first invocation is up.
-  let remaining = 500;
-  const first = { getRemainingTimeInMillis: () => remaining } as Context;
-  await warm({ eventId: 'first', replay: undefined }, first);
-  remaining = -1;
-  const second = warm({ eventId: 'second', replay: undefined }, endingIn(60_000));
-  await begun.promise;
-  await expect(counted('warm').deliver('second')).rejects.toThrow('has not ended yet');
-  finish.resolve('Processed');
-  expect(await second).toBe('Processed');
-});
-
 test('the note of an effect is written in up to five attempts, because without it the effect is repeated', async () => {
   failNotes();
   const before = faults.counts.throttled;
