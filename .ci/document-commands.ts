@@ -1,5 +1,5 @@
 /**
- * Runs the commands in README.md, CONTRIBUTING.md, docs/, two README.md of tools/ and the examples of `--help` against a
+ * Runs the commands in README.md, CONTRIBUTING.md, docs/, a few other README.md and the examples of `--help` against a
  * local stack, also those for a stage:
  *   .ci/document-commands.ts [file…]
  */
@@ -43,7 +43,10 @@ const documents =
     : [
         'README.md',
         'CONTRIBUTING.md',
-        ...globSync(['docs/*.md', 'tools/{bench,test/emulator}/README.md']).sort(),
+        ...globSync([
+          'docs/*.md',
+          '{examples,tools}/{archive-queries,bench,review-subscriber,test/emulator}/README.md',
+        ]).sort(),
       ];
 const blocks = [
   ...documents.filter((file) => existsSync(file)).flatMap(blocksOf),
