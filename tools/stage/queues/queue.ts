@@ -185,16 +185,12 @@ export async function removedQueues(stage: Stage): Promise<AnyQueue[]> {
     .map((url) => ({ name: nameOf(url).slice(prefix.length), url }))
     .filter(({ name }) => NAME_IN_STACK.test(name) && !name.startsWith(SMOKE_TEST_QUEUE))
     .map(({ name, url }): AnyQueue => ({ name, kind: 'removed', title: `the queue ${name}`, url }));
-  const isThere = await Promise.all(left.map(({ url }) => exists(stage.sqs, url)));
-  return left.filter((_, index) => isThere[index]);
+  const there = left.map(async (queue) => {
+    // SQS still lists a queue for a minute after it was deleted.
+    const state = await queueState(stage.sqs, queue.url).catch((error: unknown) => {
+      if (!(error instanceof QueueDoesNotExist)) throw error;
+    });
+    return state === undefined ? [] : queue;
+  });
+  return (await Promise.all(there)).flat();
 }
-
-/** SQS still lists a queue for a minute after it was deleted. */
-const exists = (sqs: SQSClient, url: string) =>
-  queueState(sqs, url).then(
-    () => true,
-    (error: unknown) => {
-      if (error instanceof QueueDoesNotExist) return false;
-      throw error;
-    },
-  );

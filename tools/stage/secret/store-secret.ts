@@ -45,9 +45,8 @@ export async function setSecret({ stack, printLine }: Operation, given: string, 
   if (objection !== undefined && !isForced) {
     throw new CommandError(`Nothing was stored. ${objection} To store it in spite of this, add --anyway`);
   }
-  const after = await store(stack, stored, versions);
+  await store({ stack, printLine }, 'new', stored, versions);
   if (objection !== undefined) printLine(`Stored in spite of this: ${objection}`);
-  printAccepted({ stack, printLine }, 'new', after);
 }
 
 /** Why a new version would remove one that is still needed. Secrets Manager keeps two. */
@@ -70,38 +69,36 @@ export async function restorePrevious({ stack, printLine }: Operation): Promise<
   if (previous?.stored === undefined || previous.value === undefined) {
     throw new CommandError(`There is no usable previous secret in ${stack.title}`);
   }
-  printAccepted({ stack, printLine }, 'previous', await store(stack, previous.stored, versions));
+  await store({ stack, printLine }, 'previous', previous.stored, versions);
 }
 
 /**
- * Stores a version. If somebody else has stored one since `before`, the one that was current then is lost, and the
- * partner may sign with it: so it is stored again. Secrets Manager is eventually consistent, so only a value that was
- * never seen proves that.
- * @returns the versions now
+ * Stores a version, and says until when the other one is accepted. If somebody else has stored one since `before`, the
+ * one that was current then is lost, and the partner may sign with it: so it is stored again. Secrets Manager is
+ * eventually consistent, so only a value that was never seen proves that.
  * @throws CommandError if somebody else did
  */
-async function store(stage: Stage, secret: string, before: SecretVersions): Promise<SecretVersions> {
-  const SecretId = stage.output('WebhookSecretArn');
-  const put = (SecretString: string) =>
-    stage.secrets.send(new PutSecretValueCommand({ SecretId, SecretString }));
-  await put(secret);
-  const after = await secretVersions(stage);
-  const { stored: former, value } = before.current ?? {};
-  const known = [undefined, secret, former, before.previous?.stored];
-  if (former === undefined || value === undefined || known.includes(after.previous?.stored)) return after;
-  await put(former);
-  throw new CommandError(
-    'Somebody else stored a secret at the same time. The one from before is current again. Agree on one, then store it with --anyway',
-  );
-}
-
-function printAccepted(
+async function store(
   { stack, printLine }: Pick<Operation, 'stack' | 'printLine'>,
   which: 'new' | 'previous',
-  versions: SecretVersions,
-): void {
+  secret: string,
+  before: SecretVersions,
+): Promise<void> {
+  const SecretId = stack.output('WebhookSecretArn');
+  const put = (SecretString: string) =>
+    stack.secrets.send(new PutSecretValueCommand({ SecretId, SecretString }));
+  await put(secret);
+  const after = await secretVersions(stack);
+  const { stored: former, value } = before.current ?? {};
+  const known = [undefined, secret, former, before.previous?.stored];
+  if (former !== undefined && value !== undefined && !known.includes(after.previous?.stored)) {
+    await put(former);
+    throw new CommandError(
+      'Somebody else stored a secret at the same time. The one from before is current again. Agree on one, then store it with --anyway',
+    );
+  }
   printLine(`The ${which} secret is the current one in ${stack.title}.`);
-  printLine(`The one that was current is ${describePrevious(versions).seen}.`);
+  printLine(`The one that was current is ${describePrevious(after).seen}.`);
   printLine(
     `Running receivers take up to ${duration(SECRET_MAX_AGE)} to accept the ${which} one, or one refused signature. After that, they may answer 401 for ${duration(SECRET_REFRESH_INTERVAL)}.`,
   );
