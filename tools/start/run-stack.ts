@@ -128,7 +128,7 @@ export async function runStack(settings: StackRun): Promise<readonly string[] | 
 }
 
 const IS_SECOND =
-  'Another stack of this folder runs, too. The other commands talk to this one until it stops.\n';
+  'Another stack of this folder runs, too. The other commands talk to this one now.\n';
 
 interface RunningParts {
   readonly output: ReturnType<typeof outputOf>;

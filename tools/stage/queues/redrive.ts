@@ -13,13 +13,7 @@ import { countLines } from './copies.ts';
 import { MAX_PAGES_AT_ONCE } from './for-each-message.ts';
 import { type AnyQueue, eventOf, sourceQueueUrl } from './queue.ts';
 import { attributesOf, knownEvent, type ReceivedMessage, readPayload } from './received-message.ts';
-import {
-  forEachSelected,
-  gaps,
-  type MessageFilter,
-  nothingTo,
-  selectMessages,
-} from './selected-messages.ts';
+import { forEachSelected, gaps, type MessageFilter, nothingTo, selectMessages } from './selected-messages.ts';
 
 interface RedriveOutcome {
   /**

@@ -1,8 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
-import { type AddressInfo, createServer as createNetServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -147,18 +148,20 @@ describe('the folder of running stacks', () => {
     expect(await readdir('.local')).toEqual([]);
   });
 
-  test('the stack that was started before, and its console, are found again when the second one stops', async () => {
+  test('the stack that was started last is found, with its console, until it stops', async () => {
     await using first = await Workspace.open();
     await first.publish(other);
     const second = await Workspace.open();
     const console = { url: 'http://localhost:3001/', token: 'token' };
     expect(await second.publish({ ...description, console })).toBe(true);
+    await first.update(other);
     expect(await found()).toEqual(description.outputs);
     expect(JSON.parse(await readFile(CONSOLE_FILE, 'utf8'))).toEqual(console);
     expect((await stat(CONSOLE_FILE)).mode & 0o777).toBe(0o600);
     await second[Symbol.asyncDispose]();
-    expect(await found()).toEqual(other.outputs);
     expect(existsSync(CONSOLE_FILE)).toBe(false);
+    await first.update(other);
+    expect(await found()).toEqual(other.outputs);
   });
 
   test('files of a stack are private, also in a folder that was open to all', async () => {
@@ -169,31 +172,11 @@ describe('the folder of running stacks', () => {
     }
   });
 
-  test.each([
-    { owner: 'was killed', answers: undefined, host: hostname(), isKept: false },
-    {
-      owner: 'was killed, and another process has its port',
-      answers: 'HTTP/1.1',
-      host: hostname(),
-      isKept: false,
-    },
-    { owner: 'is suspended', answers: '', host: hostname(), isKept: true },
-    { owner: 'is in a container', answers: undefined, host: 'container', isKept: true },
-  ])('the files of a stack whose process $owner: kept is $isKept', async ({ answers, host, isKept }) => {
-    const server = createNetServer((socket) => answers && socket.end(answers)).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    if (answers === undefined) await once(server.close(), 'close');
-    const name = '.local/stack-0a1b2c3d';
-    await mkdir(name, { recursive: true });
-    await writeFile(`${name}/owner.json`, JSON.stringify({ host, port }));
-    await writeFile(`${name}/outputs.json`, '{"Other":{}}');
-    await writeFile(`${name}/functions.json`, '{}');
-    const workspace = await Workspace.open();
-    expect(existsSync(name)).toBe(isKept);
-    await workspace.publish(description);
-    await workspace[Symbol.asyncDispose]();
-    expect(existsSync(OUTPUTS_FILE)).toBe(isKept);
-    server.close();
+  test('the folder of a process that was killed is removed, one of a container stays', async () => {
+    const { pid } = spawnSync('true');
+    const names = [hostname(), 'container'].map((host) => `.local/stack-${host}-${pid}-0a1b2c`);
+    for (const name of names) await mkdir(name, { recursive: true });
+    await using _workspace = await Workspace.open();
+    expect(names.map((name) => existsSync(name))).toEqual([false, true]);
   });
 });
