@@ -127,8 +127,7 @@ export async function runStack(settings: StackRun): Promise<readonly string[] | 
   return next;
 }
 
-const IS_SECOND =
-  'Another stack of this folder runs, too. The other commands talk to this one now.\n';
+const IS_SECOND = 'Another stack of this folder runs, too. The other commands talk to this one now.\n';
 
 interface RunningParts {
   readonly output: ReturnType<typeof outputOf>;
