@@ -130,8 +130,8 @@ async function sendOne(
   for (const line of hints) printLine(line);
   if (accepted === undefined) return isExpected;
   const seconds = wait === undefined || wait === true ? DEFAULT_WAIT_SECONDS : wait;
-  const { awaitDelivery } = await import('../stage/history/wait.ts');
-  const trace = await awaitDelivery(operation, accepted, { since, seconds });
+  const { awaitDelivery } = await import('../stage/history/trace.ts');
+  const trace = await awaitDelivery(stack, accepted, { since, seconds, signal });
   return trace !== undefined && printResult(operation, answer, { trace, seconds, json });
 }
 
@@ -145,7 +145,7 @@ async function printResult(
     json,
   }: { readonly trace: Trace; readonly seconds: number; readonly json: true | undefined },
 ): Promise<boolean> {
-  const { describeTrace } = await import('../stage/history/print.ts');
+  const { describeTrace } = await import('../stage/history/print-trace.ts');
   const { stateTitle } = await import('../stage/history/state-text.ts');
   const { hasSettled } = await import('../stage/history/derive-history.ts');
   const { history } = trace;

@@ -23,10 +23,10 @@ export const command = onStage(hookctlCommand('trace', 'Shows the history of one
     if (isList && id !== undefined) throw new UsageError('Either an id, or --shop and --search');
     return runOperation(where, async (operation) => {
       if (isList) {
-        const { printSearch } = await import('../stage/history/search.ts');
+        const { printSearch } = await import('../stage/history/print-search.ts');
         return printSearch(operation, { shop, search }, times);
       }
-      const { printTrace } = await import('../stage/history/print.ts');
+      const { printTrace } = await import('../stage/history/print-trace.ts');
       return printTrace(operation, id ?? '', times);
     });
   });

@@ -1,7 +1,6 @@
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { isEventName } from '../../lambda/events/catalogue.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
-import { mergedAttempts } from '../stage/history/derive-history.ts';
 import { itemNow, itemOfEvent, plainItem } from '../stage/history/effects.ts';
 import type { Effect, ExchangeFact, Fact, RecordFact } from '../stage/history/facts.ts';
 import { findFacts } from '../stage/history/find-facts.ts';
@@ -54,7 +53,7 @@ export class Source {
   async detail(row: Delivery, signal: AbortSignal): Promise<DeliveryDetail> {
     const problem = await this.#find(row, signal);
     const before = this.#now(row);
-    const { steps, ...history } = await locate(this.stage, this.store.history(before));
+    const history = await locate(this.stage, this.store.history(before));
     const { effects, unread } =
       this.since === undefined ? { effects: this.#observedEffects(row) } : await this.#effectsNow(row);
     const request = await this.request(row);
@@ -67,7 +66,7 @@ export class Source {
       settled: isSettled(before.state) && isSettled(now.state),
       request,
       answer: exchange && answerOf(exchange),
-      history: { ...history, steps: mergedAttempts(steps) },
+      history,
       problems: [problem, unread].filter((line) => line !== undefined),
       effects,
       logs: this.#logs(now),

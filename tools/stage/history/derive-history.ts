@@ -17,17 +17,16 @@ export function deriveHistory(facts: readonly Fact[]): History {
   const requests = requestsOf(all, lines);
   const messages = messagesOf(all, lines, requests);
   const records = ofKind(all, 'record');
-  const newest = records.at(-1)?.record;
-  const parts = [...records.map(({ record }) => record), ...lines, ...all];
-  const event = newest?.event ?? parts.find((one) => one.event !== undefined)?.event;
+  const known = [...records.toReversed(), ...lines, ...all];
+  const event = known.find((one) => one.event !== undefined)?.event;
   return {
-    eventId: newest?.eventId ?? parts.find((one) => one.eventId !== undefined)?.eventId,
+    eventId: known.find((one) => one.eventId !== undefined)?.eventId,
     event,
     shopId:
       records.find(({ record }) => record.shopId !== undefined)?.record.shopId ??
       ofKind(all, 'exchange')[0]?.shopId,
     timestamp: records.find(({ record }) => record.timestamp !== undefined)?.record.timestamp,
-    steps: stepsOf(lines, requests, messages, records),
+    steps: mergedAttempts(stepsOf(lines, requests, messages, records)),
     now: locationsOf({ facts: all, lines, event: event ?? '', requests, messages }),
   };
 }
@@ -76,7 +75,7 @@ export function deliveryOf(
     again: state === 'removed' ? later.find(({ status }) => status !== 401)?.id : undefined,
     status,
     attempts: [...attempts.values()].reduce(
-      (total, ofMessage) => total + Math.max(...ofMessage.map(({ attempt = 1 }) => attempt)),
+      (total, own) => total + Math.max(...own.map(({ attempt = 1, attempts = 1 }) => attempt + attempts - 1)),
       0,
     ),
     error,
@@ -86,7 +85,7 @@ export function deliveryOf(
 }
 
 /** Merges consecutive attempts of a message that failed in the same way into one step. */
-export function mergedAttempts(steps: readonly HistoryStep[]): HistoryStep[] {
+function mergedAttempts(steps: readonly HistoryStep[]): HistoryStep[] {
   const merged: HistoryStep[] = [];
   for (const step of steps) {
     const last = merged.at(-1);
@@ -127,56 +126,40 @@ function stepsOf(
   messages: readonly HistoryMessage[],
   records: readonly RecordFact[],
 ): HistoryStep[] {
+  const receipts = new Map(
+    records.map(({ requestId, record }) => [requestId, Date.parse(record.receivedAt)]),
+  );
   // For a request whose log lines have expired, the archive has the receipt.
-  const expired = new Set(messages.flatMap(({ requestId }) => requestId ?? []));
-  for (const { requestId } of requests) expired.delete(requestId);
+  const expired = new Map(receipts);
+  for (const { requestId } of [{ requestId: undefined }, ...requests]) expired.delete(requestId);
   const steps = [
-    ...requests.flatMap((request) => stepsOfRequest(request, receiptOf(request.requestId))),
-    ...[...expired].flatMap((requestId): HistoryStep[] => {
-      const at = receiptOf(requestId);
-      return at === undefined ? [] : [{ kind: 'received', at: isoTime(at), requestId }];
-    }),
+    ...requests.flatMap((request) => stepsOfRequest(request, receipts.get(request.requestId))),
+    ...[...expired].map(([requestId, at]): HistoryStep => ({ kind: 'received', at: isoTime(at), requestId })),
     ...messages.flatMap(({ attempts }) => attempts),
     ...records.map(archiveStep),
     ...lines.filter((line) => !isAnswer(line) && !isOfAttempt(line)).map(logStep),
   ];
   const rank = ({ kind }: HistoryStep) => (ORDER.includes(kind) ? ORDER.indexOf(kind) : ORDER.length);
   return steps.sort((a, b) => (a.at === b.at ? rank(a) - rank(b) : a.at < b.at ? -1 : 1));
-
-  /** When API Gateway received a request: from the archive, or computed from an effect's latency. */
-  function receiptOf(requestId: string): number | undefined {
-    const archived = records.find(({ record }) => record.requestId === requestId)?.record;
-    if (archived !== undefined) return Date.parse(archived.receivedAt);
-    const attempts = messages.flatMap((one) => (one.requestId === requestId ? one.attempts : []));
-    // A latency of 0 may mean that the clocks differ.
-    const one = attempts.find(({ latencyMs = 0 }) => latencyMs > 0);
-    return one && Date.parse(one.at) - (one.latencyMs ?? 0);
-  }
 }
 
 function stepsOfRequest(
   { requestId, exchange, end, status, queue, ...request }: HistoryRequest,
   receipt: number | undefined,
 ): HistoryStep[] {
-  if (status === undefined) return [];
   const at = isoTime(request.at);
-  const receivedAt = exchange?.at ?? receipt;
-  const received: HistoryStep = {
-    kind: 'received',
-    // The receipt is not later than the answer, although the clocks of API Gateway and the receiver differ.
-    at: isoTime(Math.min(receivedAt ?? request.at, request.at)),
-    requestId,
-    atTheLatest: receivedAt === undefined || undefined,
-    lagMs: end?.lagMs,
-  };
-  const queued: HistoryStep[] = queue === undefined ? [] : [{ kind: 'queued', at, requestId, queue }];
-  const answered: HistoryStep = {
-    ...{ kind: 'answered', at, requestId, status, fields: end?.fields, sourceIp: end?.sourceIp },
-    rejection: end?.reason?.replace('-', ' '),
-    reason: end?.message === IGNORED ? 'ignored-kind' : undefined,
-    error: end === undefined ? exchange?.error : end.error,
-  };
-  return [received, ...queued, answered];
+  // The receipt is not later than the answer, although the clocks of API Gateway and the receiver differ.
+  const receivedAt = isoTime(Math.min(exchange?.at ?? receipt ?? request.at, request.at));
+  return [
+    { kind: 'received', at: receivedAt, requestId, lagMs: end?.lagMs },
+    ...(queue === undefined ? [] : [{ kind: 'queued', at, requestId, queue } as const]),
+    {
+      ...{ kind: 'answered', at, requestId, status, fields: end?.fields, sourceIp: end?.sourceIp },
+      rejection: end?.reason?.replace('-', ' '),
+      reason: end?.message === IGNORED ? 'ignored-kind' : undefined,
+      error: end === undefined ? exchange?.error : end.error,
+    },
+  ];
 }
 
 const archiveStep = ({

@@ -53,15 +53,13 @@ type OfLine = Partial<
 /** One step in the history of a delivery. The kind decides which fields are present. */
 export interface HistoryStep extends OfLine {
   readonly kind: StepKind;
-  /** ISO 8601. */
+  /** ISO 8601. For `received`, the time of the answer if neither the archive nor the gateway says more. */
   readonly at: string;
   readonly origin?: MessageOrigin | undefined;
   /** Number of equal attempts in a row; `attempt` is the first of them. @default 1 */
   readonly attempts?: number | undefined;
   /** When the last of several equal attempts was. ISO 8601. */
   readonly until?: string | undefined;
-  /** For `received`: `at` is the end of the request, because its beginning is unknown. */
-  readonly atTheLatest?: true | undefined;
   /** For `queued`: name of the queue: an event, `unrouted` or `quarantine`. */
   readonly queue?: string | undefined;
   readonly status?: number | undefined;

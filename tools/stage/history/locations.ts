@@ -107,7 +107,7 @@ function locationOfRequest(
   { facts, event, requests, messages }: DeliveryParts,
 ): HistoryLocation | undefined {
   const { requestId, status, queue, at } = request;
-  if (status === undefined || messages.some((message) => message.requestId === requestId)) return undefined;
+  if (messages.some((message) => message.requestId === requestId)) return undefined;
   const base = { requestId, since: isoTime(at) };
   if (request.end?.message === IGNORED) return { ...base, state: 'skipped', reason: 'ignored-kind' };
   if (queue === 'unrouted') return { ...base, state: 'parked', queue };

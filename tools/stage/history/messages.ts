@@ -76,11 +76,14 @@ export function messagesOf(
   ].filter(({ attempts, started }) => attempts.length > 0 || started !== undefined);
   const lost = attemptAfterLostAnswer(all, facts, requests);
   return all
-    .map((message) => withLostAnswer(message, lost))
     .sort((a, b) => (`${startOf(a)} ${a.messageId ?? ''}` < `${startOf(b)} ${b.messageId ?? ''}` ? -1 : 1))
     .map((message, index, every) => {
       const origin = originOf(message, every.slice(0, index), requests, records);
-      return { ...message, attempts: message.attempts.map((attempt) => ({ ...attempt, origin })) };
+      const attempts = message.attempts.map((one): EndedAttempt => {
+        const processed = one === lost && ({ kind: 'processed', reason: 'answer-lost' } as const);
+        return { ...one, ...processed, origin };
+      });
+      return { ...message, attempts };
     });
 }
 
@@ -144,17 +147,12 @@ function messageFromLines(
   };
 }
 
-/**
- * Whether the same request has another message that began later. Then SQS had moved this message, and somebody redrove
- * it.
- */
+/** Whether another message of the same request began later: SQS had moved this one, and somebody redrove it. */
 function isReplaced(own: readonly LineFact[], lines: readonly LineFact[]): boolean {
   const { messageId, requestId, replay, at: end = 0 } = own.at(-1) ?? {};
-  return lines.some((line, index) => {
-    const isOther = line.messageId !== undefined && line.messageId !== messageId;
-    const isFirst = lines.findIndex((one) => one.messageId === line.messageId) === index;
-    return isOther && isFirst && line.requestId === requestId && line.replay === replay && line.at > end;
-  });
+  const others = lines.filter((line) => line.requestId === requestId && line.replay === replay);
+  const begun = new Map(others.toReversed().map((line) => [line.messageId, line.at]));
+  return [...begun].some(([id, at]) => id !== undefined && id !== messageId && at > end);
 }
 
 function attemptOf(line: LineFact): EndedAttempt {
@@ -216,13 +214,6 @@ function attemptAfterLostAnswer(
     .filter((one) => one.reason === 'already-processed' && (isAfterFailure(one) || isObserved(one)))
     .sort((a, b) => (a.at < b.at ? -1 : 1))[0];
 }
-
-const withLostAnswer = (message: HistoryMessage, lost: EndedAttempt | undefined): HistoryMessage => ({
-  ...message,
-  attempts: message.attempts.map((one) =>
-    one === lost ? { ...one, kind: 'processed', reason: 'answer-lost' } : one,
-  ),
-});
 
 function originOf(
   message: HistoryMessage,

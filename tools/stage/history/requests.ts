@@ -16,7 +16,7 @@ export interface HistoryRequest {
   readonly requestId: string;
   readonly exchange: ExchangeFact | undefined;
   readonly end: LineFact | undefined;
-  readonly status: number | undefined;
+  readonly status: number;
   /**
    * Where the receiver put the payload: an event's queue, `unrouted` or `quarantine`. Undefined if it stored nothing.
    */
@@ -35,7 +35,7 @@ export function requestsOf(facts: readonly Fact[], lines: readonly LineFact[]): 
   return [...ids]
     .map((requestId) => {
       const [end, exchange] = [ends.get(requestId), exchanges.get(requestId)];
-      const status = exchange?.status ?? ANSWERS[end?.message ?? ''];
+      const status = exchange?.status ?? ANSWERS[end?.message ?? ''] ?? 0;
       const at = end?.at ?? Math.round((exchange?.at ?? 0) + (exchange?.durationMs ?? 0));
       return { requestId, exchange, end, status, queue: storedOn(end, exchange), at };
     })

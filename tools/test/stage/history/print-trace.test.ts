@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { deriveHistory } from '../../../stage/history/derive-history.ts';
 import type { Fact } from '../../../stage/history/facts.ts';
 import type { HistoryLocation } from '../../../stage/history/history.ts';
-import { describeTrace } from '../../../stage/history/print.ts';
+import { describeTrace } from '../../../stage/history/print-trace.ts';
 import type { Trace } from '../../../stage/history/trace.ts';
 import { textWidth } from '../../../terminal/layout.ts';
 import { at, consumed, EVENT_ID, failed, received, record } from './support.ts';
@@ -41,7 +41,7 @@ test('each step has its time, and the duration since the previous one', () => {
 shop shop-1, the partner’s timestamp 2026-01-31T08:59:58.1Z
 
 2026-01-30, times in UTC
-09:00:00.000           ● received     request request-0, at this time or before
+09:00:00.000           ● received     request request-0
 09:00:00.000           ● answered     401 wrong signature, from 203.0.113.7
 
 2026-01-31
@@ -152,7 +152,7 @@ describe('the current location', () => {
     ],
     [
       { state: 'invalid', queue: 'quarantine', since, error: 'data.shop_id is missing' },
-      'Invalid: The answer was 400: data.shop_id is missing. It is in quarantine.',
+      'Invalid: The answer was 400: data.shop_id is missing. It is on the quarantine queue.',
     ],
     [
       { state: 'parked', queue: 'unrouted', since },

@@ -5,7 +5,6 @@ import { shownId } from '../../terminal/terminal.ts';
 import { duration, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
-import { mergedAttempts } from './derive-history.ts';
 import type { Effect, PlainItem } from './facts.ts';
 import type { History, HistoryLocation, HistoryStep } from './history.ts';
 import type { windowOf } from './log-search.ts';
@@ -93,9 +92,14 @@ function nextCommand({ queue, paused }: HistoryLocation, tone: Tone, stage: Pick
   return tone === 'bad' ? `Show it: ${stage.command(`show ${queue}`)}` : undefined;
 }
 
+/** @param asked id of the request that is always shown. Anybody can send the same bytes any number of times */
 function describeSteps(history: History, asked: string, width: number): string[] {
-  const { steps, left } = withoutRepetitions(mergedAttempts(history.steps), asked);
-  const more = left === 0 ? [] : ['', gray(`… and ${left} more requests with these bytes, all answered 401`)];
+  const rejected = history.steps.flatMap(({ status, requestId = '' }) =>
+    status === 401 && !requestId.startsWith(asked) ? [requestId] : [],
+  );
+  const left = new Set(rejected.slice(REJECTIONS_SHOWN));
+  const steps = history.steps.filter(({ requestId = '' }) => !left.has(requestId));
+  const more = `… and ${left.size} more requests with these bytes, all answered 401`;
   const described = steps.flatMap((step, index) => {
     const before = steps[index - 1];
     const date = step.at.slice(0, 10);
@@ -104,19 +108,7 @@ function describeSteps(history: History, asked: string, width: number): string[]
     const head = isNewDay ? [gray(before === undefined ? `${date}, times in UTC` : date)] : [];
     return [...space, ...head, ...describeStep(step, before, history, width)];
   });
-  return [...described, ...more];
-}
-
-/**
- * Limits rejected requests, because anybody can send the same bytes any number of times.
- * @param asked id of the request that is always shown
- */
-function withoutRepetitions(steps: readonly HistoryStep[], asked: string) {
-  const rejected = steps.flatMap(({ status, requestId = '' }) =>
-    status === 401 && !requestId.startsWith(asked) ? [requestId] : [],
-  );
-  const left = new Set(rejected.slice(REJECTIONS_SHOWN));
-  return { steps: steps.filter(({ requestId = '' }) => !left.has(requestId)), left: left.size };
+  return left.size === 0 ? described : [...described, '', gray(more)];
 }
 
 /** Whether a delivery, a redrive or a replay begins with this step. */
