@@ -3,8 +3,8 @@ import { InspectorPort } from 'local-aws/functions';
 import { stageOverrides, synthesise } from '../../bin/synthesise.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import type { Notice } from '../console/api.ts';
-import type { LocalConsole } from '../console/local-console.ts';
 import type { PageCommands } from '../console/server/console-context.ts';
+import type { LocalConsole } from '../console/server/start-console.ts';
 import { describeStack, OUTPUTS_FILE, SYNTHESISED_FOLDER, Workspace } from '../stage/local-folder.ts';
 import type { GatewayKind } from '../terminal/options.ts';
 import { interruption } from '../terminal/terminal.ts';
@@ -69,7 +69,7 @@ export async function runStack(settings: StackRun): Promise<readonly string[] | 
   const [{ startLocalStack }, { LocalFeed }, { startLocalConsole }] = await Promise.all([
     import('local-aws'),
     import('../stage/history/local-feed.ts'),
-    import('../console/local-console.ts'),
+    import('../console/server/start-console.ts'),
     synthesiseTo(workspace.assembly),
   ]);
   using feed = settings.console ? new LocalFeed() : undefined;

@@ -2,7 +2,7 @@ import type { FunctionComponent } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Confirmation } from './confirmation.tsx';
 import { DeliveriesView } from './deliveries/deliveries-view.tsx';
-import { readSearch } from './deliveries/list-filter.ts';
+import { readSearch } from './deliveries/delivery-rows.ts';
 import { NeedsYouView } from './needs-you/needs-you-view.tsx';
 import { QueuesView } from './queues/queues-view.tsx';
 import {
@@ -14,12 +14,14 @@ import {
   VIEWS,
   type ViewName,
 } from './route.ts';
-import { connection, stack } from './store.ts';
+import { connection, faults, needsYouCount, queues, stack } from './store.ts';
 import { followStream } from './stream.ts';
-import { TopBar } from './top-bar.tsx';
+import { Badge } from './ui/badge.tsx';
+import { Menu } from './ui/menu.tsx';
 import { Notices } from './ui/notices.tsx';
 import { Time } from './ui/time.tsx';
 import { KeysDialog, showHelp, useKeys } from './use-keys.tsx';
+import { useRun } from './use-run.tsx';
 
 const CONTENT: Record<ViewName, { readonly title: string; readonly View: FunctionComponent }> = {
   deliveries: { title: 'Deliveries', View: DeliveriesView },
@@ -27,25 +29,28 @@ const CONTENT: Record<ViewName, { readonly title: string; readonly View: Functio
   queues: { title: 'Queues', View: QueuesView },
 };
 
-/** @returns false if the page shows no search box */
-function focusSearch(): boolean {
-  const box = document.querySelector<HTMLElement>('#search');
-  box?.focus();
-  return box !== null;
+const addressOf = (view: ViewName) =>
+  view === 'deliveries' ? deliveriesAddress.value : formatRoute({ view });
+
+/** @returns false if the page shows no such element */
+function focus(selector: string): boolean {
+  const element = document.querySelector<HTMLElement>(selector);
+  element?.focus();
+  return element !== null;
 }
 
 export function App() {
   const { view } = route.value;
   const { title, View } = CONTENT[view];
-  const search = readSearch(parseRoute(deliveriesAddress.value).query.search ?? '').text;
+  const search = readSearch(parseRoute(deliveriesAddress.value).query.search).text;
   useEffect(() => followStream(search), [search]);
   useEffect(() => {
     document.title = `${title} – ${stack.title}`;
   }, [view]);
-  const addressOf = (name: ViewName) =>
-    name === 'deliveries' ? deliveriesAddress.value : formatRoute({ view: name });
+  // The focus skips the header.
   const go = ({ key }: KeyboardEvent) => {
     location.hash = addressOf(VIEWS[Number(key) - 1] ?? view);
+    focus('#main');
   };
   useKeys('page', {
     '1': go,
@@ -54,23 +59,17 @@ export function App() {
     '?': showHelp,
     '/': () => {
       // A search box on the page gets the focus at once, because the next key would otherwise act as a shortcut.
-      if (focusSearch()) return;
+      if (focus('#search')) return;
       navigate(parseRoute(deliveriesAddress.value));
-      requestAnimationFrame(focusSearch);
+      requestAnimationFrame(() => focus('#search'));
     },
   });
-  const { state } = connection.value;
+  const isLost = connection.value.state === 'lost';
   return (
     <>
-      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
-        Skip to the content
-      </button>
-      <TopBar
-        views={VIEWS.map((name) => ({ name, title: CONTENT[name].title, address: addressOf(name) }))}
-        current={view}
-      />
+      <TopBar current={view} />
       <ConnectionBar />
-      <main class={state === 'lost' ? 'main is-stale' : 'main'} id="main" tabIndex={-1}>
+      <main class={isLost ? 'main is-stale' : 'main'} id="main" tabIndex={-1}>
         <h1 class="visually-hidden">{title}</h1>
         <View />
       </main>
@@ -81,14 +80,66 @@ export function App() {
   );
 }
 
+const CHECK_STAGE = {
+  argv: ['doctor'],
+  does: 'Checks everything that it can read.',
+  did: 'No check failed.',
+  reads: true,
+} as const;
+
+/** Header: the name of the stack, the views with their counts, and a menu of the rest. */
+function TopBar({ current }: { current: ViewName }) {
+  const { start } = useRun();
+  return (
+    <header class="top row">
+      <a
+        class={stack.local ? 'brand' : 'brand badge tone-warning'}
+        href={formatRoute({ view: 'deliveries' })}
+      >
+        {stack.title}
+      </a>
+      {stack.readOnly && <Badge>Read only</Badge>}
+      <nav class="nav" aria-label="Views">
+        {VIEWS.map((name) => (
+          <a key={name} href={addressOf(name)} aria-current={name === current ? 'page' : undefined}>
+            {CONTENT[name].title}
+            <Count of={name} />
+          </a>
+        ))}
+      </nav>
+      <Menu
+        label="More"
+        items={[
+          { label: 'Check this stack (doctor)', onChoose: () => start([CHECK_STAGE]) },
+          { label: 'Keyboard shortcuts', keyHint: '?', onChoose: showHelp },
+        ]}
+      />
+    </header>
+  );
+}
+
+/** Number beside a view's name: messages that need a person, or active faults. */
+function Count({ of }: { of: ViewName }) {
+  if (of === 'needs-you') {
+    const { value } = queues.value;
+    if (value === undefined) return <Badge>–</Badge>;
+    const count = needsYouCount(value);
+    return count === 0 ? null : <Badge tone="bad">{count.toLocaleString('en')}</Badge>;
+  }
+  const { length } = (of === 'queues' && faults.value?.active) || [];
+  return length === 0 ? null : <Badge tone="warning">{length === 1 ? '1 fault' : `${length} faults`}</Badge>;
+}
+
 /** Says that the connection is lost, and since when. Only screen readers get that it works. */
 function ConnectionBar() {
   const now = connection.value;
-  const isQuiet = now.state === 'live' || now.state === 'connecting';
   return (
-    <div class={isQuiet ? 'visually-hidden' : 'note tone-warning'} data-connection={now.state} role="status">
+    <div
+      class={now.state === 'lost' ? 'note tone-warning' : 'visually-hidden'}
+      data-connection={now.state}
+      role="status"
+    >
       {now.state === 'live' && 'Connected'}
-      {now.state === 'connecting' && 'Connecting'}
       {now.state === 'lost' && (
         <>
           Not connected. This is the state at <Time at={now.at} />. Reconnecting …

@@ -2,8 +2,7 @@ import { signal } from '@preact/signals';
 import { shellWord } from '../../terminal/text.ts';
 import type { Command } from './command.ts';
 import { stack } from './store.ts';
-import { Button } from './ui/button.tsx';
-import { Copy } from './ui/copy.tsx';
+import { Button, Copy } from './ui/button.tsx';
 import { Dialog } from './ui/dialog.tsx';
 
 interface Confirm {

@@ -4,7 +4,6 @@ import { api, errorText } from './api.ts';
 import { App } from './app.tsx';
 import { followAddress } from './route.ts';
 import { setStack } from './store.ts';
-import { applyTheme } from './theme.ts';
 import { Empty, Loading } from './ui/badge.tsx';
 
 /** Milliseconds between attempts to reach the server when the page starts. */
@@ -13,7 +12,6 @@ const RETRY_MS = 1_000;
 /** Why the server does not answer. `undefined` until the first attempt has ended, null when it has answered. */
 const problem = signal<string | undefined | null>(undefined);
 
-applyTheme();
 const root = document.getElementById('console');
 if (root !== null) {
   render(<Start />, root);

@@ -1,7 +1,7 @@
 import { effect, signal } from '@preact/signals';
 
 /** The parsed address of the page: `#/deliveries/<id>?search=…`. */
-export interface Route {
+interface Route {
   readonly view: ViewName;
   /** Parts of the address after the view's name: the id of a delivery. */
   readonly path: readonly string[];

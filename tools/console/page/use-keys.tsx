@@ -1,8 +1,54 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { type KeyOf, type PagePart, SHORTCUTS } from './shortcuts.ts';
 import { Dialog, openDialog } from './ui/dialog.tsx';
 import { CheckBox } from './ui/field.tsx';
+
+const VIEW = 'Views, left to right';
+const NEXT = 'Next';
+const PREVIOUS = 'Previous';
+
+/** Text of each shortcut, by part of the page and `KeyboardEvent.key`. The help shows this table. */
+const SHORTCUTS = {
+  page: {
+    title: 'Everywhere',
+    keys: {
+      '1': VIEW,
+      '2': VIEW,
+      '3': VIEW,
+      '/': 'Search deliveries',
+      '?': 'This help',
+    },
+  },
+  list: {
+    title: 'List of deliveries',
+    keys: {
+      j: NEXT,
+      ArrowDown: NEXT,
+      k: PREVIOUS,
+      ArrowUp: PREVIOUS,
+      Enter: 'Go to the detail',
+      n: 'Go to the newest and follow',
+      Escape: 'Close',
+    },
+  },
+  queues: {
+    title: 'Queues',
+    keys: {
+      b: 'Break a service of the local stack',
+    },
+  },
+  delivery: {
+    title: 'Delivery',
+    keys: {
+      r: 'Send, redrive or resume, as the state requires',
+      e: 'Edit and send',
+      c: 'Copy as curl',
+    },
+  },
+} as const;
+
+type PagePart = keyof typeof SHORTCUTS;
+type KeyOf<P extends PagePart> = keyof (typeof SHORTCUTS)[P]['keys'] & string;
 
 /** Handler of a shortcut. If it returns false, the browser handles the key itself. */
 type KeyAction = (event: KeyboardEvent) => unknown;
@@ -69,25 +115,23 @@ export function KeysDialog() {
   };
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose} width="wide">
-      <div class="shortcuts">
-        {Object.entries(SHORTCUTS).map(([part, { title, keys }]) => (
-          <section key={part} class="stack">
-            <h3>{title}</h3>
-            <dl class="fields">
-              {[...Map.groupBy(Object.entries(keys), ([, does]) => does)].map(([does, same]) => (
-                <div key={does}>
-                  <dt>
-                    {same.map(([key]) => (
-                      <kbd key={key}>{KEY_NAMES[key] ?? key}</kbd>
-                    ))}
-                  </dt>
-                  <dd>{does}</dd>
-                </div>
-              ))}
-            </dl>
-          </section>
-        ))}
-      </div>
+      {Object.entries(SHORTCUTS).map(([part, { title, keys }]) => (
+        <section key={part} class="stack">
+          <h3>{title}</h3>
+          <dl class="fields">
+            {[...Map.groupBy(Object.entries(keys), ([, does]) => does)].map(([does, same]) => (
+              <div key={does}>
+                <dt>
+                  {same.map(([key]) => (
+                    <kbd key={key}>{KEY_NAMES[key] ?? key}</kbd>
+                  ))}
+                </dt>
+                <dd>{does}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      ))}
       <CheckBox
         checked={singleKeys.value}
         onChange={(checked) => {

@@ -42,13 +42,6 @@ export interface ConsoleContext {
 export const endOf = ({ req }: Context, { closing }: Pick<ConsoleContext, 'closing'>): AbortSignal =>
   AbortSignal.any([req.raw.signal, closing]);
 
-/** Answer with bytes. Its headers make every browser save them and never display them. */
-export const bytesAnswer = (c: Context, bytes: Uint8Array): Response =>
-  c.body(new Uint8Array(bytes), 200, {
-    'content-type': 'application/octet-stream',
-    'content-disposition': 'attachment',
-  });
-
 const { localeError } = en();
 
 /** @throws ApiProblem that names the first invalid field, but not its value */

@@ -49,7 +49,7 @@ async function bundle(): Promise<ReadonlyMap<string, string>> {
   const { outputFiles } = await build({
     entryPoints: [
       { in: `${FOLDER}/main.tsx`, out: 'console' },
-      { in: `${FOLDER}/style.css`, out: 'console' },
+      { in: `${FOLDER}/views.css`, out: 'console' },
     ],
     outdir: FOLDER,
     bundle: true,

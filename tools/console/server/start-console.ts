@@ -8,25 +8,26 @@ import { listen } from 'local-aws/gateway';
 import { readSamples } from '../../../events/samples.ts';
 import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
 import { GATEWAY_BODY_MEGABYTES } from '../../../lambda/limits.ts';
+import type { LocalFeed } from '../../stage/history/local-feed.ts';
+import { Stage } from '../../stage/stage.ts';
 import type { StackInfo } from '../api.ts';
-import type { Source } from '../source.ts';
+import { Source } from '../source.ts';
 import { ApiProblem, problemOf, problemResponse } from './api-problem.ts';
 import { Commands, commandRoutes } from './commands.ts';
 import type { ConsoleContext, LocalParts, PageCommands } from './console-context.ts';
-import { deliveryRoutes } from './delivery-routes.ts';
+import { dataRoutes } from './data-routes.ts';
 import { guard, securityHeaders } from './guard.ts';
 import { NeedsYou } from './needs-you.ts';
 import { pageRoutes } from './page-routes.ts';
 import { PageUpdates } from './page-updates.ts';
 import { messagesOf } from './parse-command.ts';
-import { queueRoutes, readQueues } from './queue-routes.ts';
-import { QueueWatch } from './queue-watch.ts';
+import { QueueWatch, readQueues } from './queue-watch.ts';
 import { streamRoutes } from './stream-routes.ts';
 
 /** Bytes of a token: too many to guess. */
 const TOKEN_BYTES = 24;
 
-/** Milliseconds that `close()` waits for open requests, and for queues that are being read. */
+/** Milliseconds that `close()` waits for open requests, and on a stage for queues that are being read. */
 const CLOSE_LIMIT = 2_000;
 
 /**
@@ -55,8 +56,8 @@ export interface Console {
   readonly token: string;
   readonly updates: PageUpdates;
   /**
-   * Interrupts commands and waits for them. Ends streams at once. Waits for other requests and for queues that are being
-   * read, 2 s at most.
+   * Interrupts commands and waits for them. Ends streams at once. Waits for other requests 2 s at most, and for queues
+   * that are being read.
    */
   close(): Promise<void>;
 }
@@ -115,10 +116,9 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
   app
     .post('/api/commands', bodyLimit({ maxSize: MAX_BYTES, onError: tooLarge }))
     .get('/api/stack', (c) => c.json(stackInfo(context, startedAt)))
-    .route('/api/deliveries', deliveryRoutes(context))
     .route('/api/stream', streamRoutes({ ...context, watch }))
     .route('/api/commands', commandRoutes(runs))
-    .route('/api', queueRoutes(watch, needsYou))
+    .route('/api', dataRoutes(context, watch, needsYou))
     .route('/', pageRoutes());
 
   const listener = getRequestListener(app.fetch, {
@@ -138,9 +138,34 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
       await runs.close();
       closing.abort();
       const closed = servers.map((server) => new Promise((resolve) => server.close(resolve)));
-      const idle = Promise.all(closed).then(() => Promise.all([watch.idle(), needsYou.idle()]));
-      await Promise.race([idle, sleep(CLOSE_LIMIT, undefined, { ref: false })]);
+      const limit = sleep(CLOSE_LIMIT, undefined, { ref: false });
+      await Promise.race([Promise.all(closed), limit]);
       for (const server of servers) server.closeAllConnections();
+      const idle = Promise.all([watch.idle(), needsYou.idle()]);
+      // AWS may be out of reach. The local endpoint is not: it answers or refuses at once.
+      await (source.stage.local ? idle : Promise.race([idle, limit]));
+    },
+  };
+}
+
+export type LocalConsole = Pick<Console, 'url' | 'token' | 'updates'> & AsyncDisposable;
+
+/**
+ * Starts the console of a local stack in the stack's own process.
+ * @param feed must have observed the stack from its start
+ */
+export async function startLocalConsole(
+  feed: LocalFeed,
+  { stack, secret, ...options }: LocalParts & Pick<ConsoleOptions, 'port' | 'commands'>,
+): Promise<LocalConsole> {
+  const source = new Source(new Stage('the local stack', stack.outputs), feed.store);
+  const console = await startConsole({ source, readOnly: false, local: { stack, secret }, ...options });
+  source.follow((notice) => console.updates.notice(notice));
+  return {
+    ...console,
+    async [Symbol.asyncDispose]() {
+      await console.close();
+      await source.close();
     },
   };
 }

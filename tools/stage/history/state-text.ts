@@ -11,8 +11,8 @@ import type {
 } from './history.ts';
 
 /**
- * What a step or a state means for a person. `good`: done. `warning`: it is not done, but needs nobody now. `bad`: needs a
- * person.
+ * What a step or a state means for a person. `good`: done. `warning`: something failed, or is stopped. `bad`: needs a
+ * person. `neutral`: it needs nobody.
  */
 export type Tone = 'good' | 'warning' | 'bad' | 'neutral';
 
@@ -63,7 +63,7 @@ const STEPS: Readonly<Record<StepKind, readonly [title: string, tone: Tone]>> = 
   noted: ['noted', 'warning'],
 };
 
-const ANSWER_TONES: Readonly<Record<number, Tone>> = { 200: 'good', 400: 'bad' };
+const ANSWER_TONES: Readonly<Record<number, Tone>> = { 200: 'good', 400: 'bad', 401: 'neutral' };
 
 export function stepWords(step: HistoryStep, history: History, clock: Clock): Words {
   const { kind, status = 0, level } = step;
@@ -139,13 +139,13 @@ function attemptText({ attempt = 1, attempts = 1, origin = { kind: 'delivery' } 
 const codeText = (code = '') => code.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
 
 const STATES: Readonly<Record<DeliveryState, readonly [title: string, tone: Tone]>> = {
-  received: ['Received', 'warning'],
-  refused: ['Gateway error', 'warning'],
-  rejected: ['Bad signature', 'warning'],
+  received: ['Received', 'neutral'],
+  refused: ['Gateway error', 'neutral'],
+  rejected: ['Bad signature', 'neutral'],
   failed: ['Server error', 'warning'],
   invalid: ['Invalid', 'bad'],
   parked: ['Parked', 'bad'],
-  queued: ['Queued', 'warning'],
+  queued: ['Queued', 'neutral'],
   retrying: ['Retrying', 'warning'],
   paused: ['Paused', 'warning'],
   'dead-letter': ['Dead letter', 'bad'],

@@ -3,7 +3,7 @@ import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { type Delivery, Partner, TEST_SECRET } from '../../../test/support/partner.ts';
 import { startTestStack } from '../../../test/support/test-stack.ts';
 import { pageCommands } from '../../commands/page-commands.ts';
-import { type LocalConsole, startLocalConsole } from '../../console/local-console.ts';
+import { type LocalConsole, startLocalConsole } from '../../console/server/start-console.ts';
 import { LocalFeed } from '../../stage/history/local-feed.ts';
 import { launchBrowser } from './browser.ts';
 

@@ -1,14 +1,17 @@
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { DetailPane } from '../detail/detail-pane.tsx';
-import { Editor } from '../editor/editor.tsx';
+import { Editor, editBody } from '../editor/editor.tsx';
 import { filterBy, route } from '../route.ts';
 import { stack, rows as stored } from '../store.ts';
+import { withTimestamp } from '../text/format-json.ts';
 import { Empty } from '../ui/badge.tsx';
-import { Button } from '../ui/button.tsx';
-import { Icon } from '../ui/icon.tsx';
+import { Button, Icon } from '../ui/button.tsx';
+import { useKeepFocus } from '../ui/dialog.tsx';
+import { Menu } from '../ui/menu.tsx';
 import { Time } from '../ui/time.tsx';
 import { useKeys } from '../use-keys.tsx';
+import { useRun } from '../use-run.tsx';
 import {
   closeDelivery,
   deliveriesText,
@@ -25,7 +28,6 @@ import {
 } from './delivery-rows.ts';
 import { DeliveryTable } from './delivery-table.tsx';
 import { Filters } from './filters.tsx';
-import { SendFirst, SendMenu } from './send.tsx';
 
 /** The view of deliveries, with the detail of the open one: `#/deliveries/<id>?<filters>`. */
 export function DeliveriesView() {
@@ -49,17 +51,12 @@ export function DeliveriesView() {
   return (
     <>
       <div class={current === undefined ? 'split' : 'split is-open'}>
-        <section class="list-pane" aria-label="List of deliveries">
+        <section aria-label="List of deliveries">
           <div class="list-tools row">
             <Filters onLeave={() => list.current?.focus()} />
             <SendMenu />
           </div>
           <div class={isThere.value ? 'list-frame' : 'list-frame is-stale'} aria-busy={!isThere.value}>
-            {newer.value > 0 && (
-              <Button kind="primary" class="newer" onClick={followNewest}>
-                <Icon name="up" /> {newer.value.toLocaleString('en')} new
-              </Button>
-            )}
             {shownRows.value.length === 0 && isThere.value ? (
               <Nothing isFiltered={isFiltered} />
             ) : (
@@ -81,6 +78,49 @@ export function DeliveriesView() {
       </div>
       <Editor />
     </>
+  );
+}
+
+const sends = (event = '') => ({
+  argv: ['send', event],
+  does: `Sends a sample of ${event}.`,
+  did: 'Sent.',
+});
+
+/** Menu to send a sample of any event, or a body that the user writes. */
+function SendMenu() {
+  const { start, refusal } = useRun();
+  const samples = stack.events.map(({ name, meaning }) => ({
+    label: <code>{name}</code>,
+    note: meaning,
+    refusal,
+    onChoose: () => start([sends(name)]),
+  }));
+  const sample = stack.events[0]?.sample ?? '{}';
+  const write = {
+    label: 'Write a body …',
+    refusal,
+    onChoose: () => editBody('Write a body', withTimestamp(sample) ?? sample),
+  };
+  const button = (
+    <>
+      Send <Icon name="down" />
+    </>
+  );
+  return <Menu button={button} items={stack.local ? [...samples, write] : samples} />;
+}
+
+/** For an empty list. */
+function SendFirst() {
+  const { start, ...state } = useRun();
+  // The list replaces it.
+  const own = useKeepFocus<HTMLParagraphElement>();
+  return (
+    <p ref={own}>
+      <Button {...state} kind="primary" onClick={() => start([sends(stack.events[0]?.name)])}>
+        Send the first event
+      </Button>
+    </p>
   );
 }
 
@@ -121,11 +161,11 @@ function Summary({ isFiltered, onFollow }: { isFiltered: boolean; onFollow: () =
       {searched !== undefined && <span class="cut">{searched}</span>}
       {isFiltered && length > 0 && <ClearButton />}
       {isStopped.value ? (
-        <Button kind="quiet" class="follow" keyHint="n" onClick={onFollow}>
-          Stopped. Follow
+        <Button kind={newer.value > 0 ? 'primary' : 'quiet'} keyHint="n" onClick={onFollow}>
+          {newer.value > 0 ? `Show ${newer.value.toLocaleString('en')} new` : 'Stopped. Follow'}
         </Button>
       ) : (
-        <span class="follow">Follows new deliveries</span>
+        <span>Follows new deliveries</span>
       )}
     </footer>
   );

@@ -1,8 +1,44 @@
 import { computed, signal } from '@preact/signals';
-import type { Delivery } from '../../../stage/history/history.ts';
+import {
+  type Delivery,
+  type DeliveryState,
+  isRefused,
+  isSettled,
+  queueOf,
+} from '../../../stage/history/history.ts';
 import { navigate, route } from '../route.ts';
 import { startedAt, rows as stored } from '../store.ts';
-import { matches, OUTCOMES, outcomeOf, readSearch } from './list-filter.ts';
+
+/** Groups of deliveries that need nobody, for filters. Those that do have a view of their own. */
+export const OUTCOMES = ['rejected', 'in-progress', 'done'] as const;
+export type OutcomeGroup = (typeof OUTCOMES)[number];
+
+/** @returns undefined if the delivery waits for a person */
+export function outcomeOf(state: DeliveryState): OutcomeGroup | undefined {
+  if (queueOf({ state }) !== undefined) return undefined;
+  if (isRefused(state)) return 'rejected';
+  return isSettled(state) ? 'done' : 'in-progress';
+}
+
+/** Words of the search that do not search the payload: `shop:shop-7`, `event:girl`. */
+const WORD = /(?:^|\s)(shop|event):(\S*)/g;
+
+interface SearchWords {
+  /** Part of a payload, an id or an error. The server applies it; the page applies the rest. */
+  readonly text: string;
+  /** Part of the event's name and of the shop's id, in lower case. */
+  readonly event: string;
+  readonly shop: string;
+}
+
+export function readSearch(search = ''): SearchWords {
+  const words = [...search.matchAll(WORD)].map(([, name, value = '']) => [name, value.toLowerCase()]);
+  return { text: search.replaceAll(WORD, '').trim(), event: '', shop: '', ...Object.fromEntries(words) };
+}
+
+/** Whether a delivery is of this event and shop. Those of a request without a valid signature are only claimed. */
+const matches = ({ event = '', shopId = '' }: Delivery, wanted: SearchWords): boolean =>
+  event.toLowerCase().includes(wanted.event) && shopId.toLowerCase().includes(wanted.shop);
 
 /** The filters of the address as text, so that a change is easy to detect. */
 export const search = computed(() => route.value.query.search?.trim() ?? '');
@@ -23,8 +59,11 @@ const found = computed(() => {
 /** Number of deliveries by outcome. Undefined until all have arrived. */
 export const counts = computed(() => {
   if (!isThere.value) return undefined;
-  const all = { 'needs-you': 0, rejected: 0, 'in-progress': 0, done: 0 };
-  for (const { state } of found.value) all[outcomeOf(state)] += 1;
+  const all = { rejected: 0, 'in-progress': 0, done: 0 };
+  for (const { state } of found.value) {
+    const group = outcomeOf(state);
+    if (group !== undefined) all[group] += 1;
+  }
   return all;
 });
 

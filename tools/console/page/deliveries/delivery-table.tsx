@@ -1,12 +1,20 @@
-import { useSignal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
 import type { ComponentChildren, RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Delivery } from '../../../stage/history/history.ts';
 import { skipText, stateTitle } from '../../../stage/history/state-text.ts';
 import { Visible } from '../text/visible.tsx';
 import { Badge } from '../ui/badge.tsx';
-import { isNarrow } from '../ui/is-narrow.ts';
 import { durationText, Time, timeText } from '../ui/time.tsx';
+
+/** Page width below which views are stacked. Must match the stylesheets. */
+const NARROW = matchMedia('(max-width: 760px)');
+
+const isNarrow = signal(NARROW.matches);
+
+NARROW.addEventListener('change', () => {
+  isNarrow.value = NARROW.matches;
+});
 
 /** Row heights in pixels. Beside a detail, and on a narrow page, a row has two lines. */
 const ONE_LINE = 32;
@@ -163,7 +171,7 @@ function Preview({
   return (
     <>
       {why !== undefined && (
-        <span class={`why cut ${stateTitle(state).tone === 'bad' ? 'bad' : ''}`} title={why}>
+        <span class={`why cut toned tone-${stateTitle(state).tone}`} title={why}>
           <Visible text={why} />
         </span>
       )}

@@ -3,10 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { states } from '../../../stage/history/history.ts';
 import { stateTitle } from '../../../stage/history/state-text.ts';
 import { filterBy } from '../route.ts';
-import { KeyHint } from '../ui/button.tsx';
-import { Icon } from '../ui/icon.tsx';
-import { counts, outcome, search } from './delivery-rows.ts';
-import { OUTCOME_WORDS, OUTCOMES, type OutcomeGroup, outcomeOf } from './list-filter.ts';
+import { counts, OUTCOMES, type OutcomeGroup, outcome, outcomeOf, search } from './delivery-rows.ts';
 
 /** Milliseconds without a key press after which typed text changes the list. */
 const PAUSE_MS = 200;
@@ -14,9 +11,15 @@ const PAUSE_MS = 200;
 /** Characters of a search, so that the address fits into the 16 KiB that Node.js accepts as headers. */
 const MAX_LENGTH = 1_000;
 
+const TITLES: Readonly<Record<OutcomeGroup, string>> = {
+  rejected: 'Rejected',
+  'in-progress': 'In progress',
+  done: 'Done',
+};
+
 /** @param onLeave called to move the focus to the list */
 export const Filters = ({ onLeave }: { onLeave: () => void }) => (
-  <search class="filters row grow">
+  <search class="row grow">
     <SearchBox onLeave={onLeave} />
     <fieldset class="row" aria-label="Outcome">
       {OUTCOMES.map((name) => (
@@ -28,7 +31,6 @@ export const Filters = ({ onLeave }: { onLeave: () => void }) => (
 
 function OutcomeChip({ name }: { name: OutcomeGroup }) {
   const isPressed = outcome.value === name;
-  const count = counts.value?.[name];
   const titles = states.flatMap((state) => (outcomeOf(state) === name ? stateTitle(state).title : []));
   return (
     <button
@@ -38,8 +40,7 @@ function OutcomeChip({ name }: { name: OutcomeGroup }) {
       title={titles.join(', ')}
       onClick={() => filterBy({ outcome: isPressed ? '' : name })}
     >
-      {OUTCOME_WORDS[name]}
-      <b class={name === 'needs-you' && count ? 'bad' : undefined}>{count?.toLocaleString('en') ?? '–'}</b>
+      {TITLES[name]} <b>{counts.value?.[name].toLocaleString('en') ?? '–'}</b>
     </button>
   );
 }
@@ -59,34 +60,30 @@ function SearchBox({ onLeave }: { onLeave: () => void }) {
     filterBy({ search: next.trim() }, { replace: search.peek() !== '' });
   };
   return (
-    <div class="search-box">
-      <Icon name="search" />
-      <input
-        id="search"
-        type="search"
-        class="field"
-        aria-label="Search payloads, ids, shops and errors"
-        aria-keyshortcuts="/"
-        placeholder="Search, or shop:… event:…"
-        maxLength={MAX_LENGTH}
-        autocomplete="off"
-        spellcheck={false}
-        value={text}
-        onInput={({ currentTarget: { value } }) => {
-          text.value = value;
-          clearTimeout(timer.current);
-          timer.current = Number(setTimeout(apply, PAUSE_MS, value));
-        }}
-        onKeyDown={(event) => {
-          // During composition, Enter belongs to the input method, for example to accept Japanese text.
-          if (event.isComposing || (event.key !== 'Escape' && event.key !== 'Enter')) return;
-          event.preventDefault();
-          if (event.key === 'Enter' || text.value === '') onLeave();
-          if (event.key === 'Escape') text.value = '';
-          apply(text.value);
-        }}
-      />
-      {text.value === '' && <KeyHint of="/" />}
-    </div>
+    <input
+      id="search"
+      type="search"
+      class="field grow"
+      aria-label="Search payloads, ids, shops and errors"
+      aria-keyshortcuts="/"
+      placeholder="Search ( / ), or shop:… event:…"
+      maxLength={MAX_LENGTH}
+      autocomplete="off"
+      spellcheck={false}
+      value={text}
+      onInput={({ currentTarget: { value } }) => {
+        text.value = value;
+        clearTimeout(timer.current);
+        timer.current = Number(setTimeout(apply, PAUSE_MS, value));
+      }}
+      onKeyDown={(event) => {
+        // During composition, Enter belongs to the input method, for example to accept Japanese text.
+        if (event.isComposing || (event.key !== 'Escape' && event.key !== 'Enter')) return;
+        event.preventDefault();
+        if (event.key === 'Enter' || text.value === '') onLeave();
+        if (event.key === 'Escape') text.value = '';
+        apply(text.value);
+      }}
+    />
   );
 }

@@ -4,8 +4,7 @@ import type { DeliveryDetail } from '../../api.ts';
 import { api } from '../api.ts';
 import { Code } from '../text/code.tsx';
 import { formatted, jsonFault } from '../text/format-json.ts';
-import { Button } from '../ui/button.tsx';
-import { copyAndSay } from '../ui/copy.tsx';
+import { Button, copyAndSay } from '../ui/button.tsx';
 import { bytesText } from '../ui/time.tsx';
 import { LoadNote, useLoad } from '../ui/use-load.tsx';
 

@@ -1,22 +1,21 @@
+import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { Delivery } from '../../../stage/history/history.ts';
+import { type Delivery, type HistoryLocation, isWaiting, queueOf } from '../../../stage/history/history.ts';
+import { type Clock, stateWords } from '../../../stage/history/state-text.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { closeDelivery } from '../deliveries/delivery-rows.ts';
 import { formatRoute } from '../route.ts';
-import { asShown, deliveryOf, rows, stack } from '../store.ts';
+import { asShown, deliveryOf, pauseOf, rows, stack } from '../store.ts';
 import { Visible } from '../text/visible.tsx';
-import { Badge, Empty, ErrorNote, Loading, Problems } from '../ui/badge.tsx';
-import { Button, IconButton } from '../ui/button.tsx';
-import { Copy, shortId } from '../ui/copy.tsx';
-import { useKeepFocus } from '../ui/dialog.tsx';
-import { isNarrow } from '../ui/is-narrow.ts';
+import { Badge, Empty, ErrorNote, Loading, Problems, shortId } from '../ui/badge.tsx';
+import { Button, Copy, IconButton } from '../ui/button.tsx';
+import { focusContent, useKeepFocus } from '../ui/dialog.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { now, Time, timeText } from '../ui/time.tsx';
 import { useKeys } from '../use-keys.tsx';
 import { Body } from './body.tsx';
 import { Effects } from './effects.tsx';
 import { Exchange } from './exchange.tsx';
-import { Outcome } from './outcome.tsx';
 import { Timeline } from './timeline.tsx';
 import { useActions } from './use-actions.ts';
 import { useDetail } from './use-detail.ts';
@@ -26,11 +25,12 @@ export function DetailPane({ id }: { id: string }) {
   // A layout effect: other effects clean up after the removal, when the focus is lost.
   useLayoutEffect(() => {
     const element = own.current;
-    // It replaces the list.
-    if (isNarrow.peek()) element?.focus();
+    // On a narrow page, it replaces the list.
+    if (document.querySelector('.deliveries-table')?.checkVisibility() !== true) element?.focus();
     return () => {
-      if (element?.contains(document.activeElement))
-        document.querySelector<HTMLElement>('.deliveries-table')?.focus();
+      const hasFocus = element?.contains(document.activeElement);
+      element?.removeAttribute('id');
+      if (hasFocus) focusContent();
     };
   }, []);
   return (
@@ -77,12 +77,10 @@ function Shown({ delivery, detail, error }: ShownProps) {
   // An action can open the delivery that it sent.
   const own = useKeepFocus<HTMLElement>();
   const clock = { now: detail?.settled === false ? now.value : Date.now(), time: timeText };
-  const { keyHint, label, refusal, onChoose } = primary;
   return (
     <article ref={own} class="detail">
       <header class="stack">
         <div class="row">
-          <IconButton icon="back" label="Back to the list" class="detail-back" onClick={closeDelivery} />
           <h2 class="wrap grow">
             {event === undefined ? 'Unknown event' : <Visible text={event} />}{' '}
             {claimed && <Badge>Not verified</Badge>}
@@ -91,18 +89,20 @@ function Shown({ delivery, detail, error }: ShownProps) {
             Copy as curl
           </Button>
           <Menu label="More actions" items={others} />
-          <IconButton
-            icon="close"
-            label="Close"
-            title="Close (Escape)"
-            class="detail-close"
-            onClick={closeDelivery}
-          />
+          <IconButton icon="close" label="Close" title="Close (Escape)" onClick={closeDelivery} />
         </div>
         <Outcome delivery={delivery} detail={detail} clock={clock}>
-          <Button kind="primary" keyHint={keyHint} refusal={refusal} busy={busy} onClick={onChoose}>
-            {label}
-          </Button>
+          {primary !== undefined && (
+            <Button
+              kind="primary"
+              keyHint={primary.keyHint}
+              refusal={primary.refusal}
+              busy={busy}
+              onClick={primary.onChoose}
+            >
+              {primary.label}
+            </Button>
+          )}
         </Outcome>
         <DeliveryFields delivery={delivery} />
       </header>
@@ -123,6 +123,47 @@ function Shown({ delivery, detail, error }: ShownProps) {
       </section>
     </article>
   );
+}
+
+interface OutcomeProps {
+  delivery: Delivery;
+  /** Undefined while the detail loads: the view then shows what the row contains. */
+  detail: DeliveryDetail | undefined;
+  clock: Clock;
+  /** The main action. */
+  children: ComponentChildren;
+}
+
+/** What happened to a delivery, and what to do first. */
+function Outcome({ delivery, detail, clock, children }: OutcomeProps) {
+  const location = locationOf(delivery, detail);
+  const { state, queue = '' } = location;
+  const { title, detail: text, tone } = stateWords(location, clock);
+  const isSetAside = queueOf({ state }) !== undefined;
+  const waiting = isWaiting(state) && formatRoute({ view: 'queues' });
+  const address = isSetAside ? formatRoute({ view: 'needs-you', query: { queue } }) : waiting;
+  return (
+    <div class={isSetAside ? `note row tone-${tone}` : 'row'}>
+      <div class="grow">
+        <h3 class={`toned tone-${tone}`}>{title}</h3>
+        <p>
+          <Visible text={text} /> {address && <a href={address}>Show the queue</a>}
+        </p>
+      </div>
+      {children}
+    </div>
+  );
+}
+
+/** The row says where the delivery is. Its detail may know more about it, such as the next attempt. */
+function locationOf(delivery: Delivery, detail: DeliveryDetail | undefined): HistoryLocation {
+  const { receivedAt, latencyMs = 0, event, state, ...row } = delivery;
+  const paused = state === 'paused' ? pauseOf(event) : undefined;
+  const known = detail?.history.now.find(
+    (other) => other.state === state || (isWaiting(other.state) && isWaiting(state)),
+  );
+  const since = new Date(Date.parse(receivedAt) + latencyMs).toISOString();
+  return { since, queue: queueOf({ state, event }) ?? event, ...row, ...known, state, paused };
 }
 
 /** Why the signature was refused, and what the sender must change. */
@@ -149,11 +190,11 @@ function DeliveryFields({ delivery }: { delivery: Delivery }) {
     ['Event id', eventId === undefined ? '–' : <Id key="" id={eventId} label="Copy the event id" />],
   ] as const;
   return (
-    <dl class="detail-fields">
+    <dl class="row">
       {fields.map(([name, value]) => (
-        <div key={name}>
+        <div key={name} class="grow">
           <dt>{name}</dt>
-          <dd class="wrap">{value}</dd>
+          <dd>{value}</dd>
         </div>
       ))}
     </dl>

@@ -103,7 +103,7 @@ function Versions({ of }: { of: Readonly<Record<string, PlainItem | null | undef
               <Visible text={name} />
             </th>
             {values.map((value = '–', index) => (
-              <td key={index} class={isSame ? undefined : ['tone-bad', 'tone-good'][index]}>
+              <td key={index} class={isSame ? undefined : `toned ${['tone-bad', 'tone-good'][index]}`}>
                 <Visible text={value} />
               </td>
             ))}

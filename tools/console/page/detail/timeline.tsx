@@ -59,12 +59,12 @@ const Steps = ({ steps, history, clock }: StepsProps) => (
     {steps.map((step, index) => {
       const { title, detail, tone } = stepWords(step, history, clock);
       return (
-        <li key={index} class={`step is-${tone}`}>
-          <span class="step-time">
+        <li key={index} class={`step tone-${tone}`}>
+          <span class="row">
             <Time at={step.at} milliseconds />
             <span class="soft">{gapText(step, steps[index - 1])}</span>
           </span>
-          <span class="step-title">{title}</span>
+          <b>{title}</b>
           <span class="soft wrap">
             <Visible text={detail} />
           </span>

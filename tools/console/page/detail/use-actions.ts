@@ -1,14 +1,13 @@
 import { type Delivery, isRefused, queueOf } from '../../../stage/history/history.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { api, errorText } from '../api.ts';
-import { type Command, resendCommand, resumeCommand, sendCommand } from '../command.ts';
+import { type Command, redriveCommand, resendCommand, resumeCommand, sendCommand } from '../command.ts';
 import { curlCommand } from '../editor/curl-command.ts';
 import { editBody } from '../editor/editor.tsx';
-import { redriveCommand } from '../needs-you/redrive.ts';
 import { changeUnderWay } from '../queues/queues-view.tsx';
 import { stack } from '../store.ts';
 import { withTimestamp } from '../text/format-json.ts';
-import { copyAndSay } from '../ui/copy.tsx';
+import { copyAndSay } from '../ui/button.tsx';
 import type { MenuItem } from '../ui/menu.tsx';
 import { toastError } from '../ui/toasts.ts';
 import { useRun } from '../use-run.tsx';
@@ -51,16 +50,18 @@ export function useActions(delivery: Delivery, headers: Headers = []) {
   // For a delivery that waits for a person, recovery comes first: sending the event again would add a duplicate.
   const [first = edit, ...more] = [
     ...recoveriesOf(delivery).map(runs),
-    ...(isRefused(state) || !stack.local ? [] : [sendNew]),
+    ...(isRefused(state) ? [] : [sendNew]),
     ...resendsOf(delivery, headers).map(runs),
   ];
   const main: MenuItem = { ...first, keyHint: 'r' };
   const primary = state === 'invalid' && stack.local ? edit : main;
+  // For a delivery of a stage that needs nobody, there is nothing to do. The menu says why.
+  const hasPrimary = stack.local || first !== sendNew;
   return {
     copyCurl,
     keys: { r: byKey(main), e: byKey(edit), c: copyCurl },
-    primary,
-    others: [main, ...more, edit].filter((action) => action !== primary),
+    primary: hasPrimary ? primary : undefined,
+    others: [main, ...more, edit].filter((action) => !hasPrimary || action !== primary),
     busy,
   };
 }

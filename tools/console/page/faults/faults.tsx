@@ -1,21 +1,25 @@
 import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
 import {
   FAULT_SERVICES,
   FAULT_WAYS,
   type FaultService,
   faultTitle,
-  MAX_DELAY_MS,
   type StageFault,
   waysOf,
 } from '../../../stage/faults.ts';
 import { faults } from '../store.ts';
 import { Quantity } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
-import { Field, Select } from '../ui/field.tsx';
+import { Select } from '../ui/field.tsx';
 import { Table } from '../ui/table.tsx';
+import { useKeys } from '../use-keys.tsx';
 import { useRun } from '../use-run.tsx';
 
 const SERVICES = Object.entries(FAULT_SERVICES) as [FaultService, { name: string; expect: string }][];
+
+/** Milliseconds by which calls of a slow service are delayed. Another delay, or a share of calls: `hookctl fault`. */
+const DELAY_MS = '1500';
 
 /** Breaks a service of the local stack, and lists what is broken. */
 export function Faults() {
@@ -25,20 +29,22 @@ export function Faults() {
   const active = faults.value?.active ?? [];
   const ways = waysOf(service.value);
   const way = ways.includes(chosen.value) ? chosen.value : 'down';
+  const form = useRef<HTMLFormElement>(null);
+  useKeys('queues', { b: () => form.current?.querySelector('select')?.focus() });
   const run = (did: string, ...words: readonly string[]) =>
     start([{ argv: ['fault', ...words], does: '', did }]);
-  const onSubmit = (submit: SubmitEvent & { readonly currentTarget: HTMLFormElement }) => {
+  const onSubmit = (submit: Event) => {
     submit.preventDefault();
-    const options = [...new FormData(submit.currentTarget)].flatMap(([name, value]) => [
-      `--${name}`,
-      String(value),
-    ]);
-    void run('It is broken until you clear it.', service.value, way, ...options);
+    const delay = way === 'slow' ? ['--delay', DELAY_MS] : [];
+    void run('It is broken until you clear it.', service.value, way, ...delay);
   };
+  // A browser does not submit a form by Enter in a select.
+  const onKeyDown = ({ key, target }: KeyboardEvent) =>
+    key === 'Enter' && target instanceof HTMLSelectElement && target.form?.requestSubmit();
   return (
     <section class="stack" aria-labelledby="faults">
       <h2 id="faults">Faults</h2>
-      <form class="row form" onSubmit={onSubmit}>
+      <form ref={form} class="row end" onSubmit={onSubmit} onKeyDown={onKeyDown}>
         <Select
           label="Break"
           value={service.value}
@@ -55,10 +61,6 @@ export function Faults() {
           }}
           options={ways.map((name) => [name, FAULT_WAYS[name]?.title])}
         />
-        {way === 'slow' && (
-          <Field name="delay" label="Delay in ms" range={[1, MAX_DELAY_MS]} defaultValue="1500" />
-        )}
-        <Field name="share" label="Calls in %" range={[1, 100]} defaultValue="100" />
         <Button type="submit" kind="primary" busy={busy}>
           Break
         </Button>

@@ -2,28 +2,21 @@ import { signal, useSignal } from '@preact/signals';
 import { counted } from '../../../terminal/text.ts';
 import type { NeedsYouMessage } from '../../api.ts';
 import { api } from '../api.ts';
+import { discardMessages, redriveMessages, redriveQueues } from '../command.ts';
 import { formatRoute, navigate, route } from '../route.ts';
 import { changes, stack } from '../store.ts';
 import { Code } from '../text/code.tsx';
 import { formatted } from '../text/format-json.ts';
 import { Visible } from '../text/visible.tsx';
-import { Empty, Problems, Quantity } from '../ui/badge.tsx';
+import { Empty, Problems, Quantity, shortId } from '../ui/badge.tsx';
 import { Button, Disclose } from '../ui/button.tsx';
-import { shortId } from '../ui/copy.tsx';
 import { CheckBox } from '../ui/field.tsx';
 import { ReasonDialog } from '../ui/reason-dialog.tsx';
 import { Table, toggled } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
 import { LoadNote, Refresh, useLoad } from '../ui/use-load.tsx';
 import { useRun } from '../use-run.tsx';
-import {
-  countOf,
-  discardMessages,
-  groupsOf,
-  type Messages,
-  redriveMessages,
-  redriveQueues,
-} from './redrive.ts';
+import { countOf, groupsOf, type Messages } from './groups.ts';
 
 /** Maximum number of messages for which all groups are open at first. */
 const MAX_OPEN_MESSAGES = 10;
@@ -205,10 +198,10 @@ function MessageTable({ label, messages, act }: ActProps & { label: string }) {
             name: 'payload',
             heading: 'Payload',
             width: 'minmax(0, 1fr)',
-            cell: ({ id, eventId = id, preview = 'A large payload' }) => (
+            cell: ({ id, preview = 'A large payload' }) => (
               <div class="check">
                 <CheckBox
-                  name={`Select ${eventId}`}
+                  name={`Select message ${id}`}
                   checked={selected.value.has(id)}
                   onChange={() => {
                     selected.value = toggled(selected.value, id);
@@ -243,7 +236,7 @@ function MessageTable({ label, messages, act }: ActProps & { label: string }) {
           {
             name: 'act',
             heading: 'Actions',
-            cell: (message) => act([message], message.eventId ?? message.id, 'quiet'),
+            cell: (message) => act([message], `message ${message.id}`, 'quiet'),
           },
         ]}
         below={(message) => open.has(message.id) && <OpenMessage {...message} />}

@@ -24,7 +24,7 @@ export function QueuesView() {
   };
   return (
     <div class="page">
-      <div class="stack sections">
+      <div class="stack">
         <section class="stack" aria-label="Queues">
           {!stack.local && (
             <div class="row">
@@ -99,7 +99,7 @@ function columnsOf(isUnknown: boolean, pause: (event: string) => void): TableCol
         if (count === 0) return <Quantity of={0} />;
         const href = formatRoute({ view: 'needs-you', query: { queue: name } });
         return (
-          <a class="count tone-bad" href={href} aria-label={`${count} messages of ${name} need you`}>
+          <a class="badge tone-bad" href={href} aria-label={`${count} messages of ${name} need you`}>
             {count.toLocaleString('en')}
           </a>
         );

@@ -11,9 +11,14 @@ export const Quantity = ({ of }: { of: number }) => (
   <span class={of === 0 ? 'faint' : undefined}>{of.toLocaleString('en')}</span>
 );
 
+/** Characters of a hash or a UUID that identify it well enough for a reader. */
+const SHORT_ID_LENGTH = 8;
+
+export const shortId = (id: string) => id.slice(0, SHORT_ID_LENGTH);
+
 /** Shown instead of missing content: the reason, and what to do. */
 export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) => (
-  <div class="empty">
+  <div class="empty soft">
     <h2>{title}</h2>
     {children}
   </div>

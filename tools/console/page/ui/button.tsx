@@ -1,13 +1,13 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
-import type { ShortcutKey } from '../shortcuts.ts';
-import { Icon, type IconName } from './icon.tsx';
-import { toastInfo } from './toasts.ts';
+import { errorText } from '../api.ts';
+import { toastError, toastInfo } from './toasts.ts';
 
 type ButtonAttributes = Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'children' | 'label' | 'icon'>;
 
 interface ButtonProps extends ButtonAttributes {
   kind?: 'primary' | 'normal' | 'quiet';
-  keyHint?: ShortcutKey | undefined;
+  /** Its shortcut. */
+  keyHint?: string | undefined;
   /** Why the button is disabled. A disabled button can still get the focus, and a click shows this reason. */
   refusal?: string | undefined;
   busy?: boolean;
@@ -22,7 +22,6 @@ export function Button({
   refusal,
   busy = false,
   label,
-  class: more = '',
   onClick,
   children,
   ...rest
@@ -30,7 +29,7 @@ export function Button({
   return (
     <button
       type="button"
-      class={`button button-${kind} ${more}`}
+      class={`button button-${kind}`}
       aria-keyshortcuts={keyHint}
       aria-label={label}
       {...refused(refusal, busy)}
@@ -55,25 +54,37 @@ export const refused = (refusal: string | undefined, busy = false) =>
     title: refusal,
   }) as const;
 
-export const KeyHint = ({ of }: { of: ShortcutKey | undefined }) =>
+export const KeyHint = ({ of }: { of: string | undefined }) =>
   of === undefined ? null : (
-    <span class="key-hint" aria-hidden="true">
+    <span aria-hidden="true">
       <kbd>{of}</kbd>
     </span>
   );
 
-export function IconButton({
-  icon,
-  label,
-  class: more = '',
-  ...rest
-}: ButtonAttributes & { icon: IconName; label: string }) {
-  return (
-    <button type="button" class={`icon-button ${more}`} aria-label={label} title={label} {...rest}>
-      <Icon name={icon} />
-    </button>
-  );
+/** SVG paths, drawn as strokes on a grid of 16 by 16 pixels. */
+const ICONS = {
+  close: 'M4 4l8 8M12 4l-8 8',
+  copy: 'M6 5.5h7v8H6zM10 5.5v-3H3v8h3',
+  more: 'M3.5 8h.01M8 8h.01M12.5 8h.01',
+  down: 'M4 6l4 4 4-4',
+} as const;
+
+export const Icon = ({ name }: { name: keyof typeof ICONS }) => (
+  <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+    <path d={ICONS[name]} />
+  </svg>
+);
+
+interface IconButtonProps extends ButtonAttributes {
+  icon: keyof typeof ICONS;
+  label: string;
 }
+
+export const IconButton = ({ icon, label, class: more = '', ...rest }: IconButtonProps) => (
+  <button type="button" class={`icon-button ${more}`} aria-label={label} title={label} {...rest}>
+    <Icon name={icon} />
+  </button>
+);
 
 interface DiscloseProps {
   open: boolean;
@@ -86,3 +97,22 @@ export const Disclose = ({ open, onToggle, children }: DiscloseProps) => (
     {children}
   </button>
 );
+
+/** @param label what the button copies: `Copy the event id` */
+export const Copy = ({ text, label }: { text: string; label: string }) => (
+  <IconButton class="copy" icon="copy" label={label} onClick={() => copyAndSay(text, 'Copied.')} />
+);
+
+/**
+ * Copies a text. A toast says so, or reports an error.
+ * @param text a promise if it is loaded first: Safari allows a copy only if it starts during the click
+ */
+export async function copyAndSay(text: string | Promise<string>, said: string): Promise<void> {
+  try {
+    const blob = Promise.resolve(text).then((known) => new Blob([known], { type: 'text/plain' }));
+    await navigator.clipboard.write([new ClipboardItem({ 'text/plain': blob })]);
+    toastInfo(said);
+  } catch (error) {
+    toastError(`Not copied: ${errorText(error)}`);
+  }
+}

@@ -5,9 +5,13 @@ import { IconButton } from './button.tsx';
 /** Milliseconds until the page is drawn again without the dialog. */
 const FOCUS_DELAY = 50;
 
-/** Moves the focus to the open detail, or to the view. */
-export const focusContent = () =>
-  (document.getElementById('detail') ?? document.getElementById('main'))?.focus();
+/** Moves the focus to the open detail, or to the list of deliveries, or to the view. */
+export function focusContent(): void {
+  const [content] = ['#detail', '.deliveries-table', '#main'].flatMap(
+    (selector) => document.querySelector<HTMLElement>(selector) ?? [],
+  );
+  content?.focus({ preventScroll: true });
+}
 
 /** Moves the focus to the content if the element that has it is removed, and no other element gets it. */
 export const keepFocus = () =>
@@ -62,8 +66,8 @@ export function Dialog({ title, onClose, onKeyDown, actions, width = 'narrow', c
         </h2>
         <IconButton icon="close" label="Close" onClick={onClose} />
       </header>
-      <div class="dialog-body stack">{children}</div>
-      {actions !== undefined && <footer class="dialog-actions row">{actions}</footer>}
+      <div class="scrolled stack">{children}</div>
+      {actions !== undefined && <footer class="row end">{actions}</footer>}
     </dialog>
   );
 }
@@ -83,4 +87,4 @@ interface DialogProps {
 /** The open dialog. While a dialog is open, shortcuts of the page behind it are inactive. */
 export const openDialog = () => document.querySelector('dialog[open]');
 
-const FIRST = ':is(.dialog-body :is(input, select, textarea), .dialog-actions button)';
+const FIRST = ':is(.scrolled :is(input, select), footer button)';

@@ -1,42 +1,13 @@
-import type { ComponentChildren } from 'preact';
-
-interface FieldProps {
-  name: string;
-  label: string;
-  defaultValue?: string;
-  placeholder?: string;
-  maxLength?: number;
-  /** For a number: the least and the most. */
-  range?: readonly [min: number, max: number];
-}
-
-/** A required text field with its label. */
-export function Field({ label, range, ...rest }: FieldProps) {
-  return (
-    <label class="form-row">
-      {label}
-      <input
-        {...(range && ({ type: 'number', min: range[0], max: range[1] } as const))}
-        class="field"
-        spellcheck={false}
-        autoComplete="off"
-        required
-        {...rest}
-      />
-    </label>
-  );
-}
-
 interface SelectProps<Value extends string> {
   label: string;
   value: Value;
   onChange: (value: Value) => void;
   /** Texts by value. */
-  options: readonly (readonly [value: Value, text: ComponentChildren])[];
+  options: readonly (readonly [value: Value, text: string | undefined])[];
 }
 
 export const Select = <Value extends string>({ label, value, onChange, options }: SelectProps<Value>) => (
-  <label class="form-row">
+  <label class="labelled">
     {label}
     <select
       class="field"

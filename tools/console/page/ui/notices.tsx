@@ -27,8 +27,8 @@ function ToastBox({ level, text, about, lines = [], cancel }: Toast) {
     focusContent();
   };
   return (
-    <div class={`notice is-${level}`}>
-      <p>{text}</p>
+    <div class={level === 'error' ? 'notice tone-bad' : 'notice'}>
+      <p class="grow wrap">{text}</p>
       {cancel !== undefined && (
         <Button kind="quiet" onClick={cancel}>
           Interrupt

@@ -2,7 +2,6 @@ import { useId } from 'preact/hooks';
 import { MAX_PAUSE_REASON_LENGTH } from '../../../../lambda/limits.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
-import { Field } from './field.tsx';
 
 interface ReasonDialogProps {
   title: string;
@@ -38,12 +37,17 @@ export function ReasonDialog({ title, text, action, onReason, onClose }: ReasonD
         }}
       >
         <p>{text}</p>
-        <Field
-          name="reason"
-          label="Reason, in one line"
-          placeholder="The chat service is down until noon"
-          maxLength={MAX_PAUSE_REASON_LENGTH}
-        />
+        <label class="labelled">
+          Reason, in one line
+          <input
+            class="field"
+            name="reason"
+            placeholder="The chat service is down until noon"
+            maxLength={MAX_PAUSE_REASON_LENGTH}
+            autoComplete="off"
+            required
+          />
+        </label>
       </form>
     </Dialog>
   );

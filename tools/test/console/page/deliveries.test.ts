@@ -5,10 +5,11 @@ import {
   counts,
   follow,
   newer,
+  outcomeOf,
+  readSearch,
   shownRows,
   stop,
 } from '../../../console/page/deliveries/delivery-rows.ts';
-import { outcomeOf, readSearch } from '../../../console/page/deliveries/list-filter.ts';
 import { compareItems, outputTitle } from '../../../console/page/detail/effects.tsx';
 import { gapText, splitSteps } from '../../../console/page/detail/timeline.tsx';
 import { route } from '../../../console/page/route.ts';
@@ -25,7 +26,8 @@ import {
   takeReady,
   takeRows,
 } from '../../../console/page/store.ts';
-import type { Delivery, HistoryStep } from '../../../stage/history/history.ts';
+import { type Delivery, type HistoryStep, states } from '../../../stage/history/history.ts';
+import { stateTitle } from '../../../stage/history/state-text.ts';
 
 const delivery = (id: string, change: Partial<Delivery> = {}): Delivery => ({
   id,
@@ -97,7 +99,7 @@ describe('the list', () => {
     ]);
     show({ search: 'event:UPDATED shop:shop-10' });
     expect(shownIds()).toEqual(['b', 'a']);
-    expect(counts.value).toEqual({ 'needs-you': 0, rejected: 1, 'in-progress': 0, done: 1 });
+    expect(counts.value).toEqual({ rejected: 1, 'in-progress': 0, done: 1 });
     show({ search: 'event:updated shop:shop-10', outcome: 'rejected' });
     expect(shownIds()).toEqual(['b']);
     show({ outcome: 'unknown' });
@@ -132,17 +134,20 @@ describe('the list', () => {
   });
 });
 
-test.each([
-  { state: 'dead-letter', outcome: 'needs-you' },
-  { state: 'invalid', outcome: 'needs-you' },
-  { state: 'parked', outcome: 'needs-you' },
-  { state: 'rejected', outcome: 'rejected' },
-  { state: 'failed', outcome: 'rejected' },
-  { state: 'refused', outcome: 'rejected' },
-  { state: 'retrying', outcome: 'in-progress' },
-  { state: 'skipped', outcome: 'done' },
-] as const)('the outcome of $state is $outcome', ({ state, outcome }) => {
-  expect(outcomeOf(state)).toBe(outcome);
+test('a delivery is rejected, in progress or done, unless it waits for somebody', () => {
+  const outcomes = states.map((state) => [state, outcomeOf(state)]);
+  expect(Object.fromEntries(outcomes)).toEqual({
+    ...{ refused: 'rejected', rejected: 'rejected', failed: 'rejected' },
+    ...{ received: 'in-progress', queued: 'in-progress', retrying: 'in-progress', paused: 'in-progress' },
+    ...{ unknown: 'in-progress', processed: 'done', skipped: 'done', removed: 'done' },
+    ...{ 'dead-letter': undefined, invalid: undefined, parked: undefined },
+  });
+});
+
+test('red and amber are only for what needs somebody, or is failed or stopped', () => {
+  const ofTone = (wanted: string) => states.filter((state) => stateTitle(state).tone === wanted).sort();
+  expect(ofTone('bad')).toEqual(['dead-letter', 'invalid', 'parked']);
+  expect(ofTone('warning')).toEqual(['failed', 'paused', 'retrying', 'unknown']);
 });
 
 describe('the versions of an item', () => {

@@ -1,12 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { NeedsYouMessage } from '../../../console/api.ts';
-import {
-  discardMessages,
-  groupsOf,
-  redriveMessages,
-  redriveQueues,
-} from '../../../console/page/needs-you/redrive.ts';
+import { discardMessages, redriveMessages, redriveQueues } from '../../../console/page/command.ts';
+import { groupsOf } from '../../../console/page/needs-you/groups.ts';
 import { formatRoute, parseRoute, VIEWS } from '../../../console/page/route.ts';
 import { ageText, dayText } from '../../../console/page/ui/time.tsx';
 import { answersText } from '../../../console/page/use-run.tsx';
