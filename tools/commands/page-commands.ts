@@ -1,6 +1,5 @@
 import type { PageCommands } from '../console/server/console-context.ts';
 import { dlqCommand } from './dlq.ts';
-import { doctorCommand } from './doctor.ts';
 import { faultCommand } from './fault.ts';
 import { pauseCommand } from './pause.ts';
 import { resumeCommand } from './resume.ts';
@@ -12,6 +11,5 @@ export const pageCommands: PageCommands = {
   dlq: dlqCommand,
   pause: pauseCommand,
   resume: resumeCommand,
-  doctor: doctorCommand,
   fault: faultCommand,
 };

@@ -5,6 +5,7 @@
  * application/json` and the page's cookie. Reading a stage needs the cookie, too.
  */
 import type { EventName } from '../../lambda/events/catalogue.ts';
+import type { Finding } from '../check-sender/finding.ts';
 import type { StageFault } from '../stage/faults.ts';
 import type { Effect, ExchangeFact } from '../stage/history/facts.ts';
 import type { Delivery, History, PausedQueue } from '../stage/history/history.ts';
@@ -52,18 +53,12 @@ export interface DeliveryDetail extends Delivery {
   /** History of this delivery and of others with the same bytes. Equal attempts in a row are one step. */
   readonly history: History;
   /** Why the signature is refused, and what the sender must change. Only on the local stack, whose secret is known. */
-  readonly mistakes?: readonly SignatureMistake[] | undefined;
+  readonly mistakes?: readonly Finding[] | undefined;
   /** What may be missing from this detail and why, one line for each reason. */
   readonly problems: readonly string[];
   readonly effects: readonly Effect[];
   /** Log lines about the delivery. Only on the local stack. */
   readonly logs: readonly LineFact[];
-}
-
-/** A finding of `hookctl check-sender`, which contains neither the secret nor what was sent. */
-export interface SignatureMistake {
-  readonly what: string;
-  readonly remedy?: string | undefined;
 }
 
 export interface RequestDetail {

@@ -17,11 +17,10 @@ import {
 import { connection, faults, needsYouCount, queues, stack } from './store.ts';
 import { followStream } from './stream.ts';
 import { Badge } from './ui/badge.tsx';
-import { Menu } from './ui/menu.tsx';
+import { Button } from './ui/button.tsx';
 import { Notices } from './ui/notices.tsx';
 import { Time } from './ui/time.tsx';
 import { KeysDialog, showHelp, useKeys } from './use-keys.tsx';
-import { useRun } from './use-run.tsx';
 
 const CONTENT: Record<ViewName, { readonly title: string; readonly View: FunctionComponent }> = {
   deliveries: { title: 'Deliveries', View: DeliveriesView },
@@ -80,16 +79,8 @@ export function App() {
   );
 }
 
-const CHECK_STAGE = {
-  argv: ['doctor'],
-  does: 'Checks everything that it can read.',
-  did: 'No check failed.',
-  reads: true,
-} as const;
-
-/** Header: the name of the stack, the views with their counts, and a menu of the rest. */
+/** Header: the name of the stack, the views with their counts, and the help. */
 function TopBar({ current }: { current: ViewName }) {
-  const { start } = useRun();
   return (
     <header class="top row">
       <a
@@ -107,13 +98,9 @@ function TopBar({ current }: { current: ViewName }) {
           </a>
         ))}
       </nav>
-      <Menu
-        label="More"
-        items={[
-          { label: 'Check this stack (doctor)', onChoose: () => start([CHECK_STAGE]) },
-          { label: 'Keyboard shortcuts', keyHint: '?', onChoose: showHelp },
-        ]}
-      />
+      <Button kind="quiet" label="Keyboard shortcuts" aria-keyshortcuts="?" onClick={showHelp}>
+        ?
+      </Button>
     </header>
   );
 }

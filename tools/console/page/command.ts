@@ -7,8 +7,6 @@ export interface Command extends CommandRequest {
   readonly does: string;
   /** Toast for the command's success, such as `Paused shop.updated.` */
   readonly did: string;
-  /** Whether the command changes nothing, and so needs no confirmation. */
-  readonly reads?: boolean;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { signal, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import type { CommandRun } from '../api.ts';
 import { api, errorText } from './api.ts';
 import type { Command } from './command.ts';
@@ -7,9 +7,6 @@ import { openSent } from './deliveries/delivery-rows.ts';
 import { commandEnded, refusal, stack } from './store.ts';
 import { openDialog } from './ui/dialog.tsx';
 import { closeToast, type Toast, toast, toastError } from './ui/toasts.ts';
-
-/** Commands of this page that run now. */
-export const running = signal<readonly Command[]>([]);
 
 /** Milliseconds after which a toast says that commands are running. */
 const LONG_RUN = 1_000;
@@ -24,13 +21,12 @@ type OnError = (text: string) => void;
 export function useRun() {
   const busy = useSignal(false);
   const start = async (commands: readonly Command[], onError?: OnError): Promise<readonly CommandRun[]> => {
-    const changes = commands.some(({ reads }) => reads !== true);
-    const refused = changes ? refusal() : undefined;
+    const refused = refusal();
     if (refused !== undefined) (onError ?? toastError)(refused);
     if (refused !== undefined || busy.peek()) return [];
     busy.value = true;
     try {
-      if (changes && !stack.local && !(await confirmed(commands))) return [];
+      if (!stack.local && !(await confirmed(commands))) return [];
       return await runAll(commands, onError);
     } finally {
       busy.value = false;
@@ -45,7 +41,6 @@ async function runAll(commands: readonly Command[], onError?: OnError): Promise<
   const ended: CommandRun[] = [];
   const about = `run ${Date.now()}`;
   const startedAt = Date.now();
-  running.value = [...running.value, ...commands];
   try {
     for (const command of commands) {
       const run = await api.run(command, (now) => {
@@ -67,7 +62,6 @@ async function runAll(commands: readonly Command[], onError?: OnError): Promise<
     const some = ended.length === 0 ? '' : `${ended.length} of ${commands.length} done. `;
     (onError ?? toastError)(`${some}${errorText(failure)}`);
   } finally {
-    running.value = running.value.filter((command) => !commands.includes(command));
     commandEnded();
   }
   return ended;

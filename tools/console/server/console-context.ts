@@ -10,10 +10,7 @@ import type { PageUpdates } from './page-updates.ts';
 
 /** Commands that the page may run. The commands are injected, because they import the console. */
 export type PageCommands = Readonly<
-  Record<
-    'send' | 'dlq' | 'pause' | 'resume' | 'doctor' | 'fault',
-    (runOperation: RunOperation) => CommandUnknownOpts
-  >
+  Record<'send' | 'dlq' | 'pause' | 'resume' | 'fault', (runOperation: RunOperation) => CommandUnknownOpts>
 >;
 
 /** Parts of the local stack that runs in the console's process. */

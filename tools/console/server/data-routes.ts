@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono';
 import { explainSignature } from '../../check-sender/explain-signature.ts';
 import type { Delivery } from '../../stage/history/history.ts';
 import { MAX_DELIVERIES } from '../../stage/history/store.ts';
-import type { DeliveryDetail, SignatureMistake } from '../api.ts';
+import type { DeliveryDetail } from '../api.ts';
 import { ApiProblem } from './api-problem.ts';
 import { type ConsoleContext, endOf } from './console-context.ts';
 import type { NeedsYou } from './needs-you.ts';
@@ -33,14 +33,13 @@ export function dataRoutes(console: ConsoleContext, watch: QueueWatch, needsYou:
     throw new ApiProblem(404, `No delivery has this id. The console keeps the newest ${kept}`);
   }
 
-  async function mistakesOf(delivery: DeliveryDetail): Promise<readonly SignatureMistake[] | undefined> {
+  async function mistakesOf(delivery: DeliveryDetail): Promise<DeliveryDetail['mistakes']> {
     const { headers, path } = delivery.request;
     if (local === undefined || delivery.state !== 'rejected') return undefined;
     const body = await source.body(delivery);
     if (body === undefined) return undefined;
     const [, query = ''] = path.split('?', 2);
-    const findings = explainSignature({ headers, query, body: Buffer.from(body) }, [local.secret]);
-    return findings.map(({ what, remedy }): SignatureMistake => ({ what, remedy }));
+    return explainSignature({ headers, query, body: Buffer.from(body) }, [local.secret]);
   }
 }
 

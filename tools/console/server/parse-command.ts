@@ -42,7 +42,6 @@ const ALLOWED: Readonly<Record<string, { readonly options: readonly string[]; re
     'dlq discard': { options: ['--id', '--reason', '--no-export'], changes: 'the messages of' },
     pause: { options: ['--reason'], changes: 'the event source of' },
     resume: { options: [], changes: 'the event source of' },
-    doctor: { options: [] },
     fault: { options: ['--share', '--delay'], changes: 'the faults of' },
   };
 

@@ -156,7 +156,7 @@ function Summary({ isFiltered, onFollow }: { isFiltered: boolean; onFollow: () =
   const { length } = shownRows.value;
   const count = `${deliveriesText(length)}${isFiltered ? (length === 1 ? ' matches' : ' match') : ''}`;
   return (
-    <footer class="list-summary row">
+    <footer class="list-summary row nowrap">
       <span>{isThere.value ? count : 'Loading …'}</span>
       {searched !== undefined && <span class="cut">{searched}</span>}
       {isFiltered && length > 0 && <ClearButton />}

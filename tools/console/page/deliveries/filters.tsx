@@ -19,14 +19,14 @@ const TITLES: Readonly<Record<OutcomeGroup, string>> = {
 
 /** @param onLeave called to move the focus to the list */
 export const Filters = ({ onLeave }: { onLeave: () => void }) => (
-  <search class="row grow">
+  <>
     <SearchBox onLeave={onLeave} />
     <fieldset class="row" aria-label="Outcome">
       {OUTCOMES.map((name) => (
         <OutcomeChip key={name} name={name} />
       ))}
     </fieldset>
-  </search>
+  </>
 );
 
 function OutcomeChip({ name }: { name: OutcomeGroup }) {

@@ -80,7 +80,7 @@ function Shown({ delivery, detail, error }: ShownProps) {
   return (
     <article ref={own} class="detail">
       <header class="stack">
-        <div class="row">
+        <div class="row nowrap">
           <h2 class="wrap grow">
             {event === undefined ? 'Unknown event' : <Visible text={event} />}{' '}
             {claimed && <Badge>Not verified</Badge>}

@@ -4,7 +4,6 @@ import { api, errorText } from '../api.ts';
 import { type Command, redriveCommand, resendCommand, resumeCommand, sendCommand } from '../command.ts';
 import { curlCommand } from '../editor/curl-command.ts';
 import { editBody } from '../editor/editor.tsx';
-import { changeUnderWay } from '../queues/queues-view.tsx';
 import { stack } from '../store.ts';
 import { withTimestamp } from '../text/format-json.ts';
 import { copyAndSay } from '../ui/button.tsx';
@@ -120,7 +119,7 @@ function resendsOf(delivery: Delivery, headers: Headers): CommandItem[] {
 /** How to continue a waiting delivery: a redrive, or the end of its event's pause. */
 function recoveriesOf({ state, event = '', eventId }: Delivery): CommandItem[] {
   if (state === 'paused') {
-    return [{ command: resumeCommand(event), label: `Resume ${event}`, ...changeUnderWay(event) }];
+    return [{ command: resumeCommand(event), label: `Resume ${event}` }];
   }
   const queue = queueOf({ state, event });
   if (queue === undefined || eventId === undefined) return [];

@@ -44,7 +44,7 @@ export function Faults() {
   return (
     <section class="stack" aria-labelledby="faults">
       <h2 id="faults">Faults</h2>
-      <form ref={form} class="row end" onSubmit={onSubmit} onKeyDown={onKeyDown}>
+      <form ref={form} class="row" onSubmit={onSubmit} onKeyDown={onKeyDown}>
         <Select
           label="Break"
           value={service.value}

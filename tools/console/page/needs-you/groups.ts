@@ -3,7 +3,7 @@ import type { NeedsYouMessage } from '../../api.ts';
 export type Messages = readonly NeedsYouMessage[];
 
 /** Messages of one queue that were set aside for the same reason. */
-interface MessageGroup {
+export interface MessageGroup {
   readonly id: string;
   readonly queue: string;
   readonly reason: string;

@@ -10,13 +10,14 @@ import { formatted } from '../text/format-json.ts';
 import { Visible } from '../text/visible.tsx';
 import { Empty, Problems, Quantity, shortId } from '../ui/badge.tsx';
 import { Button, Disclose } from '../ui/button.tsx';
+import { useKeepFocus } from '../ui/dialog.tsx';
 import { CheckBox } from '../ui/field.tsx';
 import { ReasonDialog } from '../ui/reason-dialog.tsx';
 import { Table, toggled } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
 import { LoadNote, Refresh, useLoad } from '../ui/use-load.tsx';
 import { useRun } from '../use-run.tsx';
-import { countOf, groupsOf, type Messages } from './groups.ts';
+import { countOf, groupsOf, type MessageGroup, type Messages } from './groups.ts';
 
 /** Maximum number of messages for which all groups are open at first. */
 const MAX_OPEN_MESSAGES = 10;
@@ -29,33 +30,22 @@ const ROWS = 50;
 /** Ids of the messages whose boxes are checked, in any group. */
 const selected = signal<ReadonlySet<string>>(new Set());
 
+/** The messages that the user is about to discard. */
+const discarded = signal<Messages>([]);
+
 /** Messages that wait for a person, by queue and reason: `#/needs-you?queue=<queue>&shop=<part of a shop's id>`. */
 export function NeedsYouView() {
-  const { start, ...state } = useRun();
+  const { start } = useRun();
   const loaded = useLoad('needs you', api.needsYou, changes);
   const { messages: all = [], problems = [], limited = [] } = loaded.value ?? {};
   const { queue = '', shop = '' } = route.value.query;
   const ofShop = all.filter(({ shopId = '' }) => shopId.includes(shop));
   const messages = ofShop.filter((message) => queue === '' || message.queue === queue);
+  const groups = groupsOf(messages);
   const chosen = messages.filter(({ id }) => selected.value.has(id));
   const isAll = chosen.length === 0;
-  const what = isAll ? 'all' : `${countOf(chosen).toLocaleString('en')} selected`;
-  const discarded = useSignal<Messages>([]);
-  const discard = (chosen: Messages) => {
-    discarded.value = chosen;
-  };
   const show = (query: Record<string, string>) =>
     navigate({ view: 'needs-you', query: { ...route.peek().query, ...query } }, { replace: true });
-  const act = (own: Messages, name: string, kind: 'normal' | 'quiet') => (
-    <div class="row end">
-      <Button {...state} kind={kind} label={`Redrive ${name}`} onClick={() => start(redriveMessages(own))}>
-        Redrive
-      </Button>
-      <Button {...state} kind="quiet" label={`Discard ${name}`} onClick={() => discard(own)}>
-        Discard …
-      </Button>
-    </div>
-  );
   const queues = [...new Set([...all.map((message) => message.queue), queue])].filter(Boolean).sort();
   return (
     <div class="page">
@@ -63,7 +53,7 @@ export function NeedsYouView() {
         {(all.length > 0 || queue !== '' || shop !== '') && (
           <header class="row">
             <h2 class="grow">
-              {counted(countOf(messages), 'message')}, {counted(groupsOf(messages).length, 'reason')}
+              {counted(countOf(messages), 'message')}, {counted(groups.length, 'reason')}
             </h2>
             <select
               class="field"
@@ -87,23 +77,11 @@ export function NeedsYouView() {
             />
             <Refresh of={loaded} />
             {messages.length > 0 && (
-              <>
-                <Button
-                  {...state}
-                  onClick={() =>
-                    start(
-                      isAll && shop === ''
-                        ? redriveQueues(messages)
-                        : redriveMessages(isAll ? messages : chosen),
-                    )
-                  }
-                >
-                  Redrive {what}
-                </Button>
-                <Button {...state} kind="quiet" onClick={() => discard(isAll ? messages : chosen)}>
-                  Discard {what} …
-                </Button>
-              </>
+              <Actions
+                of={isAll ? messages : chosen}
+                name={isAll ? 'all' : `${countOf(chosen).toLocaleString('en')} selected`}
+                isWhole={isAll && shop === ''}
+              />
             )}
           </header>
         )}
@@ -112,7 +90,13 @@ export function NeedsYouView() {
           problems={[...problems, ...limited.map((name) => `${name} has more messages than are shown here.`)]}
         />
         {loaded.value !== undefined && messages.length === 0 && <Nothing />}
-        {messages.length > 0 && <Groups messages={messages} act={act} />}
+        {groups.map((group) => (
+          <Group
+            key={group.id}
+            group={group}
+            isFirstOpen={groups.length === 1 || messages.length <= MAX_OPEN_MESSAGES}
+          />
+        ))}
       </div>
       {discarded.value.length > 0 && (
         <ReasonDialog
@@ -120,72 +104,91 @@ export function NeedsYouView() {
           text="They are deleted for good. Redrive them instead if their events still count."
           action="Discard"
           onReason={(reason) => start(discardMessages(discarded.value, reason))}
-          onClose={() => discard([])}
+          onClose={() => {
+            discarded.value = [];
+          }}
         />
       )}
     </div>
   );
 }
 
-interface ActProps {
-  messages: Messages;
-  /** The buttons at the end of a row. */
-  act: (messages: Messages, name: string, kind: 'normal' | 'quiet') => preact.JSX.Element;
+interface ActionsProps {
+  of: Messages;
+  /** What the buttons act on. */
+  name: string;
+  /** Whether to act on everything on the queues, with what is not shown. */
+  isWhole?: boolean;
+  /** Whether the name stands beside the buttons. */
+  isNamed?: boolean;
 }
 
-/** Ids of opened rows, and a function that opens or closes one. */
-function useOpened() {
-  const ids = useSignal<ReadonlySet<string>>(new Set());
-  const turn = (id: string) => {
-    ids.value = toggled(ids.value, id);
-  };
-  return [ids.value, turn] as const;
-}
-
-function Groups({ messages, act }: ActProps) {
-  const groups = groupsOf(messages);
-  const areOpen = useSignal(groups.length === 1 || messages.length <= MAX_OPEN_MESSAGES);
-  /** Groups that the user has opened or closed. */
-  const [turned, turn] = useOpened();
-  const isOpen = (id: string) => turned.has(id) !== areOpen.value;
+function Actions({ of: messages, name, isWhole = false, isNamed = false }: ActionsProps) {
+  const { start, ...state } = useRun();
+  const textOf = (action: string) => (isNamed ? action : `${action} ${name}`);
   return (
-    <Table
-      label="Messages by reason"
-      rows={groups}
-      idOf={({ id }) => id}
-      columns={[
-        {
-          name: 'reason',
-          heading: 'Reason',
-          width: 'minmax(0, 1fr)',
-          cell: ({ id, reason }) => (
-            <Disclose open={isOpen(id)} onToggle={() => turn(id)}>
-              <span class={isOpen(id) ? undefined : 'cut'}>
-                <Visible text={reason} />
-              </span>
-            </Disclose>
-          ),
-        },
-        { name: 'queue', heading: 'Queue', cell: ({ queue }) => queue },
-        { name: 'count', heading: 'Count', end: true, cell: ({ count }) => <Quantity of={count} /> },
-        { name: 'first', heading: 'First', end: true, cell: ({ firstAt }) => <Age at={firstAt} /> },
-        { name: 'last', heading: 'Last', end: true, cell: ({ lastAt }) => <Age at={lastAt} /> },
-        {
-          name: 'act',
-          heading: 'Actions',
-          cell: ({ queue, reason, count, messages: own }) =>
-            act(own, `${counted(count, 'message')} of ${queue}: ${reason}`, 'normal'),
-        },
-      ]}
-      below={({ id, queue, reason, messages: own }) =>
-        isOpen(id) && <MessageTable label={`Messages of ${queue}: ${reason}`} messages={own} act={act} />
-      }
-    />
+    <div class="row end">
+      <Button
+        {...state}
+        kind={messages.length > 1 ? 'normal' : 'quiet'}
+        label={`Redrive ${name}`}
+        onClick={() => start(isWhole ? redriveQueues(messages) : redriveMessages(messages))}
+      >
+        {textOf('Redrive')}
+      </Button>
+      <Button
+        {...state}
+        kind="quiet"
+        label={`Discard ${name} …`}
+        onClick={() => {
+          discarded.value = messages;
+        }}
+      >
+        {textOf('Discard')} …
+      </Button>
+    </div>
   );
 }
 
-function MessageTable({ label, messages, act }: ActProps & { label: string }) {
-  const [open, turn] = useOpened();
+function Group({ group, isFirstOpen }: { group: MessageGroup; isFirstOpen: boolean }) {
+  const { queue, reason, count, firstAt, lastAt, messages } = group;
+  const isOpen = useSignal(isFirstOpen);
+  const own = useKeepFocus<HTMLElement>();
+  const name = `${counted(count, 'message')} of ${queue}: ${reason}`;
+  return (
+    <section ref={own} class="card" aria-label={name}>
+      <header class="row">
+        <div class="grow">
+          <Disclose
+            open={isOpen.value}
+            onToggle={() => {
+              isOpen.value = !isOpen.value;
+            }}
+          >
+            <span class="wrap">
+              {queue}: <Visible text={reason} />
+            </span>
+          </Disclose>
+        </div>
+        <span class="soft">
+          {counted(count, 'message')}, <Age at={firstAt} suffix="" />
+          {lastAt !== firstAt && (
+            <>
+              {' '}
+              to <Age at={lastAt} suffix="" />
+            </>
+          )}{' '}
+          old
+        </span>
+        <Actions of={messages} name={name} isNamed />
+      </header>
+      {isOpen.value && <MessageTable label={`Messages of ${queue}: ${reason}`} messages={messages} />}
+    </section>
+  );
+}
+
+function MessageTable({ label, messages }: { label: string; messages: Messages }) {
+  const open = useSignal<ReadonlySet<string>>(new Set());
   const count = useSignal(ROWS);
   return (
     <>
@@ -207,7 +210,12 @@ function MessageTable({ label, messages, act }: ActProps & { label: string }) {
                     selected.value = toggled(selected.value, id);
                   }}
                 />
-                <Disclose open={open.has(id)} onToggle={() => turn(id)}>
+                <Disclose
+                  open={open.value.has(id)}
+                  onToggle={() => {
+                    open.value = toggled(open.value, id);
+                  }}
+                >
                   <code class="cut">
                     <Visible text={preview === '' ? 'An empty payload' : preview} />
                   </code>
@@ -236,10 +244,10 @@ function MessageTable({ label, messages, act }: ActProps & { label: string }) {
           {
             name: 'act',
             heading: 'Actions',
-            cell: (message) => act([message], `message ${message.id}`, 'quiet'),
+            cell: (message) => <Actions of={[message]} name={`message ${message.id}`} isNamed />,
           },
         ]}
-        below={(message) => open.has(message.id) && <OpenMessage {...message} />}
+        below={(message) => open.value.has(message.id) && <OpenMessage {...message} />}
       />
       {count.value < messages.length && (
         <Button

@@ -12,7 +12,7 @@ import { ReasonDialog } from '../ui/reason-dialog.tsx';
 import { Table, type TableColumn } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
 import { LoadNote, Refresh } from '../ui/use-load.tsx';
-import { running, useRun } from '../use-run.tsx';
+import { useRun } from '../use-run.tsx';
 
 /** All queues, and on the local stack faults. */
 export function QueuesView() {
@@ -123,40 +123,25 @@ interface ProcessingProps {
 
 function Processing({ queue: { name: event, paused, pausing }, isUnknown, pause }: ProcessingProps) {
   const { start, ...state } = useRun();
-  const change = changeUnderWay(event);
-  const common = { ...state, refusal: state.refusal ?? change?.refusal };
-  const name = (action: string) => change?.label ?? action;
+  if (isUnknown) return <span class="soft">Unknown</span>;
   // If one button takes the place of the other, it keeps the focus.
-  const keyOf = (action: string) => (isUnknown ? action : 'change');
+  if (paused === undefined) {
+    return (
+      <div class="row">
+        <span class="soft">Active</span>
+        <Button {...state} key="change" kind="quiet" label={`Pause ${event}`} onClick={() => pause(event)}>
+          Pause
+        </Button>
+      </div>
+    );
+  }
   return (
     <div class="row">
-      {paused === undefined ? (
-        <span class="soft">{isUnknown ? 'Unknown' : 'Active'}</span>
-      ) : (
-        <Badge tone="warning">{pausing ? 'Pausing …' : 'Paused'}</Badge>
-      )}
-      {(isUnknown || paused === undefined) && (
-        <Button
-          {...common}
-          key={keyOf('pause')}
-          kind="quiet"
-          label={`${name('Pause')} ${event}`}
-          onClick={() => pause(event)}
-        >
-          {name('Pause')}
-        </Button>
-      )}
-      {(isUnknown || paused !== undefined) && (
-        <Button
-          {...common}
-          key={keyOf('resume')}
-          label={`${name('Resume')} ${event}`}
-          onClick={() => start([resumeCommand(event)])}
-        >
-          {name('Resume')}
-        </Button>
-      )}
-      {paused !== undefined && <PauseNote paused={paused} />}
+      <Badge tone="warning">{pausing ? 'Pausing …' : 'Paused'}</Badge>
+      <Button {...state} key="change" label={`Resume ${event}`} onClick={() => start([resumeCommand(event)])}>
+        Resume
+      </Button>
+      <PauseNote paused={paused} />
     </div>
   );
 }
@@ -172,16 +157,3 @@ const PauseNote = ({ paused: { since, by, reason } }: { paused: NonNullable<Queu
     )}
   </span>
 );
-
-const LABELS: Readonly<Record<string, string>> = { pause: 'Pausing …', resume: 'Resuming …' };
-
-/**
- * The command of this page that is now pausing or resuming the event. Until it ends, the server accepts no second one.
- */
-export function changeUnderWay(event: string): { label: string; refusal: string } | undefined {
-  const ofEvent = running.value.filter(({ argv: [, name] }) => name === event);
-  const [label] = ofEvent.flatMap(({ argv: [script = ''] }) => LABELS[script] ?? []);
-  return label === undefined
-    ? undefined
-    : { label, refusal: 'This takes some seconds. Wait until it has ended.' };
-}

@@ -60,7 +60,7 @@ export function Dialog({ title, onClose, onKeyDown, actions, width = 'narrow', c
       // A browser closes a dialog that has refused to close several times. Then it is opened again.
       onClose={() => element.current?.isConnected && open()}
     >
-      <header class="row">
+      <header class="row nowrap">
         <h2 id={heading} class="grow">
           {title}
         </h2>
