@@ -125,6 +125,9 @@ export const IDEMPOTENCY_ATTEMPTS = 5;
  */
 export const VISIBILITY_TIMEOUTS = 6;
 
+/** Days for which a table can be restored: the maximum. Source: DynamoDB developer guide, "Point-in-time recovery". */
+export const TABLE_RECOVERY_DAYS = 35;
+
 /** Maximum timeout of a function, in seconds. Source: Lambda developer guide, "Lambda quotas". */
 export const MAX_FUNCTION_SECONDS = 900;
 

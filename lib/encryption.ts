@@ -1,13 +1,9 @@
 import { ArnFormat, Aws, type RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { PolicyStatement, type Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
-import { RegionInfo } from 'aws-cdk-lib/region-info';
 import { type Construct, DependencyGroup } from 'constructs';
 import type { StageConfig } from './config.ts';
 import { UnchangingPolicy } from './pipeline/permissions.ts';
-
-/** Domain of the partition `aws`, for a stage without a region. */
-const URL_SUFFIX = 'amazonaws.com';
 
 /**
  * Services that store our data under the key, and call KMS on behalf of their caller. Sources: DynamoDB developer
@@ -30,52 +26,57 @@ interface EncryptionProps {
   readonly removalPolicy: RemovalPolicy;
 }
 
+/** What a caller of a service does with the key. */
+const USE = ['kms:Decrypt', 'kms:GenerateDataKey'];
+
 /**
  * The KMS keys of a stage. With the setting `encryption`, one key is for all personal data, otherwise for the topics.
  */
 export class Encryption {
-  /** Encrypts the topics: CloudWatch cannot publish to one under the AWS-managed key of SNS. */
-  readonly topicKey: IKey;
   /** Encrypts everything with personal data; undefined if AWS's own keys do. */
   readonly key: IKey | undefined;
-  /**
-   * Encrypts the alarm topic. With `encryption` it is another key than `key`, because people must be notified if `key`
-   * is disabled.
-   */
+  /** Encrypts the topics: CloudWatch cannot publish to one under the AWS-managed key of SNS. */
+  readonly topicKey: IKey;
+  /** Encrypts the alarm topic. It is another key than `key`, because people must be notified if `key` is disabled. */
   readonly alarmKey: IKey;
-  readonly #region: string;
-  readonly #urlSuffix: string;
+  readonly #stack: Stack;
   readonly #granted = new DependencyGroup();
 
   constructor(scope: Construct, { settings, removalPolicy }: EncryptionProps) {
-    const { region, account } = Stack.of(scope);
-    this.#region = region;
-    this.#urlSuffix = RegionInfo.get(region).domainSuffix ?? URL_SUFFIX;
-    const ofAccount = { StringEquals: { 'aws:SourceAccount': account } };
-    // One logical id in both modes: turning `encryption` off must not delete the key of older data.
-    const id = 'TopicKey';
-    if (settings?.keyArn !== undefined) {
-      this.topicKey = Key.fromKeyArn(scope, id, settings.keyArn);
-    } else {
-      const description = settings
-        ? 'Encrypts everything that holds personal data.'
-        : 'Encrypts the notification and alarm topics.';
-      // With `encryption`, the alarm topic uses this key until the deployment that turns it on has changed the topic.
-      const statements = [alarmsStatement(ofAccount), ...(settings ? [logsStatement(scope)] : [])];
-      this.topicKey = makeKey(scope, id, { description, removalPolicy }, ...statements);
+    this.#stack = Stack.of(scope);
+    const newKey = (id: string, description: string, ...statements: readonly PolicyStatement[]) => {
+      const key = new Key(scope, id, { description, enableKeyRotation: true, removalPolicy });
+      for (const statement of statements) key.addToResourcePolicy(statement);
+      return key;
+    };
+    const ofAccount = { StringEquals: { 'aws:SourceAccount': this.#stack.account } };
+    if (settings === undefined) {
+      const description = 'Encrypts the notification and alarm topics.';
+      this.topicKey = newKey('TopicKey', description, alarmsStatement(ofAccount));
+      this.alarmKey = this.topicKey;
+      return;
     }
-    this.key = settings && this.topicKey;
-    this.alarmKey = settings
-      ? makeKey(
-          scope,
-          'AlarmKey',
-          { description: 'Encrypts the alarm topic.', removalPolicy },
-          alarmsStatement({
-            ...ofAccount,
-            ArnLike: { 'aws:SourceArn': arnsOfStack(scope, 'cloudwatch', 'alarm') },
-          }),
-        )
-      : this.topicKey;
+    // The logical id is that of the other mode: turning `encryption` off must not delete the key of older data. Alarms
+    // use this key until the deployment that turns `encryption` on has changed their topic.
+    this.key =
+      settings.keyArn === undefined
+        ? newKey(
+            'TopicKey',
+            'Encrypts everything that holds personal data.',
+            alarmsStatement(ofAccount),
+            logsStatement(scope),
+          )
+        : Key.fromKeyArn(scope, 'TopicKey', settings.keyArn);
+    this.topicKey = this.key;
+    const alarms = { 'aws:SourceArn': arnsOfStack(scope, 'cloudwatch', 'alarm') };
+    const ofStack = alarmsStatement({ ...ofAccount, ArnLike: alarms });
+    this.alarmKey = newKey('AlarmKey', 'Encrypts the alarm topic.', ofStack);
+  }
+
+  /** The permissions that a publisher to the topics needs besides those of {@link keyPermissions}. */
+  get topicPermissions(): PolicyStatement[] {
+    if (this.key !== undefined) return [];
+    return [new PolicyStatement({ actions: USE, resources: [this.topicKey.keyArn] })];
   }
 
   /**
@@ -90,10 +91,11 @@ export class Encryption {
       .filter((service) => USERS_OF_THE_KEY.has(service));
     const services = [...new Set(used)].sort();
     if (this.key === undefined || services.length === 0) return [];
-    const via = services.map((service) => `${service}.${this.#region}.${this.#urlSuffix}`);
+    const { region, urlSuffix } = this.#stack;
+    const via = services.map((service) => `${service}.${region}.${urlSuffix}`);
     return [
       new PolicyStatement({
-        actions: ['kms:Decrypt', 'kms:GenerateDataKey'],
+        actions: USE,
         resources: [this.key.keyArn],
         conditions: {
           StringEquals: {
@@ -122,17 +124,6 @@ export class Encryption {
   awaitGrants(resource: Construct): void {
     if (this.key) (resource.node.defaultChild ?? resource).node.addDependency(this.#granted);
   }
-}
-
-function makeKey(
-  scope: Construct,
-  id: string,
-  { description, removalPolicy }: { description: string; removalPolicy: RemovalPolicy },
-  ...statements: readonly PolicyStatement[]
-): Key {
-  const key = new Key(scope, id, { description, enableKeyRotation: true, removalPolicy });
-  for (const statement of statements) key.addToResourcePolicy(statement);
-  return key;
 }
 
 /**

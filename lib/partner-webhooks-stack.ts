@@ -5,16 +5,15 @@ import { pascalCase } from '../lambda/events/event-names.ts';
 import { ACCEPTED } from '../lambda/log-messages.ts';
 import { SMOKE_TEST_QUEUE } from '../lambda/receiver/request.ts';
 import { Alarms } from './alarms/alarms.ts';
-import { certificateLink, dashboardLink, logLink, queueLink } from './alarms/console-links.ts';
-import { logMetrics, metricsUnder } from './alarms/log-metrics.ts';
+import { dashboardLink, logLink, queueLink } from './alarms/console-links.ts';
+import { countedMetrics } from './alarms/log-metrics.ts';
 import { acceptedPattern, messagePattern } from './alarms/log-patterns.ts';
 import { WebhookApi } from './api/webhook-api.ts';
-import { ArchiveQueries } from './archive/archive-queries.ts';
 import { EventArchive } from './archive/event-archive.ts';
 import type { StageConfig } from './config.ts';
 import { addDashboard } from './dashboard/dashboard.ts';
+import { Effects } from './effects/effects.ts';
 import { Encryption } from './encryption.ts';
-import { Effects } from './pipeline/effects.ts';
 import { EventPipeline } from './pipeline/event-pipeline.ts';
 import { PayloadBucket } from './pipeline/payload-bucket.ts';
 import { ProtectedQueue } from './pipeline/protected-storage.ts';
@@ -48,85 +47,64 @@ export class PartnerWebhooksStack extends Stack {
   constructor(scope: Construct, id: string, { stage, config, bundles, ...props }: PartnerWebhooksStackProps) {
     super(scope, id, { ...props, terminationProtection: config.removalPolicy === 'retain' });
     warn(this, config);
+    const { days } = config.archive;
     const removalPolicy = REMOVAL_POLICIES[config.removalPolicy];
+    const encryption = new Encryption(this, { settings: config.encryption, removalPolicy });
+    const stored = { encryption, removalPolicy };
+    const defaults = { ...stored, bundles, logRetention: config.logRetentionDays, tracing: config.tracing };
+    const alarms = new Alarms(this, 'Alarms', { config, encryption, stage });
+
     const secret = new WebhookSecret(this, 'WebhookSecret', {
+      ...stored,
       arn: config.secretArn,
       kmsKeyArn: config.secretKmsKeyArn,
-      removalPolicy,
     });
-    const encryption = new Encryption(this, { settings: config.encryption, removalPolicy });
-    secret.keepUnder(encryption);
-    const stored = { encryption, removalPolicy };
-    const defaults = {
-      bundles,
-      ...stored,
-      logRetention: config.logRetentionDays,
-      tracing: config.tracing,
-    };
-    const alarms = new Alarms(this, 'Alarms', { config, encryption, stage });
-    const effects = new Effects(this, 'Effects', { config, ...stored, alarms });
-    const payloads = new PayloadBucket(this, 'Payloads', { ...stored, archiveDays: config.archive.days });
+    const payloads = new PayloadBucket(this, 'Payloads', { ...stored, archiveDays: days });
+    const effects = new Effects(this, 'Effects', { ...stored, config, alarms });
     const archive =
-      config.archive.days === 0
-        ? undefined
-        : new EventArchive(this, 'Archive', { config: config.archive, defaults, alarms });
-    const archiveQueries =
-      archive &&
-      new ArchiveQueries(archive, 'Queries', {
-        stage,
-        bucket: archive.bucket,
-        days: config.archive.days,
-        encryption,
-      });
+      days === 0 ? undefined : new EventArchive(this, 'Archive', { ...defaults, stage, days, alarms });
     const pipelines = eventNames.map(
       (event) =>
         new EventPipeline(this, pascalCase(event), {
           event,
           defaults,
           settings: config.events[event],
-          access: effects.access[catalogue[event].effect],
-          payloads,
+          access: effects.access(catalogue[event].effect),
           archiving: archive?.access(event),
+          payloads,
           alarms,
         }),
     );
-
+    const consumers = pipelines.map(({ consumer }) => consumer);
     const quarantine = new ProtectedQueue(this, 'Quarantine', stored);
-    alarms.add(quarantine, 'Quarantine/NotEmpty', { metricsOf: quarantine, links: [queueLink(quarantine)] });
     const unrouted = new ProtectedQueue(this, 'Unrouted', stored);
-    alarms.add(unrouted, 'Unrouted/NotEmpty', { metricsOf: unrouted, links: [queueLink(unrouted)] });
-
     const smokeTestQueue = new ProtectedQueue(this, SMOKE_TEST_QUEUE, {
       encryption,
       removalPolicy: RemovalPolicy.DESTROY,
       retentionPeriod: PROBE_RETENTION,
       lastStop: 'Probes of the smoke test expire: that the receiver can store them is all that matters.',
     });
-
     const receiver = new Receiver(this, 'Receiver', {
+      config,
       defaults,
-      settings: config.receiver,
       secret,
-      rotationGrace: Duration.hours(config.rotationGraceHours),
       queues: new Map(pipelines.map(({ event, queue }) => [event, queue])),
       unrouted,
       quarantine,
-      ignoredEvents: config.ignoredEvents,
       smokeTestQueue,
       payloads,
-      quietAfter: config.quietAfter,
       alarms,
     });
-    const consumers = pipelines.map(({ consumer }) => consumer);
-    this.#watchDeliveries(alarms, config, receiver, pipelines);
-    const api = new WebhookApi(this, 'Api', { config, receiver, ...stored, alarms });
-    this.#watchCertificates(alarms, config.domain);
+    const api = new WebhookApi(this, 'Api', { ...stored, config, receiver, alarms });
 
     new SmokeTest(this, 'SmokeTest', { defaults, secret, receiver, consumers });
     if (config.deployment === 'canary') {
       new ReceiverCanary(this, 'Canaries', { receiver, consumers, alarms });
     }
 
+    alarms.add(quarantine, 'Quarantine/NotEmpty', { metricsOf: quarantine, links: [queueLink(quarantine)] });
+    alarms.add(unrouted, 'Unrouted/NotEmpty', { metricsOf: unrouted, links: [queueLink(unrouted)] });
+    this.#watchDeliveries(alarms, config, receiver, pipelines);
     addDashboard(this, { api, receiver, pipelines, archive, effects, quarantine, unrouted, alarms });
 
     this.#output({
@@ -138,25 +116,25 @@ export class PartnerWebhooksStack extends Stack {
       UnroutedQueueUrl: unrouted.queueUrl,
       PayloadBucket: payloads.bucketName,
       ...archive?.outputs,
-      ...archiveQueries?.outputs,
       ApiAccessLogGroup: api.accessLog.logGroupName,
       ReceiverLogGroup: receiver.logGroup.logGroupName,
       ...Object.assign({}, ...pipelines.map(({ outputs }) => outputs)),
     });
   }
 
-  /** Alarms on failing, missing and late deliveries of all events together, and on missing ones of single events. */
+  /** Alarms on failing, set aside, late and missing events. */
   #watchDeliveries(
     alarms: Alarms,
     config: StageConfig,
     { logGroup }: Receiver,
     pipelines: readonly EventPipeline[],
   ): void {
-    alarms.add(this, 'Failing', { metricsOf: logMetrics(this), links: [dashboardLink(this)] });
-    alarms.add(this, 'PutAside', { metricsOf: logMetrics(this), links: [dashboardLink(this)] });
+    const metricsOf = countedMetrics(this);
+    alarms.add(this, 'Failing', { metricsOf, links: [dashboardLink(this)] });
+    alarms.add(this, 'PutAside', { metricsOf, links: [dashboardLink(this)] });
     if (config.lagAfter > 0) {
       alarms.add(this, 'Lag', {
-        metricsOf: logMetrics(this),
+        metricsOf,
         setting: Duration.minutes(config.lagAfter).toMilliseconds(),
         links: [logLink(logGroup, messagePattern(ACCEPTED))],
       });
@@ -170,18 +148,7 @@ export class PartnerWebhooksStack extends Stack {
     }
   }
 
-  #watchCertificates(alarms: Alarms, domain: StageConfig['domain']): void {
-    for (const [name, arn] of [
-      ['CertificateExpires', domain?.certificateArn],
-      ['OwnershipCertificateExpires', domain?.ownershipCertificateArn],
-    ] as const) {
-      if (arn === undefined) continue;
-      const metricsOf = metricsUnder('AWS/CertificateManager', { CertificateArn: arn });
-      alarms.add(this, name, { metricsOf, links: [certificateLink(this, arn)] });
-    }
-  }
-
-  #output(values: Record<string, string>): void {
+  #output(values: Readonly<Record<string, string>>): void {
     for (const [name, value] of Object.entries(values)) new CfnOutput(this, name, { value });
   }
 }

@@ -1,7 +1,7 @@
 import type * as v from 'valibot';
 
 /**
- * The resources that a consumer may use. `lib/pipeline/effects.ts` gives each effect its permissions and environment.
+ * The resources that a consumer may use. `lib/effects/` gives each effect its permissions and environment.
  */
 export type EffectName = 'shop-cache' | 'cast' | 'contact-partner' | 'chat' | 'review';
 

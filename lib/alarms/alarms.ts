@@ -3,14 +3,15 @@ import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-clo
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import { catalogue, type EventName } from '../../lambda/events/catalogue.ts';
+import { acknowledge } from '../acknowledge.ts';
 import type { StageConfig } from '../config.ts';
 import type { Encryption } from '../encryption.ts';
 import { type AlarmDefinition, type AlarmName, alarmTable } from './alarm-table.ts';
 import { topicLink } from './console-links.ts';
 import type { MetricSource } from './log-metrics.ts';
-import { subscribeEmails } from './subscriptions.ts';
 
 interface AlarmsProps {
   readonly config: Pick<StageConfig, 'alarmEmails' | 'gateway' | 'runbook'>;
@@ -20,9 +21,9 @@ interface AlarmsProps {
 }
 
 /** Values of an alarm that are not in the table. */
-interface AlarmProps {
+interface AlarmProps<Name extends AlarmName> {
   /** The resource or log that has the metric. */
-  readonly metricsOf: MetricSource;
+  readonly metricsOf: MetricSource<(typeof alarmTable)[Name]['metric']['name']>;
   /** Links into the AWS console, made by `console-links.ts`. */
   readonly links: readonly [string, ...string[]];
   /** Replaces `<event>` and `<impact>` in the texts. */
@@ -33,6 +34,17 @@ interface AlarmProps {
   readonly setting?: number;
   /** @default the last part of the alarm's name */
   readonly id?: string;
+}
+
+/** Sends a topic's messages by e-mail. Each recipient must confirm once (docs/alarms.md). */
+export function subscribeEmails(topic: Topic, addresses: readonly string[]): void {
+  for (const address of addresses) {
+    acknowledge(
+      topic.addSubscription(new EmailSubscription(address)),
+      'Serverless-SNSRedrivePolicy',
+      'SNS retries mail for hours. Nobody would look into a dead-letter queue of mails.',
+    );
+  }
 }
 
 const COMPARISONS = {
@@ -68,7 +80,7 @@ export class Alarms extends Construct {
   }
 
   /** Adds an alarm of the table. Unless the table says otherwise, it notifies when it begins and when it ends. */
-  add(scope: Construct, name: AlarmName, props: AlarmProps): Alarm {
+  add<Name extends AlarmName>(scope: Construct, name: Name, props: AlarmProps<Name>): Alarm {
     const { metric, fires, section, notifies = true, ...texts }: AlarmDefinition = alarmTable[name];
     const { setting = 1, id = name.split('/').at(-1) ?? name } = props;
     const { comparison = '>=' } = fires;
@@ -77,7 +89,7 @@ export class Alarms extends Construct {
     const impact = this.#fillIn(texts.impact, props);
     const firstStep = this.#fillIn(texts.firstStep, props);
     const alarm = new Alarm(scope, id, {
-      metric: props.metricsOf.metric(metric.name, {
+      metric: props.metricsOf.metric(alarmTable[name].metric.name, {
         statistic: metric.statistic,
         period: Duration.seconds(metric.period),
       }),
@@ -106,7 +118,10 @@ export class Alarms extends Construct {
   }
 
   /** @throws Error if a `<…>` has no value */
-  #fillIn(text: AlarmDefinition['impact'], { event, text: others }: AlarmProps): string {
+  #fillIn(
+    text: AlarmDefinition['impact'],
+    { event, text: others }: Pick<AlarmProps<AlarmName>, 'event' | 'text'>,
+  ): string {
     const { config, stage } = this.#props;
     const values: Readonly<Record<string, string>> = {
       stage,

@@ -7,7 +7,8 @@ import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import type { Alarms } from '../alarms/alarms.ts';
-import { countLines, logMetrics } from '../alarms/log-metrics.ts';
+import { certificateLink } from '../alarms/console-links.ts';
+import { countedMetrics, countLines, metricsUnder } from '../alarms/log-metrics.ts';
 import type { StageConfig } from '../config.ts';
 import type { Encryption } from '../encryption.ts';
 import type { ReleasedFunction } from '../pipeline/webhook-function.ts';
@@ -57,6 +58,8 @@ export class WebhookApi extends Construct {
     if (domain) this.gateway.serveAt(this.#hostName(domain));
     this.webhookUrl = domain ? `https://${domain.name}${WEBHOOK_PATH}` : this.gateway.webhookUrl;
     this.#watch(alarms, config);
+    watchCertificate(alarms, Stack.of(this), 'CertificateExpires', domain?.certificateArn);
+    watchCertificate(alarms, Stack.of(this), 'OwnershipCertificateExpires', domain?.ownershipCertificateArn);
   }
 
   /** Makes the host name that the API is served at. */
@@ -86,13 +89,11 @@ export class WebhookApi extends Construct {
   #watch(alarms: Alarms, { apiThrottle, waf }: WebhookApiProps['config']): void {
     const { metrics, link, ownAnswers } = this.gateway;
     // API Gateway itself counts only 4xx and 5xx.
-    for (const [metric, { logPatternString }] of Object.entries({
-      ...ownAnswers,
-      Unauthorized: UNAUTHORIZED,
-    })) {
-      countLines(this.accessLog, { [metric]: { metric, pattern: logPatternString } });
+    const answers = { ...ownAnswers, Unauthorized: UNAUTHORIZED };
+    for (const metric of Object.keys(answers) as (keyof typeof answers)[]) {
+      countLines(this.accessLog, { [metric]: { metric, pattern: answers[metric].logPatternString } });
     }
-    const counted = logMetrics(this);
+    const counted = countedMetrics(this);
     const logLinks = (pattern: IFilterPattern) => [this.accessLog.link(pattern)] as const;
     alarms.add(this, 'Api/ServerErrors', { metricsOf: metrics, links: logLinks(SERVER_ERRORS) });
     alarms.add(this, 'Api/NearThrottle', {
@@ -117,4 +118,15 @@ export class WebhookApi extends Construct {
       });
     }
   }
+}
+
+function watchCertificate(
+  alarms: Alarms,
+  stack: Stack,
+  name: 'CertificateExpires' | 'OwnershipCertificateExpires',
+  arn: string | undefined,
+): void {
+  if (arn === undefined) return;
+  const metricsOf = metricsUnder('AWS/CertificateManager', { CertificateArn: arn });
+  alarms.add(stack, name, { metricsOf, links: [certificateLink(stack, arn)] });
 }

@@ -8,7 +8,6 @@ import { Construct } from 'constructs';
 import { recordSchema } from '../../lambda/archive/record-schema.ts';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import type { Encryption } from '../encryption.ts';
-import { RECORDS_PREFIX } from './event-archive.ts';
 
 interface ArchiveQueriesProps {
   readonly stage: string;
@@ -17,6 +16,9 @@ interface ArchiveQueriesProps {
   readonly days: number;
   readonly encryption: Encryption;
 }
+
+/** Key prefix of all archive objects. The name of the event follows. */
+export const RECORDS_PREFIX = 'event=';
 
 /** Prefix of the results, which expire after a day. */
 const RESULTS_PREFIX = 'queries/';

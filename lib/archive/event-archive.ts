@@ -10,19 +10,17 @@ import { ARCHIVE_BUFFER_SECONDS } from '../../lambda/limits.ts';
 import { acknowledge } from '../acknowledge.ts';
 import type { Alarms } from '../alarms/alarms.ts';
 import { logLink } from '../alarms/console-links.ts';
-import { countLines, logMetrics, type MetricSource, metricsUnder } from '../alarms/log-metrics.ts';
-import type { StageConfig } from '../config.ts';
+import { countedMetrics, countLines, type MetricSource, metricsUnder } from '../alarms/log-metrics.ts';
 import { ProtectedBucket, ProtectedLog } from '../pipeline/protected-storage.ts';
-import type { FunctionDefaults } from '../pipeline/webhook-function.ts';
+import type { FunctionAccess, FunctionDefaults } from '../pipeline/webhook-function.ts';
+import { ArchiveQueries, RECORDS_PREFIX } from './archive-queries.ts';
 
-interface EventArchiveProps {
-  readonly config: StageConfig['archive'];
-  readonly defaults: Pick<FunctionDefaults, 'encryption' | 'removalPolicy' | 'logRetention'>;
+interface EventArchiveProps extends Pick<FunctionDefaults, 'encryption' | 'removalPolicy' | 'logRetention'> {
+  readonly stage: string;
+  /** Days that records are kept. */
+  readonly days: number;
   readonly alarms: Alarms;
 }
-
-/** Key prefix of all archive objects. The name of the event follows. */
-export const RECORDS_PREFIX = 'event=';
 
 /**
  * Part of Firehose's log lines about an object that it could not write. Source: Firehose developer guide, "Monitor
@@ -39,16 +37,16 @@ const BUFFER_MEGABYTES = 64;
  */
 export class EventArchive extends Construct {
   readonly bucket: Bucket;
+  readonly #queries: ArchiveQueries;
   readonly #streams: ReadonlyMap<EventName, CfnDeliveryStream>;
 
   constructor(scope: Construct, id: string, props: EventArchiveProps) {
     super(scope, id);
-    const { config, alarms } = props;
-    const { encryption, removalPolicy, logRetention } = props.defaults;
+    const { stage, days, encryption, removalPolicy, logRetention, alarms } = props;
     this.bucket = new ProtectedBucket(this, 'Bucket', {
       encryption,
       removalPolicy,
-      lifecycleRule: { prefix: RECORDS_PREFIX, expiration: Duration.days(config.days) },
+      lifecycleRule: { prefix: RECORDS_PREFIX, expiration: Duration.days(days) },
     });
     acknowledge(
       this.bucket,
@@ -100,8 +98,9 @@ export class EventArchive extends Construct {
 
     // One metric for all streams: their shared log has nothing but failures.
     countLines(log, { Failures: { metric: 'ArchiveFailures', pattern: FAILED } });
-    alarms.add(this, 'Archive/Failing', { metricsOf: logMetrics(this), links: [logLink(log, FAILED)] });
+    alarms.add(this, 'Archive/Failing', { metricsOf: countedMetrics(this), links: [logLink(log, FAILED)] });
 
+    this.#queries = new ArchiveQueries(this, 'Queries', { stage, days, bucket: this.bucket, encryption });
     this.#streams = new Map(
       eventNames.map((event) => {
         const { logStreamName } = new LogStream(this, `${pascalCase(event)}Log`, {
@@ -133,7 +132,7 @@ export class EventArchive extends Construct {
   }
 
   /** Lets a consumer write to the stream of its event. */
-  access(event: EventName): { environment: Record<string, string>; permissions: PolicyStatement[] } {
+  access(event: EventName): FunctionAccess {
     const stream = this.#streamOf(event);
     return {
       environment: { ARCHIVE_STREAM: stream.ref },
@@ -151,7 +150,11 @@ export class EventArchive extends Construct {
     const streams = eventNames.map(
       (event) => [`${pascalCase(event)}ArchiveStream`, this.#streamOf(event).ref] as const,
     );
-    return { ArchiveBucket: this.bucket.bucketName, ...Object.fromEntries(streams) };
+    return {
+      ArchiveBucket: this.bucket.bucketName,
+      ...Object.fromEntries(streams),
+      ...this.#queries.outputs,
+    };
   }
 
   #streamOf(event: EventName): CfnDeliveryStream {

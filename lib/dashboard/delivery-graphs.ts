@@ -10,12 +10,12 @@ import {
 import { catalogue } from '../../lambda/events/catalogue.ts';
 import { type MetricName, rejectionReasons } from '../../lambda/metric-names.ts';
 import type { Alarms } from '../alarms/alarms.ts';
-import { logMetrics } from '../alarms/log-metrics.ts';
+import { countedMetrics, type MetricSource, metricsUnder } from '../alarms/log-metrics.ts';
 import type { WebhookApi } from '../api/webhook-api.ts';
 import type { EventArchive } from '../archive/event-archive.ts';
-import type { Effects } from '../pipeline/effects.ts';
+import type { Effects } from '../effects/effects.ts';
 import type { EventPipeline } from '../pipeline/event-pipeline.ts';
-import type { ProtectedQueue } from '../pipeline/protected-storage.ts';
+import type { ProtectedQueue, ProtectedTable } from '../pipeline/protected-storage.ts';
 import type { Receiver } from '../pipeline/receiver.ts';
 
 export interface DashboardSources {
@@ -29,9 +29,30 @@ export interface DashboardSources {
   readonly alarms: Alarms;
 }
 
+/** Labels of graphs, by the name of the metric. */
+type Labels<Name extends string> = Readonly<Partial<Record<Name, string>>>;
+
 const period = Duration.minutes(1);
-const sumOfAMinute = { period, statistic: 'Sum' };
-const maximum = { period, statistic: 'Maximum' };
+
+/** Metrics of each minute, in the order of their labels. */
+const metricsOf = <Name extends string>(
+  source: MetricSource<Name>,
+  statistic: string,
+  labels: Labels<Name>,
+) =>
+  (Object.entries(labels) as [Name, string][]).map(([name, label]) =>
+    source.metric(name, { period, statistic, label }),
+  );
+
+const sums = <Name extends string>(source: MetricSource<Name>, labels: Labels<Name>) =>
+  metricsOf(source, 'Sum', labels);
+
+const maxima = (source: MetricSource, labels: Labels<string>) => metricsOf(source, 'Maximum', labels);
+
+const percentiles = <Name extends string>(source: MetricSource<Name>, name: Name, prefix = '') =>
+  ['p50', 'p99'].map((statistic) =>
+    source.metric(name, { period, statistic, label: `${prefix}${statistic}` }),
+  );
 
 interface Graph {
   readonly title: string;
@@ -93,55 +114,45 @@ export function heading(text: string, hint?: string): IWidget[] {
 export function accepting({ api, receiver, pipelines, alarms }: DashboardSources): IWidget[][] {
   const { metrics } = api.gateway;
   const { function: own } = receiver;
-  const counted = (name: string, label: string) => logMetrics(api).metric(name, { ...sumOfAMinute, label });
-  const ofReceiver = (name: MetricName, label: string, dimensions = {}) =>
-    logMetrics(receiver, { service: receiver.service, ...dimensions }).metric(name, {
-      ...sumOfAMinute,
-      label,
-    });
-
+  const counted = countedMetrics(api);
   return [
     row(
       {
         title: 'Requests and failures',
-        left: [
-          metrics.metric('Count', { ...sumOfAMinute, label: 'Requests' }),
-          metrics.metric('4xx', { ...sumOfAMinute, label: '4xx' }),
-          metrics.metric('5xx', { ...sumOfAMinute, label: '5xx' }),
-        ],
+        left: sums(metrics, { Count: 'Requests', '4xx': '4xx', '5xx': '5xx' }),
         unit: 'requests a minute',
         alarmsAt: alarms.thresholdsOf('Api/NearThrottle'),
       },
       {
         title: 'Answered by API Gateway itself',
-        left: [
-          counted('Throttled', 'Above the throttle'),
-          counted('Unavailable', 'No answer from the receiver'),
-          counted('TooLarge', 'Too large'),
-          counted('WrongAddress', 'Posted to a wrong address'),
-        ],
+        left: sums(counted, {
+          Throttled: 'Above the throttle',
+          Unavailable: 'No answer from the receiver',
+          TooLarge: 'Too large',
+          WrongAddress: 'Posted to a wrong address',
+        }),
         unit: 'requests a minute',
         alarmsAt: alarms.thresholdsOf('Api/Throttled', 'Api/Unavailable', 'Api/TooLarge'),
       },
       {
         title: 'Queued, by event',
-        left: pipelines.map(({ event, queue }) =>
-          queue.metricNumberOfMessagesSent({ ...sumOfAMinute, label: event }),
-        ),
+        left: pipelines.flatMap(({ event, queue }) => sums(queue, { NumberOfMessagesSent: event })),
         unit: 'events a minute',
         stacked: true,
       },
       {
         title: 'Rejected, failed or set aside',
         left: [
-          ...rejectionReasons.map((reason) =>
-            ofReceiver('Rejected', `401: ${reason.replace('-', ' ')}`, { reason }),
+          ...rejectionReasons.flatMap((reason) =>
+            sums(receiver.reported({ reason }), { Rejected: `401: ${reason.replace('-', ' ')}` }),
           ),
-          ofReceiver('Unusable', '400: signed but unusable, kept in quarantine'),
-          ofReceiver('Parked', '200: unknown event, on the unrouted queue'),
-          ofReceiver('Ignored', '200: a kind that the stage ignores, not stored'),
-          ofReceiver('ServerError', '500: not stored, the partner repeats it'),
-          ofReceiver('SecretUnreadable', 'Secret could not be read'),
+          ...sums(receiver.reported(), {
+            Unusable: '400: signed but unusable, kept in quarantine',
+            Parked: '200: unknown event, on the unrouted queue',
+            Ignored: '200: a kind that the stage ignores, not stored',
+            ServerError: '500: not stored, the partner repeats it',
+            SecretUnreadable: 'Secret could not be read',
+          }),
         ],
         unit: 'a minute',
         alarmsAt: alarms.thresholdsOf('Receiver/SecretUnreadable'),
@@ -150,35 +161,28 @@ export function accepting({ api, receiver, pipelines, alarms }: DashboardSources
     row(
       {
         title: 'How long the partner waits for an answer',
-        left: [
-          metrics.metric('Latency', { period, statistic: 'p50', label: 'API p50' }),
-          metrics.metric('Latency', { period, statistic: 'p99', label: 'API p99' }),
-          own.metricDuration({ period, statistic: 'p50', label: 'Receiver p50' }),
-          own.metricDuration({ period, statistic: 'p99', label: 'Receiver p99' }),
-        ],
+        left: [...percentiles(metrics, 'Latency', 'API '), ...percentiles(own, 'Duration', 'Receiver ')],
         unit: 'milliseconds',
         alarmsAt: alarms.thresholdsOf('Api/Slow'),
       },
       {
         title: 'Receiver: errors and throttles',
-        left: [
-          own.metricErrors({ ...sumOfAMinute, label: 'Errors: crashed or timed out' }),
-          own.metricThrottles({ ...sumOfAMinute, label: 'Throttles: rejected by Lambda' }),
-        ],
+        left: sums(own, {
+          Errors: 'Errors: crashed or timed out',
+          Throttles: 'Throttles: rejected by Lambda',
+        }),
         unit: 'invocations a minute',
         alarmsAt: alarms.thresholdsOf('Receiver/Errors', 'Receiver/Throttles'),
       },
       {
         title: 'Receiver: concurrent executions',
-        left: [own.metric('ConcurrentExecutions', { ...maximum, label: 'Executions' })],
+        left: maxima(own, { ConcurrentExecutions: 'Executions' }),
         unit: 'executions',
       },
     ),
     row({
       title: "Delivery lag: from the partner's timestamp to the receipt",
-      left: ['p50', 'p99'].map((statistic) =>
-        logMetrics(api).metric('DeliveryLag', { period, statistic, label: statistic }),
-      ),
+      left: percentiles(counted, 'DeliveryLag'),
       unit: 'milliseconds (1 hour: 3,600,000)',
       alarmsAt: alarms.thresholdsOf('Lag'),
     }),
@@ -190,9 +194,7 @@ export function keepingUp({ api, pipelines, alarms }: DashboardSources): IWidget
   return [
     row({
       title: 'Effect latency: from the receipt to the effect',
-      left: ['p50', 'p99'].map((statistic) =>
-        logMetrics(api).metric('EffectLatency', { period, statistic, label: statistic }),
-      ),
+      left: percentiles(countedMetrics(api), 'EffectLatency'),
       unit: 'milliseconds',
     }),
     ...pipelines.flatMap((pipeline) => [
@@ -202,48 +204,37 @@ export function keepingUp({ api, pipelines, alarms }: DashboardSources): IWidget
   ];
 }
 
-/** Failures and outcomes that an event's consumer reports. */
-const reported = ({ event, consumer }: EventPipeline) =>
-  logMetrics(consumer, { service: consumer.service, event });
-
-function eventRow(pipeline: EventPipeline, alarmsAt: number[]): IWidget[] {
-  const { event, queue, consumer } = pipeline;
-  const outcome = (name: MetricName, label: string) =>
-    reported(pipeline).metric(name, { ...sumOfAMinute, label });
+function eventRow({ event, queue, consumer }: EventPipeline, alarmsAt: number[]): IWidget[] {
   return row(
     {
       title: `${event}: waiting`,
-      left: [queue.metricApproximateNumberOfMessagesVisible({ ...maximum, label: 'Messages waiting' })],
+      left: maxima(queue, { ApproximateNumberOfMessagesVisible: 'Messages waiting' }),
       unit: 'messages',
       right: {
-        metrics: [queue.metricApproximateAgeOfOldestMessage({ ...maximum, label: 'Age of the oldest' })],
+        metrics: maxima(queue, { ApproximateAgeOfOldestMessage: 'Age of the oldest' }),
         unit: 'seconds',
         alarmsAt,
       },
     },
     {
       title: `${event}: consumer`,
-      left: [
-        consumer.function.metricDuration({ period, statistic: 'p50', label: 'Duration p50' }),
-        consumer.function.metricDuration({ period, statistic: 'p99', label: 'Duration p99' }),
-      ],
+      left: percentiles(consumer.function, 'Duration', 'Duration '),
       unit: 'milliseconds',
       right: {
-        metrics: [
-          consumer.function.metricErrors({ ...sumOfAMinute, label: 'Errors' }),
-          consumer.function.metricThrottles({ ...sumOfAMinute, label: 'Throttles' }),
-        ],
+        metrics: sums(consumer.function, { Errors: 'Errors', Throttles: 'Throttles' }),
         unit: 'a minute',
       },
     },
     {
       title: `${event}: outcomes`,
       left: [
-        queue.metricNumberOfMessagesDeleted({ ...sumOfAMinute, label: 'Settled, with any outcome' }),
-        outcome('Stale', 'Stale: newer data stored'),
-        outcome('Duplicate', 'Duplicate: already processed'),
-        outcome('Replayed', 'Replayed from the archive'),
-        outcome('Failed', 'Failed: tried again later'),
+        ...sums(queue, { NumberOfMessagesDeleted: 'Settled, with any outcome' }),
+        ...sums(consumer.reported({ event }), {
+          Stale: 'Stale: newer data stored',
+          Duplicate: 'Duplicate: already processed',
+          Replayed: 'Replayed from the archive',
+          Failed: 'Failed: tried again later',
+        }),
       ],
       unit: 'events a minute',
     },
@@ -253,13 +244,13 @@ function eventRow(pipeline: EventPipeline, alarmsAt: number[]): IWidget[] {
 /** Graphs that answer "What is stuck?": the queues that only a person empties, and why messages are not processed. */
 export function stuck(sources: DashboardSources): IWidget[][] {
   const { pipelines, archive, effects, quarantine, unrouted, alarms } = sources;
-  /**
-   * The sum of all consumers' metrics.
-   * @param id prefix of the metrics' ids, unique in the graph
-   */
-  const ofConsumers = (id: string, name: MetricName, label: string) => {
+  /** The sum of all consumers' metrics. */
+  const ofConsumers = (name: MetricName, label: string) => {
     const usingMetrics = Object.fromEntries(
-      pipelines.map((pipeline, index) => [`${id}${index}`, reported(pipeline).metric(name, sumOfAMinute)]),
+      pipelines.flatMap(({ event, consumer }, index) =>
+        // An id begins with a small letter.
+        sums(consumer.reported({ event }), { [name]: label }).map((metric) => [`m${name}${index}`, metric]),
+      ),
     );
     // A metric without a value in a period counts as 0.
     const expression = `SUM([${Object.keys(usingMetrics).join(',')}])`;
@@ -269,8 +260,8 @@ export function stuck(sources: DashboardSources): IWidget[][] {
     row(
       {
         title: 'Dead letters, by event',
-        left: pipelines.map(({ event, deadLetterQueue }) =>
-          deadLetterQueue.metricApproximateNumberOfMessagesVisible({ ...maximum, label: event }),
+        left: pipelines.flatMap(({ event, deadLetterQueue }) =>
+          maxima(deadLetterQueue, { ApproximateNumberOfMessagesVisible: event }),
         ),
         unit: 'messages',
         alarmsAt: alarms.thresholdsOf('<Event>/DeadLetterQueue/NotEmpty'),
@@ -279,16 +270,16 @@ export function stuck(sources: DashboardSources): IWidget[][] {
       {
         title: 'Set aside by the receiver',
         left: [
-          quarantine.metricApproximateNumberOfMessagesVisible({ ...maximum, label: 'Quarantine' }),
-          unrouted.metricApproximateNumberOfMessagesVisible({ ...maximum, label: 'Unrouted' }),
+          ...maxima(quarantine, { ApproximateNumberOfMessagesVisible: 'Quarantine' }),
+          ...maxima(unrouted, { ApproximateNumberOfMessagesVisible: 'Unrouted' }),
         ],
         unit: 'messages',
         alarmsAt: alarms.thresholdsOf('Quarantine/NotEmpty', 'Unrouted/NotEmpty'),
       },
       {
         title: 'Being processed, or waiting for the next attempt',
-        left: pipelines.map(({ event, queue }) =>
-          queue.metricApproximateNumberOfMessagesNotVisible({ ...maximum, label: event }),
+        left: pipelines.flatMap(({ event, queue }) =>
+          maxima(queue, { ApproximateNumberOfMessagesNotVisible: event }),
         ),
         unit: 'messages',
         stacked: true,
@@ -297,8 +288,8 @@ export function stuck(sources: DashboardSources): IWidget[][] {
     row(
       {
         title: 'Dead-lettered by the consumer, by event',
-        left: pipelines.map((pipeline) =>
-          reported(pipeline).metric('DeadLettered', { ...sumOfAMinute, label: pipeline.event }),
+        left: pipelines.flatMap(({ event, consumer }) =>
+          sums(consumer.reported({ event }), { DeadLettered: event }),
         ),
         unit: 'events a minute',
         stacked: true,
@@ -306,12 +297,12 @@ export function stuck(sources: DashboardSources): IWidget[][] {
       {
         title: 'Consumers that could not complete a message',
         left: [
-          ofConsumers('unsent', 'DeadLetterNotSent', 'Not moved to the dead-letter queue'),
-          ofConsumers('undelayed', 'RetryNotDelayed', 'Retry not delayed'),
-          ofConsumers('unarchived', 'NotArchived', 'Dead letter not archived'),
-          ofConsumers('repeated', 'PossiblyRepeated', 'Possibly notified twice'),
-          ofConsumers('left', 'FieldLeftOut', 'Too long field left out'),
-          ofConsumers('ahead', 'ClockAhead', 'Timestamp too far ahead'),
+          ofConsumers('DeadLetterNotSent', 'Not moved to the dead-letter queue'),
+          ofConsumers('RetryNotDelayed', 'Retry not delayed'),
+          ofConsumers('NotArchived', 'Dead letter not archived'),
+          ofConsumers('PossiblyRepeated', 'Possibly notified twice'),
+          ofConsumers('FieldLeftOut', 'Too long field left out'),
+          ofConsumers('ClockAhead', 'Timestamp too far ahead'),
         ],
         unit: 'events a minute',
       },
@@ -327,8 +318,8 @@ export function stuck(sources: DashboardSources): IWidget[][] {
           row({
             title: 'Age of the oldest record not yet in the archive',
             width: 8,
-            left: pipelines.map(({ event }) =>
-              archive.streamMetrics(event).metric('DeliveryToS3.DataFreshness', { ...maximum, label: event }),
+            left: pipelines.flatMap(({ event }) =>
+              maxima(archive.streamMetrics(event), { 'DeliveryToS3.DataFreshness': event }),
             ),
             unit: 'seconds',
           }),
@@ -336,22 +327,15 @@ export function stuck(sources: DashboardSources): IWidget[][] {
   ];
 }
 
-/** Throttle metrics of a table and its indexes, which are throttled separately. */
-function throttles({ table, indexes = [] }: Effects['tables'][number]): IMetric[] {
-  const throttled = [
-    { label: table.node.id, dimensionsMap: { TableName: table.tableName } },
-    ...indexes.map((index) => ({
-      label: `${table.node.id} by ${index}`,
-      dimensionsMap: { TableName: table.tableName, GlobalSecondaryIndexName: index },
-    })),
+/** Throttle metrics of a table and its index, which are throttled separately. */
+function throttles({ node, tableName, index }: ProtectedTable): IMetric[] {
+  const throttled = (label: string, dimensions: Readonly<Record<string, string>>) =>
+    sums(metricsUnder('AWS/DynamoDB', { TableName: tableName, ...dimensions }), {
+      ReadThrottleEvents: `${label}: reads`,
+      WriteThrottleEvents: `${label}: writes`,
+    });
+  return [
+    ...throttled(node.id, {}),
+    ...(index === undefined ? [] : throttled(`${node.id} by ${index}`, { GlobalSecondaryIndexName: index })),
   ];
-  return throttled.flatMap(({ label, dimensionsMap }) =>
-    ['Read', 'Write'].map((kind) =>
-      table.metric(`${kind}ThrottleEvents`, {
-        ...sumOfAMinute,
-        dimensionsMap,
-        label: `${label}: ${kind.toLowerCase()}s`,
-      }),
-    ),
-  );
 }

@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
@@ -11,25 +11,26 @@ import {
   UNARCHIVED_RECEIVES,
   VISIBILITY_TIMEOUTS,
 } from '../../lambda/limits.ts';
+import { DEAD_LETTERED, FAILED } from '../../lambda/log-messages.ts';
 import { acknowledge } from '../acknowledge.ts';
 import type { Alarms } from '../alarms/alarms.ts';
 import { logLink, queueLink } from '../alarms/console-links.ts';
-import { consumerLines, countLines, logMetrics } from '../alarms/log-metrics.ts';
+import { countLines, metricsUnder } from '../alarms/log-metrics.ts';
+import { INVOCATION_FAILED, messagePattern } from '../alarms/log-patterns.ts';
 import type { StageConfig } from '../config.ts';
-import type { EffectAccess } from './effects.ts';
 import type { PayloadBucket } from './payload-bucket.ts';
 import { ProtectedQueue } from './protected-storage.ts';
-import { type FunctionDefaults, ReleasedFunction } from './webhook-function.ts';
+import { type FunctionAccess, type FunctionDefaults, ReleasedFunction } from './webhook-function.ts';
 
 interface EventPipelineProps {
   readonly event: EventName;
   readonly defaults: FunctionDefaults;
   readonly settings: StageConfig['events'][EventName];
-  /** The resources that the consumer may use. */
-  readonly access: EffectAccess;
+  /** The access for the effect. */
+  readonly access: FunctionAccess;
   readonly payloads: PayloadBucket;
   /** The access for archiving; undefined if the stage has no archive. */
-  readonly archiving: EffectAccess | undefined;
+  readonly archiving: FunctionAccess | undefined;
   readonly alarms: Alarms;
 }
 
@@ -103,7 +104,14 @@ export class EventPipeline extends Construct {
       'Serverless-LambdaEventSourceMappingDestination',
       'Sources of SQS have none: what fails stays on the queue, and its dead-letter queue takes it in the end.',
     );
-    countLines(this.consumer.logGroup, consumerLines);
+    // They include crashes, which a consumer cannot report itself.
+    countLines(this.consumer.logGroup, {
+      Failed: { metric: 'Failures', pattern: messagePattern(FAILED) },
+      Died: { metric: 'Failures', pattern: INVOCATION_FAILED },
+      PutAside: { metric: 'PutAside', pattern: messagePattern(DEAD_LETTERED) },
+      // Milliseconds from the receipt of a delivery to its effect. Replays have none.
+      EffectLatency: { metric: 'EffectLatency', pattern: '{ $.latencyMs >= 0 }', value: '$.latencyMs' },
+    });
     alarms.add(this.deadLetterQueue, '<Event>/DeadLetterQueue/NotEmpty', {
       metricsOf: this.deadLetterQueue,
       event,
@@ -118,7 +126,7 @@ export class EventPipeline extends Construct {
       ],
     });
     this.#paused = alarms.add(this, '<Event>/Paused', {
-      metricsOf: logMetrics(this, { event }),
+      metricsOf: metricsUnder(Stack.of(this).stackName, { event }),
       event,
       links: [queueLink(this.queue)],
     });

@@ -1,4 +1,6 @@
-import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { AttributeType, BillingMode, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import {
   LogGroup,
   type MetricFilter,
@@ -12,15 +14,81 @@ import {
   type LifecycleRule,
   ObjectOwnership,
 } from 'aws-cdk-lib/aws-s3';
+import { Topic } from 'aws-cdk-lib/aws-sns';
 import { type DeadLetterQueue, Queue, QueueEncryption, type QueuePolicy } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
-import { DATA_KEY_REUSE_SECONDS, DEAD_LETTER_RETENTION_SECONDS } from '../../lambda/limits.ts';
+import {
+  DATA_KEY_REUSE_SECONDS,
+  DEAD_LETTER_RETENTION_SECONDS,
+  TABLE_RECOVERY_DAYS,
+} from '../../lambda/limits.ts';
 import { acknowledge } from '../acknowledge.ts';
 import type { Encryption } from '../encryption.ts';
 
-interface ProtectedQueueProps {
+interface StoredProps {
   readonly encryption: Encryption;
   readonly removalPolicy: RemovalPolicy;
+}
+
+interface ProtectedTableProps extends StoredProps {
+  readonly key: string;
+  /** Attribute by which the table can also be queried. */
+  readonly index?: string;
+  /** Attribute with the second since the epoch after which DynamoDB deletes an item. */
+  readonly expiry?: string;
+}
+
+/** A table that is encrypted, can be restored, and cannot be deleted if it is retained. */
+export class ProtectedTable extends Table {
+  readonly index: string | undefined;
+
+  constructor(scope: Construct, id: string, props: ProtectedTableProps) {
+    const { encryption, removalPolicy, key, index, expiry } = props;
+    const isRetained = removalPolicy !== RemovalPolicy.DESTROY;
+    super(scope, id, {
+      partitionKey: { name: key, type: AttributeType.STRING },
+      billingMode: BillingMode.PAY_PER_REQUEST,
+      pointInTimeRecoverySpecification: {
+        pointInTimeRecoveryEnabled: true,
+        recoveryPeriodInDays: TABLE_RECOVERY_DAYS,
+      },
+      ...(expiry !== undefined && { timeToLiveAttribute: expiry }),
+      deletionProtection: isRetained,
+      // A protected table cannot be deleted, not even by the rollback of its own creation.
+      removalPolicy: isRetained ? RemovalPolicy.RETAIN : removalPolicy,
+      ...(encryption.key && {
+        encryption: TableEncryption.CUSTOMER_MANAGED,
+        encryptionKey: encryption.key,
+      }),
+    });
+    this.index = index;
+    if (index !== undefined) {
+      const partitionKey = { name: index, type: AttributeType.STRING };
+      this.addGlobalSecondaryIndex({ indexName: index, partitionKey });
+    }
+    encryption.awaitGrants(this);
+  }
+
+  permission(...actions: readonly string[]): PolicyStatement {
+    return new PolicyStatement({ actions: [...actions], resources: [this.tableArn] });
+  }
+}
+
+/** A topic that is encrypted, and answers over TLS only. */
+export class ProtectedTopic extends Topic {
+  readonly publishPermissions: readonly PolicyStatement[];
+
+  constructor(scope: Construct, id: string, { encryption }: StoredProps) {
+    super(scope, id, { masterKey: encryption.topicKey, enforceSSL: true });
+    encryption.awaitGrants(this);
+    this.publishPermissions = [
+      new PolicyStatement({ actions: ['sns:Publish'], resources: [this.topicArn] }),
+      ...encryption.topicPermissions,
+    ];
+  }
+}
+
+interface ProtectedQueueProps extends StoredProps {
   /**
    * How long a received message stays hidden from other receivers.
    * @default 30 seconds
@@ -65,12 +133,10 @@ export class ProtectedQueue extends Queue {
   }
 }
 
-export interface ProtectedLogProps {
+export interface ProtectedLogProps extends StoredProps {
   /** @default CloudFormation makes one */
   readonly logGroupName?: string;
-  readonly encryption: Encryption;
   readonly retention: RetentionDays;
-  readonly removalPolicy: RemovalPolicy;
 }
 
 /** A log group, encrypted with the key of the setting `encryption`, if that is set. */
@@ -94,9 +160,7 @@ export class ProtectedLog extends LogGroup {
   }
 }
 
-interface ProtectedBucketProps {
-  readonly encryption: Encryption;
-  readonly removalPolicy: RemovalPolicy;
+interface ProtectedBucketProps extends StoredProps {
   /** Expiry of the objects. Required, because all of them may contain personal data. */
   readonly lifecycleRule: Pick<LifecycleRule, 'prefix' | 'expiration'>;
 }

@@ -4,12 +4,13 @@ import type { Construct } from 'constructs';
 import type { EventName } from '../../lambda/events/catalogue.ts';
 import { queueUrlVariable } from '../../lambda/events/event-names.ts';
 import { RECEIVER_TIMEOUT_SECONDS } from '../../lambda/limits.ts';
-import { CACHED_SECRET_USED, SERVER_ERROR } from '../../lambda/log-messages.ts';
+import { ACCEPTED, CACHED_SECRET_USED, PARKED, SERVER_ERROR, UNUSABLE } from '../../lambda/log-messages.ts';
 import type { Alarms } from '../alarms/alarms.ts';
 import { functionLink, logLink } from '../alarms/console-links.ts';
-import { countLines, logMetrics, receiverLines } from '../alarms/log-metrics.ts';
+import { countedMetrics, countLines } from '../alarms/log-metrics.ts';
 import {
   INVOCATION_FAILED,
+  messageIs,
   messagePattern,
   SIGNATURE_RIGHT,
   SIGNATURE_WRONG,
@@ -21,27 +22,23 @@ import { type FunctionDefaults, ReleasedFunction } from './webhook-function.ts';
 import type { WebhookSecret } from './webhook-secret.ts';
 
 interface ReceiverProps {
+  readonly config: Pick<StageConfig, 'receiver' | 'ignoredEvents' | 'quietAfter' | 'rotationGraceHours'>;
   readonly defaults: FunctionDefaults;
-  readonly settings: StageConfig['receiver'];
   readonly secret: WebhookSecret;
-  /** How long after a rotation the previous secret is accepted (decision D12). */
-  readonly rotationGrace: Duration;
   readonly queues: ReadonlyMap<EventName, ProtectedQueue>;
   readonly unrouted: ProtectedQueue;
   readonly quarantine: ProtectedQueue;
-  readonly ignoredEvents: StageConfig['ignoredEvents'];
   /** Queue for the probes of the smoke test, instead of an event's queue. */
   readonly smokeTestQueue: ProtectedQueue;
   readonly payloads: PayloadBucket;
-  /** Hours without deliveries after which the alarm fires. @default never */
-  readonly quietAfter: StageConfig['quietAfter'];
   readonly alarms: Alarms;
 }
 
 /** The function behind the webhook: verifies, parses and queues. */
 export class Receiver extends ReleasedFunction {
   constructor(scope: Construct, id: string, props: ReceiverProps) {
-    const { secret, queues, unrouted, quarantine, ignoredEvents, smokeTestQueue, payloads, alarms } = props;
+    const { config, secret, queues, unrouted, quarantine, smokeTestQueue, payloads, alarms } = props;
+    const { receiver, ignoredEvents, quietAfter, rotationGraceHours } = config;
     const send = new PolicyStatement({
       actions: ['sqs:SendMessage'],
       resources: [...queues.values(), quarantine, unrouted, smokeTestQueue].map(({ queueArn }) => queueArn),
@@ -51,11 +48,11 @@ export class Receiver extends ReleasedFunction {
       service: 'receiver',
       description: 'Verifies, parses and queues the deliveries of the partner',
       timeout: Duration.seconds(RECEIVER_TIMEOUT_SECONDS),
-      memory: props.settings.memory,
-      reservedConcurrency: props.settings.reservedConcurrency,
+      memory: receiver.memory,
+      reservedConcurrency: receiver.reservedConcurrency,
       environment: {
         WEBHOOK_SECRET_ARN: secret.arn,
-        SECRET_GRACE_SECONDS: String(props.rotationGrace.toSeconds()),
+        SECRET_GRACE_SECONDS: String(Duration.hours(rotationGraceHours).toSeconds()),
         PAYLOAD_BUCKET: payloads.bucketName,
         QUARANTINE_QUEUE_URL: quarantine.queueUrl,
         UNROUTED_QUEUE_URL: unrouted.queueUrl,
@@ -70,7 +67,19 @@ export class Receiver extends ReleasedFunction {
 
     payloads.acknowledgeWildcard(this, '*');
 
-    countLines(this.logGroup, receiverLines);
+    countLines(this.logGroup, {
+      // 1 for a correct signature and 0 for a wrong one. So the maximum shows whether all signatures were wrong, and a
+      // missing value means no deliveries.
+      WronglySigned: { metric: 'Verified', pattern: SIGNATURE_WRONG, value: '0' },
+      Verified: { metric: 'Verified', pattern: SIGNATURE_RIGHT },
+      PutAside: { metric: 'PutAside', pattern: messagePattern(UNUSABLE, PARKED) },
+      // Milliseconds from the partner's `timestamp` to the receipt.
+      DeliveryLag: {
+        metric: 'DeliveryLag',
+        pattern: `{ ${messageIs(ACCEPTED)} && $.lagMs >= 0 }`,
+        value: '$.lagMs',
+      },
+    });
     const logLines = (pattern: string) => [logLink(this.logGroup, pattern)] as const;
     alarms.add(this, 'Receiver/Errors', { metricsOf: this.function, links: logLines(INVOCATION_FAILED) });
     alarms.add(this, 'Receiver/Throttles', {
@@ -78,17 +87,17 @@ export class Receiver extends ReleasedFunction {
       links: [functionLink(this.function)],
     });
     alarms.add(this, 'Receiver/SecretUnreadable', {
-      metricsOf: logMetrics(this, { service: this.service }),
+      metricsOf: this.reported(),
       links: logLines(messagePattern(CACHED_SECRET_USED, SERVER_ERROR)),
     });
     alarms.add(this, 'Receiver/WrongSecret', {
-      metricsOf: logMetrics(this),
+      metricsOf: countedMetrics(this),
       links: logLines(SIGNATURE_WRONG),
     });
-    if (props.quietAfter !== undefined) {
+    if (quietAfter !== undefined) {
       alarms.add(this, 'Receiver/Quiet', {
-        metricsOf: logMetrics(this),
-        setting: props.quietAfter,
+        metricsOf: countedMetrics(this),
+        setting: quietAfter,
         links: logLines(SIGNATURE_RIGHT),
       });
     }

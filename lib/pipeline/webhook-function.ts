@@ -13,7 +13,9 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { type DimensionName, type MetricName, metrics } from '../../lambda/metric-names.ts';
 import { acknowledge } from '../acknowledge.ts';
+import { type MetricSource, metricsUnder } from '../alarms/log-metrics.ts';
 import type { Encryption } from '../encryption.ts';
 import { permissionsDigest, UnchangingPolicy } from './permissions.ts';
 import { ProtectedLog } from './protected-storage.ts';
@@ -27,6 +29,12 @@ export interface FunctionDefaults {
   readonly tracing: boolean;
   readonly encryption: Encryption;
   readonly removalPolicy: RemovalPolicy;
+}
+
+/** What a function needs to reach a table, topic, queue or stream. */
+export interface FunctionAccess {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly permissions: readonly PolicyStatement[];
 }
 
 interface WebhookFunctionProps extends FunctionDefaults {
@@ -117,6 +125,20 @@ export class WebhookFunction extends Construct {
       'Serverless-LambdaDLQ',
       'It is about asynchronous invocations. API Gateway, SQS and CloudFormation wait for the result, so no invocation is lost.',
     );
+  }
+
+  /**
+   * Metrics that the function publishes in its log.
+   * @param values of the metrics' own dimensions. CloudWatch finds a metric only with all of them
+   */
+  reported(values: Partial<Record<DimensionName, string>> = {}): MetricSource<MetricName> {
+    return {
+      metric: (name, options) => {
+        const own = metrics[name].dimensions.map((dimension) => [dimension, values[dimension]]);
+        const dimensions = { service: this.service, ...Object.fromEntries(own) };
+        return metricsUnder(Stack.of(this).stackName, dimensions).metric(name, options);
+      },
+    };
   }
 }
 

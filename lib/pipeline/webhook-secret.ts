@@ -10,6 +10,7 @@ interface WebhookSecretProps {
   readonly arn?: string | undefined;
   /** Key under which the existing secret is encrypted. @default Secrets Manager's own, which needs no permission */
   readonly kmsKeyArn?: string | undefined;
+  readonly encryption: Encryption;
   readonly removalPolicy: RemovalPolicy;
 }
 
@@ -20,12 +21,10 @@ const LENGTH = 64;
 export class WebhookSecret extends Construct {
   readonly arn: string;
   readonly readPermissions: readonly PolicyStatement[];
-  /** Undefined for an existing secret. */
-  readonly #generated: Secret | undefined;
 
   constructor(scope: Construct, id: string, props: WebhookSecretProps) {
     super(scope, id);
-    const { arn, kmsKeyArn, removalPolicy } = props;
+    const { arn, kmsKeyArn, encryption, removalPolicy } = props;
     const secret =
       arn === undefined
         ? new Secret(this, 'Secret', {
@@ -37,7 +36,12 @@ export class WebhookSecret extends Construct {
             removalPolicy,
           })
         : Secret.fromSecretCompleteArn(this, 'Secret', arn);
-    this.#generated = secret instanceof Secret ? secret : undefined;
+    if (secret instanceof Secret && encryption.key) {
+      // The key is not set by the construct's property, which would add statements to the key policy that IAM already
+      // grants.
+      (secret.node.defaultChild as CfnSecret).kmsKeyId = encryption.key.keyArn;
+      encryption.awaitGrants(secret);
+    }
     acknowledge(
       this,
       'AwsSolutions-SMG4',
@@ -50,14 +54,5 @@ export class WebhookSecret extends Construct {
         ? []
         : [new PolicyStatement({ actions: ['kms:Decrypt'], resources: [kmsKeyArn] })]),
     ];
-  }
-
-  /** Encrypts a generated secret with the key of the setting `encryption`, if that is set. */
-  keepUnder(encryption: Encryption): void {
-    if (this.#generated === undefined || encryption.key === undefined) return;
-    // The key is not set by the construct's property, which would add statements to the key policy that IAM already
-    // grants.
-    (this.#generated.node.defaultChild as CfnSecret).kmsKeyId = encryption.key.keyArn;
-    encryption.awaitGrants(this.#generated);
   }
 }

@@ -8,7 +8,7 @@ import { acknowledge } from '../acknowledge.ts';
 import type { AlarmName } from '../alarms/alarm-table.ts';
 import type { Alarms } from '../alarms/alarms.ts';
 import { logLink } from '../alarms/console-links.ts';
-import { logMetrics, type MetricSource, metricsUnder } from '../alarms/log-metrics.ts';
+import { type MetricSource, metricsUnder } from '../alarms/log-metrics.ts';
 import { INVOCATION_FAILED, messagePattern } from '../alarms/log-patterns.ts';
 import { LIVE, type ReleasedFunction } from '../pipeline/webhook-function.ts';
 
@@ -67,7 +67,7 @@ export class ReceiverCanary extends Construct {
       alarms: [
         rollbackAlarm(
           'Canaries/ReceiverAnswers500',
-          logMetrics(this, { service, version: newVersion }),
+          receiver.reported({ version: newVersion }),
           messagePattern(SERVER_ERROR),
         ),
         rollbackAlarm(

@@ -62,7 +62,9 @@ const keyGrants = (template: SynthesisedTemplate, path: string) =>
  * @default no restriction
  */
 const decryptAndGenerate = (key: string, services?: readonly string[]) => {
-  const via = services?.map((service) => `${service}.${home.region}.amazonaws.com`);
+  const via = services?.map((service) => ({
+    'Fn::Join': ['', [`${service}.${home.region}.`, { Ref: 'AWS::URLSuffix' }]],
+  }));
   const condition = JSON.stringify({
     StringEquals: { 'kms:CallerAccount': { Ref: 'AWS::AccountId' }, ...(via && { 'kms:ViaService': via }) },
   });

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { sha256Hex } from '../../../lambda/hash.ts';
-import { DEAD_LETTER_RETENTION_DAYS, EVENT_RETENTION_DAYS } from '../../../lambda/limits.ts';
+import {
+  DEAD_LETTER_RETENTION_DAYS,
+  EVENT_RETENTION_DAYS,
+  TABLE_RECOVERY_DAYS,
+} from '../../../lambda/limits.ts';
 import { counted } from '../../terminal/text.ts';
 import { deleteObjects } from '../delete-objects.ts';
 import type { Operation } from '../operation.ts';
@@ -21,9 +25,6 @@ const QUERIES_PREFIX = 'queries/';
 
 /** Days for which Athena keeps the text of a query. Source: Athena user guide, "View query history". */
 const QUERY_HISTORY_DAYS = 45;
-
-/** Days for which a table can be restored: `recoveryPeriodInDays` in `lib/pipeline/effects.ts`. */
-const RECOVERY_DAYS = 35;
 
 interface ForgetOptions {
   readonly dryRun: boolean;
@@ -182,7 +183,7 @@ async function whatIsLeft(stack: Stage, tombstones: readonly string[]): Promise<
       `Not searched, because reading would count as an attempt: ${queued.join(', ')}. Repeat the command when doctor shows them no longer. SQS deletes them by ${dateIn(EVENT_RETENTION_DAYS)}.`,
     ...tombstones,
     !stack.local &&
-      `Backups: until ${dateIn(RECOVERY_DAYS)}, a restore of a table brings the data back. Repeat the command after it.`,
+      `Backups: until ${dateIn(TABLE_RECOVERY_DAYS)}, a restore of a table brings the data back. Repeat the command after it.`,
     'Files that export and discard wrote: find them with grep -rlF ID FOLDER, and delete them.',
     'Notifications that were sent: ask those who got them. Logs have no payloads.',
     `Texts of queries that name the person: Athena keeps the history until ${dateIn(QUERY_HISTORY_DAYS)}. Delete saved queries yourself.`,

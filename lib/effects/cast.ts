@@ -1,0 +1,19 @@
+import type { Construct } from 'constructs';
+import { ProtectedTable } from '../pipeline/protected-storage.ts';
+import type { Effect, EffectProps } from './effect.ts';
+
+/** Members of the cast, also by shop. Tombstones expire. */
+export function cast(scope: Construct, props: EffectProps): Effect {
+  const table = new ProtectedTable(scope, 'Cast', {
+    ...props,
+    key: 'girl_id',
+    index: 'shop_id',
+    expiry: 'expires_at',
+  });
+  return {
+    table,
+    output: { CastTable: table.tableName },
+    environment: { CAST_TABLE: table.tableName },
+    permissions: [table.permission('dynamodb:PutItem')],
+  };
+}

@@ -1,0 +1,46 @@
+import { Construct } from 'constructs';
+import type { EffectName } from '../../lambda/events/definition.ts';
+import { ProtectedTable } from '../pipeline/protected-storage.ts';
+import type { FunctionAccess } from '../pipeline/webhook-function.ts';
+import { cast } from './cast.ts';
+import { chat } from './chat.ts';
+import { contactPartner } from './contact-partner.ts';
+import type { Effect, EffectProps } from './effect.ts';
+import { review } from './review.ts';
+import { shopCache } from './shop-cache.ts';
+
+/** The targets of all effects: three tables and two topics. */
+export class Effects extends Construct {
+  readonly tables: readonly ProtectedTable[];
+  readonly outputs: Readonly<Record<string, string>>;
+  readonly #effects: Readonly<Record<EffectName, Effect>>;
+  /** The notified events, and for all effects the first receipts of events whose timestamp is too far ahead. */
+  readonly #memory: ProtectedTable;
+
+  constructor(scope: Construct, id: string, props: EffectProps) {
+    super(scope, id);
+    this.#effects = {
+      'shop-cache': shopCache(this, props),
+      cast: cast(this, props),
+      'contact-partner': contactPartner(this, props),
+      chat: chat(this, props),
+      review: review(this, props),
+    };
+    this.#memory = new ProtectedTable(this, 'Idempotency', { ...props, key: 'id', expiry: 'expiration' });
+    const effects = Object.values(this.#effects);
+    this.tables = [...effects.flatMap(({ table }) => table ?? []), this.#memory];
+    this.outputs = Object.assign({}, ...effects.map(({ output }) => output));
+  }
+
+  access(name: EffectName): FunctionAccess {
+    const { table, environment, permissions } = this.#effects[name];
+    const remember =
+      table === undefined
+        ? ['dynamodb:DeleteItem', 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem']
+        : ['dynamodb:GetItem', 'dynamodb:UpdateItem'];
+    return {
+      environment: { IDEMPOTENCY_TABLE: this.#memory.tableName, ...environment },
+      permissions: [this.#memory.permission(...remember), ...permissions],
+    };
+  }
+}
