@@ -103,7 +103,7 @@ export function payloadSchema({ event, meaning, processing, samples }: Described
     type: 'object',
     properties: {
       event: { type: 'string', const: event, description: 'The kind of event.' },
-      data: { ...dataSchema(event, 'input'), description: 'Facts about the event.' },
+      data: { ...dataSchema(event), description: 'Facts about the event.' },
       timestamp,
       webhookId,
     },

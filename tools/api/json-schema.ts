@@ -15,75 +15,42 @@ export type JsonSchema = { readonly [keyword: string]: unknown };
 
 export const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-/** A value as the partner sends it, or as the code has it after parsing. */
-type Side = 'input' | 'output';
-
-/** The JSON Schemas of a field, one for each side. The description says what JSON Schema cannot express. */
-type FieldSchema = Readonly<Record<Side, JsonSchema>>;
-
 const nonEmptyString = { type: 'string', minLength: 1 };
-const listOfStrings = { type: 'array', items: { type: 'string' } };
+
+const safeIntegers = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
 
 const WELL_FORMED = 'of well-formed Unicode: no lone surrogate';
 
 const REPLACED = 'A lone surrogate in it is replaced by U+FFFD.';
 
 /**
- * JSON Schemas for the field schemas of `lambda/events/fields.ts`. No library can convert field schemas, because they
- * transform values and have fallbacks. A new field schema must be added here.
+ * JSON Schemas for the field schemas of `lambda/events/fields.ts`, as the partner sends the fields. No library can
+ * convert these, because they transform values and have fallbacks. The descriptions say what JSON Schema cannot express.
  */
-const fieldSchemas: ReadonlyMap<v.GenericSchema, FieldSchema> = new Map<v.GenericSchema, FieldSchema>([
-  [
-    identifier,
-    {
-      input: { ...nonEmptyString, description: `A non-empty string ${WELL_FORMED}.` },
-      output: nonEmptyString,
-    },
-  ],
+const fieldSchemas: ReadonlyMap<v.GenericSchema, JsonSchema> = new Map<v.GenericSchema, JsonSchema>([
+  [identifier, { ...nonEmptyString, description: `A non-empty string ${WELL_FORMED}.` }],
   [
     identifierOfEitherType,
     {
-      input: {
-        oneOf: [
-          { ...nonEmptyString, title: 'string', description: `Not empty, and ${WELL_FORMED}.` },
-          {
-            type: 'integer',
-            minimum: Number.MIN_SAFE_INTEGER,
-            maximum: Number.MAX_SAFE_INTEGER,
-            title: 'integer',
-            description:
-              'Stored as its decimal digits. JSON integers of 2^53 and above are not exact, so send a string.',
-          },
-        ],
-      },
-      output: nonEmptyString,
+      oneOf: [
+        { ...nonEmptyString, title: 'string', description: `Not empty, and ${WELL_FORMED}.` },
+        {
+          type: 'integer',
+          ...safeIntegers,
+          title: 'integer',
+          description:
+            'Stored as its decimal digits. JSON integers of 2^53 and above are not exact, so send a string.',
+        },
+      ],
     },
   ],
-  [
-    text,
-    {
-      input: { type: 'string', description: `Optional. ${REPLACED}` },
-      output: { type: 'string' },
-    },
-  ],
-  [
-    textList,
-    {
-      input: { ...listOfStrings, description: `Optional. ${REPLACED}` },
-      output: listOfStrings,
-    },
-  ],
+  [text, { type: 'string', description: `Optional. ${REPLACED}` }],
+  [textList, { type: 'array', items: { type: 'string' }, description: `Optional. ${REPLACED}` }],
   [
     assumedText,
     {
-      input: {
-        anyOf: [
-          { type: 'string' },
-          { type: 'number', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
-        ],
-        description: `Optional. An empty string, a number of 2^53 and above, \`null\` and other types are ignored. ${REPLACED}`,
-      },
-      output: nonEmptyString,
+      anyOf: [{ type: 'string' }, { type: 'number', ...safeIntegers }],
+      description: `Optional. An empty string, a number of 2^53 and above, \`null\` and other types are ignored. ${REPLACED}`,
     },
   ],
 ]);
@@ -103,26 +70,24 @@ const TEXTS: Readonly<Record<string, string>> = {
 };
 
 /** `door_id` → `The door id.` */
-const fieldText = (field: string) => TEXTS[field] ?? `The ${field.replaceAll('_', ' ')}.`;
+export const fieldText = (field: string) => TEXTS[field] ?? `The ${field.replaceAll('_', ' ')}.`;
 
 /**
  * The JSON Schema of one event's `data`.
  * @throws CommandError with event and field, if neither JSON Schema nor the table above can express a field
  */
-export const dataSchema = (event: EventName, side: Side): JsonSchema =>
-  objectSchema(catalogue[event].data.entries, side, `${event}: data`);
+export const dataSchema = (event: EventName) => objectSchema(catalogue[event].data.entries, `${event}: data`);
 
 /**
  * The JSON Schema of an object with these fields. Additional fields are valid: the partner may add fields before the
  * receiver reads them.
  * @param path for the error message
  */
-export function objectSchema(entries: v.ObjectEntries, side: Side, path: string): JsonSchema {
+export function objectSchema(entries: v.ObjectEntries, path: string) {
   const fields = Object.entries(entries);
   const required = fields.filter(([, { type }]) => type !== 'optional').map(([name]) => name);
-  const properties = fields.map(([name, field]) => {
-    const { description, ...schema } =
-      fieldSchemas.get(field)?.[side] ?? converted(field, side, `${path}.${name}`);
+  const properties = fields.map(([name, field]): [string, JsonSchema] => {
+    const { description, ...schema } = fieldSchemas.get(field) ?? converted(field, `${path}.${name}`);
     return [name, { description: [fieldText(name), description].filter(Boolean).join(' '), ...schema }];
   });
   return {
@@ -132,24 +97,9 @@ export function objectSchema(entries: v.ObjectEntries, side: Side, path: string)
   };
 }
 
-function converted(field: v.GenericSchema, side: Side, path: string): JsonSchema {
+function converted(field: v.GenericSchema, path: string): JsonSchema {
   try {
-    const { $schema: _, ...schema } = toJsonSchema(field, {
-      typeMode: side,
-      target: 'draft-2020-12',
-      overrideSchema({ valibotSchema }) {
-        if ('fallback' in valibotSchema) throw new Error('A fallback cannot be converted to JSON Schema.');
-        return undefined;
-      },
-      overrideAction({ valibotAction, jsonSchema: { type } }) {
-        const { type: action, requirement } = valibotAction as { type: string; requirement?: unknown };
-        const isNotEmpty = action === 'min_length' && requirement === 1;
-        // Valibot counts UTF-16 units, but JSON Schema counts characters.
-        if (type === 'string' && action.endsWith('length') && !isNotEmpty)
-          throw new Error(`The "${action}" action of a string cannot be converted to JSON Schema.`);
-        return undefined;
-      },
-    });
+    const { $schema: _, ...schema } = toJsonSchema(field, { typeMode: 'input', target: 'draft-2020-12' });
     return schema;
   } catch (error) {
     const { message } = error as Error;

@@ -8,7 +8,7 @@ import { CLOCK_TOLERANCE, MAX_NOTIFICATION_VALUE_LENGTH } from '../../lambda/lim
 import { REPLAY_NAME } from '../../lambda/queue/replay.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { type DescribedEvent, DRAFT, eventId, eventIdOf, schemaId } from './event-schemas.ts';
-import { dataSchema, type JsonSchema } from './json-schema.ts';
+import { dataSchema, fieldText, type JsonSchema } from './json-schema.ts';
 
 /** Maximum characters of a text in a notification. A truncated text ends with “…”, which is one character more. */
 const MAX_TEXT_LENGTH = MAX_NOTIFICATION_VALUE_LENGTH + 1;
@@ -45,7 +45,7 @@ function notificationSchema(described: DescribedEvent): JsonSchema {
       title: { type: 'string', minLength: 1, description: 'The event in a few words, for people.' },
       data: {
         title: `Data of ${event}`,
-        ...shortened(dataSchema(event, 'output')),
+        ...notifiedData(event),
         description: `The fields of the event that we read, as strings. A string of more than ${MAX_NOTIFICATION_VALUE_LENGTH} characters is cut off and ends in “…”.`,
       },
       replay: {
@@ -59,19 +59,20 @@ function notificationSchema(described: DescribedEvent): JsonSchema {
   };
 }
 
-/** Limits every text to the length to which notifications truncate it. */
-function shortened(schema: JsonSchema): JsonSchema {
-  if (schema.type === 'string') return { ...schema, maxLength: MAX_TEXT_LENGTH };
-  const { properties, items } = schema as { properties?: Record<string, JsonSchema>; items?: JsonSchema };
-  return {
-    ...schema,
-    ...(items && { items: shortened(items) }),
-    ...(properties && {
-      properties: Object.fromEntries(
-        Object.entries(properties).map(([name, property]) => [name, shortened(property)]),
-      ),
-    }),
+/** `data` as notifications have it: the fields that we read, as texts of limited length. */
+function notifiedData(event: EventName): JsonSchema {
+  const { properties, ...schema } = dataSchema(event);
+  const fields = Object.entries(properties).map(([name, field]) => [name, asText(name, field)]);
+  return { ...schema, properties: Object.fromEntries(fields) };
+}
+
+function asText(name: string, { type, minLength }: JsonSchema): JsonSchema {
+  const text = {
+    type: 'string',
+    ...((type === undefined || minLength !== undefined) && { minLength: 1 }),
+    maxLength: MAX_TEXT_LENGTH,
   };
+  return { description: fieldText(name), ...(type === 'array' ? { type, items: text } : text) };
 }
 
 /** `docs/api/schemas/notification.json`: one document for each event that notifies. */

@@ -32,7 +32,7 @@ interface FieldJson {
 }
 
 const schemaOf = (event: EventName) => {
-  const { properties, required = [] } = dataSchema(event, 'input');
+  const { properties, required = [] } = dataSchema(event);
   return {
     properties: properties as Readonly<Record<string, FieldJson>>,
     required: required as readonly string[],

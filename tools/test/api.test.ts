@@ -6,7 +6,7 @@ import { type InvocationResult, TooManyRequestsError } from 'local-aws/functions
 import { httpApi } from 'local-aws/gateway';
 import * as v from 'valibot';
 import { readSamples } from '../../events/samples.ts';
-import { catalogue, type EventName, eventNames } from '../../lambda/events/catalogue.ts';
+import { type EventName, eventNames } from '../../lambda/events/catalogue.ts';
 import { parsePayloadText } from '../../lambda/events/envelope.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
@@ -177,7 +177,7 @@ type Payload = Readonly<Record<string, unknown>>;
  */
 const beyondTheSchema: Readonly<Record<string, (payload: Payload, event: EventName) => boolean>> = {
   'an identifier with a lone surrogate': ({ data }, event) =>
-    ((dataSchema(event, 'input').required ?? []) as string[]).some((field) => {
+    (dataSchema(event).required ?? []).some((field) => {
       const value = (data as Payload | undefined)?.[field];
       return typeof value === 'string' && !value.isWellFormed();
     }),
@@ -187,7 +187,7 @@ const beyondTheSchema: Readonly<Record<string, (payload: Payload, event: EventNa
 function withoutIgnored(payload: Payload, event: EventName): Payload {
   const { data } = payload;
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return payload;
-  const fields = dataSchema(event, 'input').properties as Readonly<Record<string, Payload>>;
+  const fields = dataSchema(event).properties;
   const isUsed = ([name, value]: [string, unknown]) =>
     fields[name]?.anyOf === undefined ||
     typeof value === 'string' ||
@@ -215,7 +215,7 @@ const awkwardTime = fc.oneof(
   fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
 );
 
-const fieldsOf = (event: EventName) => Object.keys((dataSchema(event, 'input').properties ?? {}) as object);
+const fieldsOf = (event: EventName) => Object.keys(dataSchema(event).properties);
 
 /** Changes of a payload: a field of `data` or of the payload itself gets another value or is removed. */
 const changes = (event: EventName) =>
@@ -259,25 +259,17 @@ test.each(eventNames)('the schema of %s is valid exactly where a payload is such
   expect(Math.min(seen.valid, seen.invalid)).toBeGreaterThan(20);
 });
 
-test('every sample is valid, and its processed form matches the schema of the receiving side', () => {
+test('every sample is valid', () => {
   for (const { event, payload } of readSamples()) {
-    const name = event as EventName;
-    expect(validators.get(name)?.(payload)).toBe(true);
-    const output = JSON.parse(JSON.stringify(v.parse(catalogue[name].data, payload.data)));
-    expect(ajv.validate(dataSchema(name, 'output'), output)).toBe(true);
+    expect(validators.get(event as EventName)?.(payload)).toBe(true);
   }
 });
 
-const schemaOf = (field: v.GenericSchema) => objectSchema({ door_id: field }, 'input', 'door.opened: data');
-
-describe('generation names the event and the field if the schema of a field has', () => {
-  test.each([
-    { what: 'The "custom" schema', field: v.custom(() => true) },
-    { what: 'A fallback', field: v.fallback(v.string(), '') },
-    { what: 'The "max_length" action of a string', field: v.pipe(v.string(), v.maxLength(1)) },
-  ])('$what', ({ what, field }) => {
-    const message = `door.opened: data.door_id: ${what} cannot be converted to JSON Schema`;
-    expect(() => schemaOf(field)).toThrow(message);
-    expect(() => schemaOf(v.optional(field))).toThrow(message);
-  });
+test('generation names the event and the field if its schema cannot be described', () => {
+  const custom = v.custom(() => true);
+  for (const field of [custom, v.optional(custom)]) {
+    expect(() => objectSchema({ door_id: field }, 'door.opened: data')).toThrow(
+      'door.opened: data.door_id: The "custom" schema cannot be converted to JSON Schema',
+    );
+  }
 });

@@ -254,7 +254,7 @@ test.each([
     right: '--secret … --retry-fast --no-watch',
     npm: 'npm start',
   },
-  { typed: ['run', 'generate', '--check'], options: '--check', right: '--check', npm: 'npm run generate' },
+  { typed: ['run', 'check', '--fix'], options: '--fix', right: '--fix', npm: 'npm run check' },
 ])('a script of npm refuses options that npm keeps: npm $typed', async ({ typed, options, right, npm }) => {
   const { code, stderr } = await run('npm', typed);
   const script = npm.split(' ').at(-1);
