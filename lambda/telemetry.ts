@@ -4,7 +4,7 @@ import type { DimensionName, MetricName } from './metric-names.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The function's name in lines and metrics. Tools know the variable, which is Powertools' (decision 44). */
+/** The function's name in lines and metrics. Tools read the variable, which is Powertools' own. */
 const service = process.env.POWERTOOLS_SERVICE_NAME;
 
 /** Lambda gives an instance one invocation at a time. */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import middy from '@middy/core';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { Archive } from '../archive/archive.ts';
 import type { EffectOutcome } from '../effects/event-order.ts';
@@ -7,7 +8,6 @@ import { tableKey } from '../effects/item-values.ts';
 import type { EventName } from '../events/catalogue.ts';
 import { OUT_OF_TIME_MARGIN } from '../limits.ts';
 import { STARTED } from '../log-messages.ts';
-
 import { log, startInvocation } from '../telemetry.ts';
 import { type ConsumedMessage, MessageSettler, type ReadFields, type Settlement } from './message-settler.ts';
 import { payloadOf, type ReceivedEvent, readMetadata, readRecord } from './received-event.ts';
@@ -114,13 +114,14 @@ export function consume<Name extends EventName>(
     return [...settlements.filter(({ kind }) => kind === 'returns'), ...(await Promise.all(archived))];
   }
 
-  return async ({ Records }: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
-    startInvocation(context);
-    const messages = Records.map((record) => ({ record, metadata: readMetadata(record) }));
-    const settlements = await archiveBatch(await settleBatch(messages, context));
-    const returning = settlements.filter(({ kind }) => kind === 'returns');
-    return {
-      batchItemFailures: returning.map(({ message }) => ({ itemIdentifier: message.record.messageId })),
-    };
-  };
+  return middy<SQSEvent, SQSBatchResponse>()
+    .before(({ context }) => startInvocation(context))
+    .handler(async ({ Records }, context) => {
+      const messages = Records.map((record) => ({ record, metadata: readMetadata(record) }));
+      const settlements = await archiveBatch(await settleBatch(messages, context));
+      const returning = settlements.filter(({ kind }) => kind === 'returns');
+      return {
+        batchItemFailures: returning.map(({ message }) => ({ itemIdentifier: message.record.messageId })),
+      };
+    });
 }

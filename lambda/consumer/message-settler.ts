@@ -13,7 +13,6 @@ import {
   RETRY_NOT_DELAYED,
 } from '../log-messages.ts';
 import { readableText } from '../queue/message.ts';
-
 import { count, log, withLogKeys } from '../telemetry.ts';
 import { type MessageMetadata, payloadOf } from './received-event.ts';
 import { isPermanent, retryDelaySeconds } from './retry.ts';

@@ -2,7 +2,6 @@ import { DynamoDBClient, GetItemCommand, UpdateItemCommand } from '@aws-sdk/clie
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { CLOCK_AHEAD } from '../log-messages.ts';
-
 import { count, log } from '../telemetry.ts';
 import { type EventTimes, effectiveTimestamp, isTooFarAhead, versionOf } from './event-order.ts';
 

@@ -4,7 +4,6 @@ import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { POSSIBLY_REPEATED } from '../log-messages.ts';
 import { stringAttribute } from '../queue/message.ts';
-
 import { count, log } from '../telemetry.ts';
 import type { EffectOutcome } from './event-order.ts';
 import { idempotent } from './idempotency.ts';

@@ -1,6 +1,6 @@
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import type { Context } from 'aws-lambda';
+import middy from '@middy/core';
 import { clientSettings, connections } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { startInvocation } from '../telemetry.ts';
@@ -38,10 +38,9 @@ const receiveDelivery = receiver(queueUrl, deliveryReports);
 const receiveProbe = receiver(() => SMOKE_TEST_QUEUE_URL, probeReports);
 
 /** The HTTP side of the service: `POST /api/v1/webhooks/partner`. */
-export function handler(event: GatewayEvent, context: Context): Promise<GatewayAnswer> {
-  startInvocation(context);
-  return isSmokeTest(requestIdOf(event)) ? receiveProbe(event) : receiveDelivery(event);
-}
+export const handler = middy<GatewayEvent, GatewayAnswer>()
+  .before(({ context }) => startInvocation(context))
+  .handler((event) => (isSmokeTest(requestIdOf(event)) ? receiveProbe(event) : receiveDelivery(event)));
 
 await warmUp(
   (signal) => secrets.warmUp(signal),
