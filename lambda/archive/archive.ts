@@ -1,7 +1,7 @@
 import { FirehoseClient, PutRecordBatchCommand } from '@aws-sdk/client-firehose';
 import { clientSettings } from '../aws-clients.ts';
 import { MAX_RECORD_BYTES } from '../limits.ts';
-import { type ArchiveRecord, archiveLine } from './record.ts';
+import type { ArchiveRecord } from './record-schema.ts';
 
 /**
  * Maximum bytes of a request, with base64 and the JSON around the records. Source: Firehose API reference,
@@ -9,6 +9,8 @@ import { type ArchiveRecord, archiveLine } from './record.ts';
  * (`batchSize` in `lib/config.ts`).
  */
 const MAX_CALL_BYTES = 4 * 1024 * 1024;
+
+export const archiveLine = (record: ArchiveRecord): string => `${JSON.stringify(record)}\n`;
 
 /** Bytes of a record in a request: base64 has four characters for three bytes. */
 const bytesInRequest = (line: Buffer) => '{"Data":""},'.length + 4 * Math.ceil(line.length / 3);

@@ -35,7 +35,11 @@ const time = (description: string) =>
     v.description(description),
   );
 
-/** One settled message: a line of JSON in the archive. A new field must be optional, because older records lack it. */
+/**
+ * One settled message: a line of JSON in the archive. A message has a record each time it is settled: SQS may deliver it
+ * twice, the archive may reject it at first, or somebody may redrive it. A new field must be optional, because older
+ * records lack it.
+ */
 export const recordSchema = v.object({
   eventId: v.string(),
   event: v.pipe(v.picklist(eventNames), v.description('The kind of event.')),
@@ -87,3 +91,7 @@ export const recordSchema = v.object({
     time('When a person’s data was taken out: neither `body` nor `payloadKey` is left.'),
   ),
 });
+
+export type ArchiveRecord = Readonly<v.InferOutput<typeof recordSchema>>;
+
+export type SettledOutcome = ArchiveRecord['outcome'];

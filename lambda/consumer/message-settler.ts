@@ -1,5 +1,5 @@
 import type { SQSRecord } from 'aws-lambda';
-import type { ArchiveRecord } from '../archive/record.ts';
+import type { ArchiveRecord } from '../archive/record-schema.ts';
 import type { EffectOutcome } from '../effects/event-order.ts';
 import { describeError, errorText } from '../errors.ts';
 import type { EventName } from '../events/catalogue.ts';

@@ -1,5 +1,8 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyEventV2 } from 'aws-lambda';
 
+/** The one path that the partner posts to (`docs/contract.md`, Endpoint). */
+export const WEBHOOK_PATH = '/api/v1/webhooks/partner';
+
 /** Prefix of the smoke test's request ids. API Gateway's own never have it, and a sender cannot choose one. */
 export const SMOKE_TEST_PREFIX = 'smoke-test-';
 

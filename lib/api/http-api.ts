@@ -10,8 +10,8 @@ import {
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { FilterPattern } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import { GATEWAY_TIMEOUT_SECONDS } from '../../lambda/limits.ts';
+import { WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 import { acknowledge } from '../acknowledge.ts';
 import { httpApiLink } from '../alarms/console-links.ts';
 import { accessLogFormat, statusIn } from './access-log.ts';

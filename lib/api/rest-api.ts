@@ -14,9 +14,9 @@ import {
 import { CfnApiMapping } from 'aws-cdk-lib/aws-apigatewayv2';
 import { FilterPattern } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import { GATEWAY_TIMEOUT_SECONDS } from '../../lambda/limits.ts';
 import { serverError } from '../../lambda/receiver/answers.ts';
+import { WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 import { acknowledge } from '../acknowledge.ts';
 import { restApiLink } from '../alarms/console-links.ts';
 import { accessLogFormat, statusIn } from './access-log.ts';

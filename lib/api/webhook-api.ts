@@ -5,7 +5,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { FilterPattern, type IFilterPattern } from 'aws-cdk-lib/aws-logs';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
-import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
+import { WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 import type { Alarms } from '../alarms/alarms.ts';
 import { certificateLink } from '../alarms/console-links.ts';
 import { countedMetrics, countLines, metricsUnder } from '../alarms/log-metrics.ts';

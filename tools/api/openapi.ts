@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { LOCAL_SECRET, signatureOf } from '../../events/signing.ts';
-import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
+import { WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 import { BASE64, HEX, PREFIX } from '../../lambda/receiver/signature.ts';
 import { type DescribedEvent, describedEvents, otherPayloadSchema, payloadSchema } from './event-schemas.ts';
 import { type JsonSchema, schemaRef } from './json-schema.ts';

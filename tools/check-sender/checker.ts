@@ -10,12 +10,12 @@ import {
   listen,
   requestOf,
 } from 'local-aws/gateway';
-import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import { sha256Hex } from '../../lambda/hash.ts';
 import { GATEWAY_TIMEOUT_SECONDS } from '../../lambda/limits.ts';
 import { ACCEPTED, PARKED, REJECTED } from '../../lambda/log-messages.ts';
 import { createReceiver } from '../../lambda/receiver/receive.ts';
 import type { DeliveryOutcome } from '../../lambda/receiver/reports.ts';
+import { WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 import type { AnswerStep } from './answer-steps.ts';
 import { patienceFinding, type RequestEnding, repeatFindings, SentDeliveries } from './deliveries.ts';
 import { explainSignature } from './explain-signature.ts';

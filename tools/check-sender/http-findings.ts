@@ -1,5 +1,5 @@
 import { type HttpRequest, valuesOf } from 'local-aws/gateway';
-import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
+import { WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 import { type Finding, risky, wrong } from './finding.ts';
 
 /** Minimum characters of a secret to search for. A text may contain a shorter secret by chance. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Option } from '@commander-js/extra-typings';
-import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
+import { WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 import { parseSteps } from '../check-sender/answer-steps.ts';
 import { Checker } from '../check-sender/checker.ts';
 import { PLACEHOLDER } from '../check-sender/payload-findings.ts';

@@ -1,6 +1,6 @@
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { isEventName } from '../../lambda/events/catalogue.ts';
-import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
+import { WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 import { itemNow, itemOfEvent, plainItem } from '../stage/history/effects.ts';
 import type { Effect, ExchangeFact, Fact, RecordFact } from '../stage/history/facts.ts';
 import { findFacts } from '../stage/history/find-facts.ts';

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import type { ArchiveRecord } from '../../lambda/archive/record.ts';
+import type { ArchiveRecord } from '../../lambda/archive/record-schema.ts';
 import { tableKey } from '../../lambda/effects/item-values.ts';
 import { topLevelValue } from '../../lambda/events/top-level-value.ts';
 import { HASHED_ID } from '../../lambda/hash.ts';

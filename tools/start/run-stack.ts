@@ -1,7 +1,7 @@
 import type { LocalStack } from 'local-aws';
 import { InspectorPort } from 'local-aws/functions';
 import { stageOverrides, synthesise } from '../../bin/synthesise.ts';
-import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
+import { WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 import type { Notice } from '../console/api.ts';
 import type { PageCommands } from '../console/server/console-context.ts';
 import type { LocalConsole } from '../console/server/start-console.ts';

@@ -9,7 +9,7 @@ import { readSamples } from '../../events/samples.ts';
 import { type EventName, eventNames } from '../../lambda/events/catalogue.ts';
 import { parsePayloadText } from '../../lambda/events/envelope.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
-import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
+import { WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 import { decodeSignature } from '../../lambda/receiver/signature.ts';
 import { describedEvents, payloadSchema } from '../api/event-schemas.ts';
 import { apiFiles, openApiText } from '../api/files.ts';

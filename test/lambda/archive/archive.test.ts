@@ -1,8 +1,13 @@
 import { FirehoseClient } from '@aws-sdk/client-firehose';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Archive, NotArchivedError, TooLargeToArchiveError } from '../../../lambda/archive/archive.ts';
-import { type ArchiveRecord, archiveLine } from '../../../lambda/archive/record.ts';
+import {
+  Archive,
+  archiveLine,
+  NotArchivedError,
+  TooLargeToArchiveError,
+} from '../../../lambda/archive/archive.ts';
+import type { ArchiveRecord } from '../../../lambda/archive/record-schema.ts';
 import { MAX_RECORD_BYTES } from '../../../lambda/limits.ts';
 import { escapeForSqs, fitsMessage } from '../../../lambda/queue/message.ts';
 import { type RecorderAnswer, startHttpRecorder } from '../http-recorder.ts';

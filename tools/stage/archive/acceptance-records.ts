@@ -1,4 +1,4 @@
-import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import type { ArchiveRecord } from '../../../lambda/archive/record-schema.ts';
 import { isObject, jsonOf } from '../history/json.ts';
 
 /** The name of each run of `npx hookctl acceptance` begins like this, and so does each id that the run sends. */

@@ -1,7 +1,7 @@
 import { createGunzip } from 'node:zlib';
 import { GetObjectCommand, NoSuchKey } from '@aws-sdk/client-s3';
 import * as v from 'valibot';
-import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import type { ArchiveRecord } from '../../../lambda/archive/record-schema.ts';
 import { recordSchema } from '../../../lambda/archive/record-schema.ts';
 import { jsonOf } from '../history/json.ts';
 import type { Stage } from '../stage.ts';

@@ -1,4 +1,4 @@
-import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import type { ArchiveRecord } from '../../../lambda/archive/record-schema.ts';
 import { recordSchema } from '../../../lambda/archive/record-schema.ts';
 import { table } from '../../terminal/layout.ts';
 import { counted, printable } from '../../terminal/text.ts';

@@ -1,5 +1,5 @@
 import { Argument, InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import type { ArchiveRecord, SettledOutcome } from '../../../lambda/archive/record.ts';
+import type { ArchiveRecord, SettledOutcome } from '../../../lambda/archive/record-schema.ts';
 import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
 import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
 import { CommandError, UsageError } from '../../terminal/command-error.ts';

@@ -1,5 +1,5 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import type { ArchiveRecord } from '../../../lambda/archive/record-schema.ts';
 import { versionOf } from '../../../lambda/effects/event-order.ts';
 import { tableKey } from '../../../lambda/effects/item-values.ts';
 import { catalogue } from '../../../lambda/events/catalogue.ts';

@@ -1,5 +1,5 @@
 import type { Exchange } from 'local-aws';
-import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import type { ArchiveRecord } from '../../../lambda/archive/record-schema.ts';
 import type { LineFact } from './log-line.ts';
 
 interface FactBase {

@@ -1,6 +1,6 @@
 import type { Exchange, ItemChange, LocalStack, PublishedNotification, StackObserver } from 'local-aws';
 import type { FunctionLogLine } from 'local-aws/functions';
-import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
+import { WEBHOOK_PATH } from '../../../lambda/receiver/request.ts';
 import { eventAndShop } from '../payload-filter.ts';
 import { waitingQueues } from '../queues/queue.ts';
 import { Stage } from '../stage.ts';

@@ -1,4 +1,4 @@
-import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import type { ArchiveRecord } from '../../../lambda/archive/record-schema.ts';
 import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
 import { eventNames, isEventName } from '../../../lambda/events/catalogue.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';

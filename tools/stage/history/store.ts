@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import type { ArchiveRecord } from '../../../lambda/archive/record-schema.ts';
 import { payloadPreview, searchableText } from '../payload-filter.ts';
 import { deliveryOf, deriveHistory } from './derive-history.ts';
 import {

@@ -1,4 +1,4 @@
-import type { ArchiveRecord, SettledOutcome } from '../../../lambda/archive/record.ts';
+import type { ArchiveRecord, SettledOutcome } from '../../../lambda/archive/record-schema.ts';
 import { type EventName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
 import { REPLAYABLE_DAYS, REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/limits.ts';
 import type { Replay, ReplayMode } from '../../../lambda/queue/replay.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HeadObjectCommand, NotFound } from '@aws-sdk/client-s3';
-import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import type { ArchiveRecord } from '../../../lambda/archive/record-schema.ts';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { duration } from '../../terminal/text.ts';

@@ -1,4 +1,4 @@
-import type { SettledOutcome } from '../../../lambda/archive/record.ts';
+import type { SettledOutcome } from '../../../lambda/archive/record-schema.ts';
 import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
 import { catalogue, isNotification } from '../../../lambda/events/catalogue.ts';
 import { REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/limits.ts';

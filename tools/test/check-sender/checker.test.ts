@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { readSamples, sampleBody } from '../../../events/samples.ts';
 import { signatureOf } from '../../../events/signing.ts';
-import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
+import { WEBHOOK_PATH } from '../../../lambda/receiver/request.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { type AnswerStep, parseSteps } from '../../check-sender/answer-steps.ts';
 import { Checker, type Verdict } from '../../check-sender/checker.ts';

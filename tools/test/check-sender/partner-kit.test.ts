@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
-import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
+import { WEBHOOK_PATH } from '../../../lambda/receiver/request.ts';
 import { writePartnerKit } from '../../check-sender/partner-kit.ts';
 
 const SECRET = 'A0b1C2d3E4f5A6b7';

@@ -7,7 +7,8 @@ import {
   StartQueryExecutionCommand,
 } from '@aws-sdk/client-athena';
 import { FirehoseClient, PutRecordBatchCommand } from '@aws-sdk/client-firehose';
-import { type ArchiveRecord, archiveLine } from '../../../lambda/archive/record.ts';
+import { archiveLine } from '../../../lambda/archive/archive.ts';
+import type { ArchiveRecord } from '../../../lambda/archive/record-schema.ts';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../../lambda/events/event-names.ts';
 import { readTarget } from '../../../test/acceptance/target.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Message } from '@aws-sdk/client-sqs';
 import type { LocalStack } from 'local-aws';
-import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import type { ArchiveRecord } from '../../../lambda/archive/record-schema.ts';
 import { MAX_RECEIVES, UNARCHIVED_RECEIVES } from '../../../lambda/limits.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { essence, expectedState, type ReceivedDelivery } from '../../../test/support/oracle.ts';

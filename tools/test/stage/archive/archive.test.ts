@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { type ArchiveRecord, archiveLine } from '../../../../lambda/archive/record.ts';
+import { archiveLine } from '../../../../lambda/archive/archive.ts';
+import type { ArchiveRecord } from '../../../../lambda/archive/record-schema.ts';
 import type { TestAws } from '../../../../test/support/test-aws.ts';
 import { type CountGroup, exportRecords } from '../../../stage/archive/export-records.ts';
 import type { RecordFilter } from '../../../stage/archive/record-filter.ts';

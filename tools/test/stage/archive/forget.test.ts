@@ -10,7 +10,8 @@ import {
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { LocalStack } from 'local-aws';
-import { type ArchiveRecord, archiveLine } from '../../../../lambda/archive/record.ts';
+import { archiveLine } from '../../../../lambda/archive/archive.ts';
+import type { ArchiveRecord } from '../../../../lambda/archive/record-schema.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { Partner } from '../../../../test/support/partner.ts';

@@ -1,6 +1,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
-import { type ArchiveRecord, archiveLine } from '../../../../lambda/archive/record.ts';
+import { archiveLine } from '../../../../lambda/archive/archive.ts';
+import type { ArchiveRecord } from '../../../../lambda/archive/record-schema.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
 import { keysUnder } from '../../../stage/archive/read-archive.ts';
 import { deleteObjects } from '../../../stage/delete-objects.ts';

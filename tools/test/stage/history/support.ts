@@ -1,4 +1,4 @@
-import type { ArchiveRecord } from '../../../../lambda/archive/record.ts';
+import type { ArchiveRecord } from '../../../../lambda/archive/record-schema.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
 import { type DeadLetterFact, type RecordFact, recordFact } from '../../../stage/history/facts.ts';
 import { type LineFact, lineFact } from '../../../stage/history/log-line.ts';

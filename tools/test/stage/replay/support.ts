@@ -1,6 +1,6 @@
 import type { Message } from '@aws-sdk/client-sqs';
 import { afterEach } from '@jest/globals';
-import type { ArchiveRecord } from '../../../../lambda/archive/record.ts';
+import type { ArchiveRecord } from '../../../../lambda/archive/record-schema.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
 import type { TestAws } from '../../../../test/support/test-aws.ts';
 import { replay } from '../../../stage/replay/replay.ts';
