@@ -1,6 +1,21 @@
+import { createHash } from 'node:crypto';
 import { type JsonObject, parseJsonObject } from './aws/json.ts';
-import { SERVICES, type Service } from './aws/services.ts';
-import { REGION } from './client-settings.ts';
+import { REGION, SERVICES, type Service } from './aws/services.ts';
+
+export interface ClientSettings {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+}
+
+export function clientSettings(endpoint: string, accessKeyId: string): ClientSettings {
+  return { endpoint, region: REGION, credentials: { accessKeyId, secretAccessKey: 'local' } };
+}
+
+/** The access key of a role, by which the AWS endpoint recognises the role's calls. */
+export function accessKeyOf(roleArn: string): string {
+  return `LOCAL${createHash('sha256').update(roleArn).digest('hex').slice(0, 15).toUpperCase()}`;
+}
 
 type JsonService = {
   [Name in Service]: (typeof SERVICES)[Name] extends { target: string } ? Name : never;

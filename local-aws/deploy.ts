@@ -1,8 +1,7 @@
 import type { AwsEndpoint } from './aws/endpoint.ts';
 import { isJsonObject, type JsonObject } from './aws/json.ts';
-import { element } from './aws/xml.ts';
-import { type AwsCaller, awsCaller } from './aws-caller.ts';
-import { accessKeyOf } from './client-settings.ts';
+import { element } from './aws/response.ts';
+import { type AwsCaller, accessKeyOf, awsCaller } from './aws-caller.ts';
 import { type DeployedResource, type Resources, rolePolicies } from './template/resources.ts';
 
 /**

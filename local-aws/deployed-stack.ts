@@ -1,30 +1,53 @@
 import type { AwsEndpoint } from './aws/endpoint.ts';
 import { arnOf } from './aws/services.ts';
-import { awsCaller } from './aws-caller.ts';
+import { accessKeyOf, awsCaller, clientSettings } from './aws-caller.ts';
 import { deploy } from './deploy.ts';
-import { DeployedFunctions, type FunctionOptions } from './deployed-functions.ts';
 import { SqsEventSource } from './functions/event-source/sqs-event-source.ts';
-import { serviceOf } from './functions/function-definition.ts';
-import { type DeployedApi, deployedApi } from './gateway/deployed-api.ts';
-import { readCloudAssembly } from './template/cloud-assembly.ts';
-import { type DeployedResource, Resources, type StackLocation } from './template/resources.ts';
+import type { InspectorPort } from './functions/inspector-port.ts';
+import { type FunctionLogLine, serviceOf } from './functions/invocation.ts';
+import { LocalFunction, SharedEnvironments } from './functions/local-function.ts';
+import { calledByApi, type DeployedApi, deployedApi } from './gateway/deployed-api.ts';
+import { readCloudAssembly, type SynthesisedStack } from './template/cloud-assembly.ts';
+import { Resources, type StackLocation } from './template/resources.ts';
+
+/** Maximum number of execution environments of a function. */
+const MAX_CONCURRENCY = 4;
+
+/**
+ * Maximum number of execution environments that all functions share beyond one for each. More environments would not
+ * help, because all wait for the single thread of the AWS endpoint. Each environment compiles its own code, so its
+ * first thousand invocations take twice as long, and the environment needs about 45 MB.
+ */
+const SHARED_ENVIRONMENTS = 1;
 
 /** Maximum number of batches of a queue that are processed at the same time. */
 const MAX_BATCHES = 2;
+
+export interface FunctionOptions {
+  /** Environment variables that replace those of the template. @default none */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Whether the functions of the API and of event sources are loaded at the start. @default true */
+  readonly warmUp?: boolean;
+  /** Ports for debuggers, by `serviceOf` the functions. @default none */
+  readonly inspect?: ReadonlyMap<string, InspectorPort>;
+  /** Called with every line that a function writes. @default none */
+  readonly onLog?: (line: FunctionLogLine) => void;
+  /** Called with each step while the stack starts. @default none */
+  readonly onStep?: (step: string) => void;
+}
 
 interface DeployedStackOptions extends FunctionOptions {
   readonly location: StackLocation;
   /** Value of each secret that the template creates. */
   readonly secret: string;
   readonly onProblem: (message: string) => void;
-  /** Called with each step while the stack starts. @default none */
-  readonly onStep?: (step: string) => void;
 }
 
 /** A synthesised stack that is deployed to the AWS endpoint: resources, functions and event sources. */
 export interface DeployedStack {
   readonly name: string;
-  readonly functions: DeployedFunctions;
+  /** Functions by `serviceOf` their definition. */
+  readonly functions: ReadonlyMap<string, LocalFunction>;
   /** The stack's API: an HTTP API or a REST API, as in the template. */
   readonly api: DeployedApi;
   /** Outputs, in the form of `cdk deploy --outputs-file`. */
@@ -42,97 +65,130 @@ export async function deployStack(
   aws: AwsEndpoint,
   options: DeployedStackOptions,
 ): Promise<DeployedStack> {
-  const { location, secret, onProblem, onStep = () => {} } = options;
+  const { location, secret, onProblem, onStep = () => {}, warmUp = true } = options;
   const stack = readCloudAssembly(assembly);
   const resources = new Resources(stack, location);
   for (const type of resources.unknownTypes()) onProblem(`${type} is ignored by the local stack`);
   onStep('Creating queues, topics, tables, buckets, delivery streams and secrets');
   await deploy(resources, aws, secret);
   onStep('Starting the functions');
-  const functions = new DeployedFunctions(resources, stack, aws, options);
+  const { functions, find } = createFunctions(resources, stack, aws, options);
+  const closeFunctions = () => Promise.all([...functions.values()].map((one) => one.close()));
   try {
-    await functions.warmUp();
-    const api = deployedApi(resources, (name) => functions.target(name)?.function, aws);
-    const sources = eventSources(resources, functions, { aws, onProblem });
-    for (const source of sources) source.enable();
+    const api = deployedApi(resources, find, aws);
+    const sources = eventSources(resources, find, aws, onProblem);
+    const called = [...calledByApi(resources), ...sources.map(({ name }) => name)];
+    if (warmUp) await Promise.all([...new Set(called.map(find))].map((one) => one?.warmUp()));
+    for (const { source } of sources) source.enable();
     return {
       name: stack.name,
       functions,
       api,
       outputs: () => resources.outputs(),
       async close() {
-        await Promise.all(sources.map((source) => source.stop()));
-        await functions.close();
+        await Promise.all(sources.map(({ source }) => source.stop()));
+        await closeFunctions();
       },
     };
   } catch (error) {
-    await functions.close();
+    await closeFunctions();
     throw error;
   }
 }
 
-/** The event sources of a template. They do not poll yet. */
+/** @returns the function with an ARN or a name, or with that of its alias */
+type FindFunction = (name: string) => LocalFunction | undefined;
+
+function createFunctions(
+  resources: Resources,
+  stack: SynthesisedStack,
+  aws: Pick<AwsEndpoint, 'url' | 'createLogGroup' | 'writeLog'>,
+  { environment, inspect, onLog }: FunctionOptions,
+): { functions: ReadonlyMap<string, LocalFunction>; find: FindFunction } {
+  const shared = new SharedEnvironments(SHARED_ENVIRONMENTS);
+  const functions = new Map<string, LocalFunction>();
+  const targets = new Map<string, LocalFunction>();
+  for (const { arn, name, properties } of resources.ofType('AWS::Lambda::Function')) {
+    const { ReservedConcurrentExecutions: reservedConcurrency } = properties;
+    const definition = {
+      name,
+      handler: properties.Handler,
+      codeDirectory: stack.assetFolder(properties.Code.S3Key),
+      environment: { ...properties.Environment?.Variables, ...environment },
+      // The defaults are CloudFormation's.
+      timeoutSeconds: properties.Timeout ?? 3,
+      memoryMegabytes: properties.MemorySize ?? 128,
+      reservedConcurrency,
+      maximumConcurrency: reservedConcurrency ?? MAX_CONCURRENCY,
+      credentials: clientSettings(aws.url, accessKeyOf(properties.Role)).credentials,
+      awsEndpointUrl: aws.url,
+    };
+    const service = serviceOf(definition);
+    const logGroup = properties.LoggingConfig?.LogGroup ?? `/aws/lambda/${name}`;
+    aws.createLogGroup(logGroup);
+    const log = (line: FunctionLogLine) => {
+      aws.writeLog(logGroup, line.text);
+      onLog?.({ ...line, functionName: service });
+    };
+    const created = new LocalFunction(definition, log, { shared, inspector: inspect?.get(service) });
+    functions.set(service, created);
+    targets.set(arn, created).set(name, created);
+  }
+  for (const { arn, properties } of resources.ofType('AWS::Lambda::Alias')) {
+    const target = targets.get(properties.FunctionName);
+    if (target === undefined) throw new Error(`Alias ${arn} needs a function of this stack`);
+    targets.set(arn, target).set(`${properties.FunctionName}:${properties.Name}`, target);
+  }
+  return { functions, find: (name) => targets.get(name) };
+}
+
+/** The event sources of a template, each with the name of its function. They do not poll yet. */
 function eventSources(
   resources: Resources,
-  functions: DeployedFunctions,
-  context: { readonly aws: AwsEndpoint; readonly onProblem: (message: string) => void },
-): SqsEventSource[] {
-  const queues = new Map(resources.ofType('AWS::SQS::Queue').map((queue) => [queue.arn, queue.ref]));
-  return resources.ofType('AWS::Lambda::EventSourceMapping').map((mapping) => {
-    const queueUrl = queues.get(mapping.properties.EventSourceArn);
-    const target = functions.target(mapping.properties.FunctionName);
-    if (queueUrl === undefined || target === undefined) {
-      throw new Error(`Event source mapping ${mapping.logicalId} needs a queue and a function of this stack`);
-    }
-    const { definition } = target;
-    const source = new SqsEventSource(sourceDefinition(mapping, serviceOf(definition), queueUrl), {
-      aws: awsCaller(definition.awsEndpointUrl, definition.credentials.accessKeyId),
-      invoke: (event) => target.function.invoke(event),
-      onProblem: context.onProblem,
-    });
-    register(mapping, source, context.aws);
-    return source;
-  });
-}
-
-/** The fields of Lambda's API for a mapping, with Lambda's defaults. */
-const settingsOf = ({ properties }: DeployedResource<'AWS::Lambda::EventSourceMapping'>) => ({
-  BatchSize: properties.BatchSize ?? 10,
-  MaximumBatchingWindowInSeconds: properties.MaximumBatchingWindowInSeconds ?? 0,
-  FunctionResponseTypes: properties.FunctionResponseTypes ?? [],
-  ScalingConfig: { ...properties.ScalingConfig },
-});
-
-function sourceDefinition(
-  mapping: DeployedResource<'AWS::Lambda::EventSourceMapping'>,
-  functionName: string,
-  queueUrl: string,
-) {
-  const settings = settingsOf(mapping);
-  return {
-    functionName,
-    queueUrl,
-    queueArn: mapping.properties.EventSourceArn,
-    batchSize: settings.BatchSize,
-    maximumBatchingWindowSeconds: settings.MaximumBatchingWindowInSeconds,
-    reportBatchItemFailures: settings.FunctionResponseTypes.includes('ReportBatchItemFailures'),
-    maximumConcurrency: Math.min(settings.ScalingConfig.MaximumConcurrency ?? MAX_BATCHES, MAX_BATCHES),
-  };
-}
-
-/** Makes an event source visible in Lambda's API. */
-function register(
-  mapping: DeployedResource<'AWS::Lambda::EventSourceMapping'>,
-  source: SqsEventSource,
+  find: FindFunction,
   aws: AwsEndpoint,
-): void {
-  const { EventSourceArn, FunctionName } = mapping.properties;
-  aws.addEventSourceMapping({
-    eventSourceArn: EventSourceArn,
-    // In a template, `FunctionName` is a name or an ARN of a function or its alias.
-    functionArn: FunctionName.startsWith('arn:') ? FunctionName : arnOf('lambda', `function:${FunctionName}`),
-    settings: settingsOf(mapping),
-    disable: () => source.disable(),
-    enable: () => source.enable(),
+  onProblem: (message: string) => void,
+): { name: string; source: SqsEventSource }[] {
+  const queues = new Map(resources.ofType('AWS::SQS::Queue').map((queue) => [queue.arn, queue.ref]));
+  return resources.ofType('AWS::Lambda::EventSourceMapping').map(({ logicalId, properties }) => {
+    const { EventSourceArn: queueArn, FunctionName: name } = properties;
+    const queueUrl = queues.get(queueArn);
+    const target = find(name);
+    if (queueUrl === undefined || target === undefined) {
+      throw new Error(`Event source mapping ${logicalId} needs a queue and a function of this stack`);
+    }
+    // The defaults are Lambda's.
+    const { BatchSize = 10, MaximumBatchingWindowInSeconds = 0, FunctionResponseTypes = [] } = properties;
+    const { ScalingConfig = {} } = properties;
+    const source = new SqsEventSource(
+      {
+        functionName: serviceOf(target.definition),
+        queueUrl,
+        queueArn,
+        batchSize: BatchSize,
+        maximumBatchingWindowSeconds: MaximumBatchingWindowInSeconds,
+        reportBatchItemFailures: FunctionResponseTypes.includes('ReportBatchItemFailures'),
+        maximumConcurrency: Math.min(ScalingConfig.MaximumConcurrency ?? MAX_BATCHES, MAX_BATCHES),
+      },
+      {
+        aws: awsCaller(aws.url, target.definition.credentials.accessKeyId),
+        invoke: (event) => target.invoke(event),
+        onProblem,
+      },
+    );
+    aws.addEventSourceMapping({
+      eventSourceArn: queueArn,
+      // In a template, `FunctionName` is a name or an ARN of a function or its alias.
+      functionArn: name.startsWith('arn:') ? name : arnOf('lambda', `function:${name}`),
+      settings: {
+        BatchSize,
+        MaximumBatchingWindowInSeconds,
+        FunctionResponseTypes,
+        ScalingConfig: { ...ScalingConfig },
+      },
+      disable: () => source.disable(),
+      enable: () => source.enable(),
+    });
+    return { name, source };
   });
 }

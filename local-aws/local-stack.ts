@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { startAwsEndpoint } from './aws/endpoint.ts';
 import { InjectedFaults } from './aws/faults.ts';
-import { type ClientSettings, clientSettings } from './client-settings.ts';
-import type { DeployedFunction, FunctionOptions } from './deployed-functions.ts';
-import { deployStack } from './deployed-stack.ts';
+import { type ClientSettings, clientSettings } from './aws-caller.ts';
+import { deployStack, type FunctionOptions } from './deployed-stack.ts';
+import type { LocalFunction } from './functions/local-function.ts';
 import { type RequestSummary, startGateway } from './gateway/server.ts';
 import type { InspectedMessage, StackObserver } from './observation.ts';
 
@@ -34,8 +34,6 @@ export interface LocalStackOptions extends FunctionOptions {
   readonly onForeign?: () => void;
   /** Called with problems of the stack itself. @default none */
   readonly onProblem?: (message: string) => void;
-  /** Called with each step while the stack starts. @default none */
-  readonly onStep?: (step: string) => void;
 }
 
 export interface Usage {
@@ -48,12 +46,10 @@ export interface LocalStack {
   readonly name: string;
   /** Outputs, in the form of `cdk deploy --outputs-file`. */
   readonly outputs: Readonly<Record<string, string>>;
-  /** `http://localhost:<port>` of the AWS endpoint. */
-  readonly awsUrl: string;
-  /** Settings of an AWS client that has all permissions. */
+  /** Settings of an AWS client that has all permissions. `endpoint` is `http://localhost:<port>`. */
   readonly operator: ClientSettings;
   /** Functions by `serviceOf` their definition. */
-  readonly functions: ReadonlyMap<string, DeployedFunction>;
+  readonly functions: ReadonlyMap<string, LocalFunction>;
   /** Faults of the AWS endpoint. A test injects and ends them. */
   readonly faults: InjectedFaults;
   usage(): Usage;
@@ -114,10 +110,9 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     return {
       name: stack.name,
       outputs: stack.outputs(),
-      awsUrl: aws.url,
       operator: clientSettings(aws.url, 'operator'),
       faults,
-      functions: stack.functions.byService,
+      functions: stack.functions,
       inspectQueue: aws.inspectQueue,
       usage: () => ({ requests, peakMegabytes: Math.round(process.resourceUsage().maxRSS / 1024) }),
       close,

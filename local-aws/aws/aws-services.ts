@@ -1,20 +1,20 @@
 import type { StackObserver } from '../observation.ts';
+import { createAlarms } from './alarms.ts';
 import { createAuthorization } from './authorization.ts';
-import { createStacks } from './cloudformation/stacks.ts';
-import { createAlarms } from './cloudwatch/alarms.ts';
 import { createDynamodb } from './dynamodb/dynamodb.ts';
 import { AwsError } from './errors.ts';
+import { createEventSourceMappings } from './event-source-mappings.ts';
 import { createFauxqs } from './fauxqs.ts';
 import { createFirehose } from './firehose/firehose.ts';
-import { createEventSourceMappings } from './lambda/event-source-mappings.ts';
 import { createLogs } from './logs/logs.ts';
 import { formOf } from './request.ts';
 import { type AwsResponse, documentResponse } from './response.ts';
-import { createS3 } from './s3/s3.ts';
+import { createS3 } from './s3.ts';
 import { createSecretsManager } from './secrets-manager.ts';
 import { ACCOUNT_ID, type AwsRequest, type Operations, SERVICES, type Service } from './services.ts';
-import { publishedNotification, sns } from './sns/sns.ts';
+import { publishedNotification, sns } from './sns.ts';
 import { createSqs } from './sqs/sqs.ts';
+import { createStacks } from './stacks.ts';
 
 interface AwsServicesOptions {
   /**

@@ -1,15 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { listen } from '../gateway/listen.ts';
-import type { InspectedMessage, StackObserver } from '../observation.ts';
-import type { Principal } from './authorization.ts';
+import { isOwnHost } from '../admitted-host.ts';
+import { KEEP_ALIVE_MS, listen, readBody } from '../http-server.ts';
+import type { StackObserver } from '../observation.ts';
 import { createAwsServices } from './aws-services.ts';
-import type { RunningStack } from './cloudformation/stacks.ts';
-import type { MetricAlarm } from './cloudwatch/alarms.ts';
 import { AwsError } from './errors.ts';
 import { ConnectionLostError, type InjectedFaults } from './faults.ts';
-import { isOwnHost, KEEP_ALIVE_MS, MAX_BODY_BYTES, readBody, write } from './http-server.ts';
-import type { EventSourceMapping } from './lambda/event-source-mappings.ts';
+import { MAX_BODY_BYTES } from './fauxqs.ts';
 import { checkInput } from './model/check-input.ts';
 import { checkGuideRules } from './model/guide-rules.ts';
 import { credentialOf, parseRequest, protocolOf } from './request.ts';
@@ -31,27 +29,7 @@ interface AwsEndpointOptions {
   observer?: Pick<StackObserver, 'onItemChange' | 'onNotification'>;
 }
 
-export interface AwsEndpoint {
-  /** `http://localhost:<port>` */
-  readonly url: string;
-  /**
-   * Registers roles. A caller whose access key belongs to no role is an operator, who may do everything.
-   * @throws Error for an unknown operator of a condition
-   */
-  addPrincipals(principals: Principal[]): void;
-  /** Makes a stack visible in the API of CloudFormation. */
-  addStack(stack: RunningStack): void;
-  createLogGroup(name: string): void;
-  /** Adds a line to a log group. @param at time of writing, epoch milliseconds. @default now */
-  writeLog(group: string, message: string, at?: number): void;
-  putAlarm(definition: MetricAlarm): void;
-  /** Registers an enabled event source with Lambda's API, which can disable and enable it. */
-  addEventSourceMapping(source: EventSourceMapping): void;
-  /** Returns the messages of a queue without receiving them, oldest first. @throws Error if the queue does not exist */
-  inspectQueue(queueUrl: string): Promise<InspectedMessage[]>;
-  /** Ends long polls and connections and frees the port. */
-  close(): Promise<void>;
-}
+export type AwsEndpoint = Awaited<ReturnType<typeof startAwsEndpoint>>;
 
 const PLAIN_TEXT = { 'content-type': 'text/plain' };
 const FOREIGN_HOST =
@@ -70,12 +48,7 @@ const CLOSE_GRACE_MS = 500;
  * stacks from CloudFormation. It accepts any AWS client, any secret key and any region.
  * @throws Error EADDRINUSE of Node.js
  */
-export async function startAwsEndpoint({
-  port,
-  faults,
-  onProblem = () => {},
-  observer,
-}: AwsEndpointOptions): Promise<AwsEndpoint> {
+export async function startAwsEndpoint({ port, faults, onProblem = () => {}, observer }: AwsEndpointOptions) {
   let actualPort = port;
   const publicHost = () => `localhost:${actualPort}`;
   const services = createAwsServices({ publicHost, onProblem, observer });
@@ -150,7 +123,9 @@ export async function startAwsEndpoint({
   }
 
   return {
+    /** `http://localhost:<port>` */
     url: `http://${publicHost()}`,
+    /** Registers roles. A caller whose access key belongs to no role is an operator, who may do everything. */
     addPrincipals: authorization.addPrincipals,
     addStack: services.stacks.add,
     createLogGroup: services.logs.create,
@@ -159,7 +134,8 @@ export async function startAwsEndpoint({
     addEventSourceMapping: services.mappings.add,
     inspectQueue: services.sqs.inspectQueue,
 
-    async close() {
+    /** Ends long polls and connections and frees the port. */
+    async close(): Promise<void> {
       closing.abort();
       const closed = listeners.map((server) => once(server.close(), 'close'));
       await services.close();
@@ -190,4 +166,27 @@ function tooLarge(http: AwsHttpRequest): AwsResponse {
 function internalFailure(error: unknown): AwsError {
   const message = error instanceof Error ? error.message : String(error);
   return new AwsError('InternalFailure', `The local AWS endpoint failed: ${message}`, { status: 500 });
+}
+
+/** @param stalledUntil sends only the headers, and breaks the connection at this signal. @default sends the body */
+function write(
+  outgoing: ServerResponse,
+  { status, headers, body }: AwsResponse,
+  stalledUntil?: AbortSignal,
+): void {
+  outgoing.statusCode = status;
+  for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
+  if (!outgoing.hasHeader('x-amzn-RequestId')) outgoing.setHeader('x-amzn-RequestId', randomUUID());
+  if (stalledUntil !== undefined) {
+    outgoing.removeHeader('content-length');
+    outgoing.flushHeaders();
+    if (stalledUntil.aborted) outgoing.destroy();
+    else stalledUntil.addEventListener('abort', () => outgoing.destroy(), { once: true });
+    return;
+  }
+  // The answer to HEAD has no body, but it has the length of the object.
+  if (!(outgoing.req.method === 'HEAD' && outgoing.hasHeader('content-length'))) {
+    outgoing.setHeader('content-length', Buffer.byteLength(body));
+  }
+  outgoing.end(body);
 }

@@ -21,28 +21,3 @@ export class AwsError extends Error {
     this.details = details;
   }
 }
-
-const SQS_PREFIX = 'AWS.SimpleQueueService.';
-
-/**
- * Names of SQS errors that have the prefix `AWS.SimpleQueueService.` in the query protocol. All others are
- * named as in the JSON protocol.
- */
-const PREFIXED = [
-  'BatchEntryIdsNotDistinct BatchRequestTooLong EmptyBatchRequest InvalidBatchEntryId MessageNotInflight',
-  'PurgeQueueInProgress QueueDeletedRecently TooManyEntriesInBatchRequest UnsupportedOperation',
-].flatMap((codes) => codes.split(' '));
-
-const RENAMED: Record<string, string> = {
-  AccessDeniedException: 'AccessDenied',
-  QueueDoesNotExist: `${SQS_PREFIX}NonExistentQueue`,
-  QueueNameExists: 'QueueAlreadyExists',
-};
-
-/**
- * The code of an SQS error in the old query protocol. SDKs still use this code as the error's name: they read the code
- * from the header `x-amzn-query-error` of the JSON protocol.
- */
-export function sqsQueryCode(code: string): string {
-  return RENAMED[code] ?? (PREFIXED.includes(code) ? SQS_PREFIX + code : code);
-}

@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { FauxqsServer } from 'fauxqs';
-import { REGION } from '../client-settings.ts';
-import { MAX_BODY_BYTES } from './http-server.ts';
 import type { AwsResponse } from './response.ts';
+import { REGION } from './services.ts';
+
+/** Maximum bytes of a request: DynamoDB's limit. Only S3 accepts more. */
+export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 /**
  * A character that SQS rejects in a message: SQS accepts only the characters of XML 1.0. Source: SQS API reference,

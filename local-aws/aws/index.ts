@@ -1,5 +1,5 @@
-export { accessKeyOf, type ClientSettings, clientSettings, REGION } from '../client-settings.ts';
+export { accessKeyOf, type ClientSettings, clientSettings } from '../aws-caller.ts';
 export { type AwsEndpoint, startAwsEndpoint } from './endpoint.ts';
 export { type Fault, InjectedFaults } from './faults.ts';
 export { logFilter } from './logs/log-filter.ts';
-export { arnOf } from './services.ts';
+export { arnOf, REGION } from './services.ts';

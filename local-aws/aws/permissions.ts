@@ -1,5 +1,5 @@
 import { type JsonObject, textOf, textsOf } from './json.ts';
-import { s3Permissions } from './s3/s3-request.ts';
+import { s3Permissions } from './s3.ts';
 import { type AwsRequest, arnOf, type NeededPermission, type Service } from './services.ts';
 
 /** The full ARN of an existing secret, found by name, ARN, or ARN without its suffix. */

@@ -1,12 +1,12 @@
 import { AwsError } from './errors.ts';
-import { queryOf } from './http-server.ts';
+import { parseLambdaRequest } from './event-source-mappings.ts';
 import { type JsonObject, type JsonValue, parseJsonObject } from './json.ts';
-import { parseLambdaRequest } from './lambda/event-source-mappings.ts';
-import { parseS3Request } from './s3/s3-request.ts';
+import { parseS3Request } from './s3.ts';
 import {
   type AwsHttpRequest,
   type AwsRequest,
   type Protocol,
+  queryOf,
   SERVICES,
   type Service,
   serviceForm,

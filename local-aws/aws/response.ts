@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { type AwsError, sqsQueryCode } from './errors.ts';
+import type { AwsError } from './errors.ts';
 import { isJsonObject, type JsonObject } from './json.ts';
 import { type AwsRequest, type Protocol, serviceForm } from './services.ts';
-import { element } from './xml.ts';
 
 export interface AwsResponse {
   status: number;
@@ -39,6 +38,20 @@ function queryResponse(service: string, operation: string, document: JsonObject)
     headers: { 'content-type': 'text/xml' },
     body: `<?xml version="1.0"?><${operation}Response xmlns="${serviceForm(service)?.namespace ?? ''}">${result}${metadata}</${operation}Response>`,
   };
+}
+
+const ENTITIES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+  // Escaped, because an XML parser would turn a bare carriage return into a line feed.
+  '\r': '&#xD;',
+};
+
+export function element(name: string, text: string): string {
+  return `<${name}>${text.replace(/[&<>"'\r]/g, (character) => ENTITIES[character] ?? character)}</${name}>`;
 }
 
 function xmlOf(name: string, value: JsonObject[string]): string {
@@ -85,6 +98,31 @@ export function errorResponse(protocol: Protocol, service: string | undefined, e
       };
     }
   }
+}
+
+const SQS_PREFIX = 'AWS.SimpleQueueService.';
+
+/**
+ * Names of SQS errors that have the prefix `AWS.SimpleQueueService.` in the query protocol. All others are
+ * named as in the JSON protocol.
+ */
+const PREFIXED = [
+  'BatchEntryIdsNotDistinct BatchRequestTooLong EmptyBatchRequest InvalidBatchEntryId MessageNotInflight',
+  'PurgeQueueInProgress QueueDeletedRecently TooManyEntriesInBatchRequest UnsupportedOperation',
+].flatMap((codes) => codes.split(' '));
+
+const RENAMED: Record<string, string> = {
+  AccessDeniedException: 'AccessDenied',
+  QueueDoesNotExist: `${SQS_PREFIX}NonExistentQueue`,
+  QueueNameExists: 'QueueAlreadyExists',
+};
+
+/**
+ * The code of an SQS error in the old query protocol. SDKs still use this code as the error's name: they read the code
+ * from the header `x-amzn-query-error` of the JSON protocol.
+ */
+function sqsQueryCode(code: string): string {
+  return RENAMED[code] ?? (PREFIXED.includes(code) ? SQS_PREFIX + code : code);
 }
 
 function jsonError(service: string | undefined, error: AwsError): AwsResponse {

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { REGION } from '../client-settings.ts';
 import type { JsonObject } from './json.ts';
+
+export const REGION = 'us-east-1';
 
 /** AWS account of all resources of the local stack. fauxqs has this account built in. */
 export const ACCOUNT_ID = '000000000000';
@@ -137,6 +138,15 @@ export interface AwsHttpRequest {
   url: string;
   headers: IncomingHttpHeaders;
   body: Buffer;
+}
+
+/** The path of a URL, with its percent-encoding. */
+export function pathOf(url: string): string {
+  return url.split('?', 1)[0] ?? '/';
+}
+
+export function queryOf(url: string): URLSearchParams {
+  return new URLSearchParams(url.slice(pathOf(url).length));
 }
 
 /** A parsed request of an AWS client. */

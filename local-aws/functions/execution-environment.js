@@ -1,7 +1,7 @@
 /**
  * Code of the worker thread of an execution environment: loads a function and processes one invocation at a time. It
  * is JavaScript because each worker would also load Node's type stripper, which costs 11 MB and 40 ms (Node.js 24.21).
- * `environment-messages.ts` has the types of its settings and messages.
+ * `start-worker.ts` has the types of its settings and messages.
  */
 import { existsSync } from 'node:fs';
 import { open, url } from 'node:inspector';

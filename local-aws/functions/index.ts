@@ -1,6 +1,6 @@
-export type { FunctionDefinition } from './function-definition.ts';
 export { InspectorPort } from './inspector-port.ts';
 export {
+  type FunctionDefinition,
   type FunctionError,
   type FunctionLogLine,
   type InvocationResult,

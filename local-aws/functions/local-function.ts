@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { crashedMessages, crashLine } from './crash-line.ts';
-import { type FunctionDefinition, serviceOf } from './function-definition.ts';
 import type { InspectorPort } from './inspector-port.ts';
 import {
   type Crash,
+  type FunctionDefinition,
   type FunctionError,
   type FunctionLogLine,
   type InvocationResult,
+  serviceOf,
   TooManyRequestsError,
 } from './invocation.ts';
 import { Sandbox } from './sandbox.ts';

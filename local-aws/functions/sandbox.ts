@@ -1,11 +1,11 @@
 import { inspect } from 'node:util';
 import type { Worker } from 'node:worker_threads';
 import { crashLine } from './crash-line.ts';
-import type { EnvironmentMessage, InvocationMessage } from './environment-messages.ts';
-import { type FunctionDefinition, serviceOf } from './function-definition.ts';
 import type { InspectorPort } from './inspector-port.ts';
 import type { FunctionError, FunctionLogLine, InvocationResult } from './invocation.ts';
+import { type FunctionDefinition, serviceOf } from './invocation.ts';
 import { sourceTrace } from './source-trace.ts';
+import type { EnvironmentMessage, InvocationMessage } from './start-worker.ts';
 import { startWorker } from './start-worker.ts';
 
 /**

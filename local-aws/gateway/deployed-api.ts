@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { AwsEndpoint } from '../aws/endpoint.ts';
 import type { InvocationResult } from '../functions/invocation.ts';
-import { type AccessLogSettings, INVOCATION_URI, type Throttling } from '../template/resource-properties.ts';
+import { type AccessLogSettings, INVOCATION_URI } from '../template/resource-properties.ts';
 import type { DeployedResource, Resources } from '../template/resources.ts';
-import { commonLogTime } from './gateway-events.ts';
+import { type Api, commonLogTime } from './api.ts';
 import { httpApi } from './http-api.ts';
 import { restApi } from './rest-api.ts';
-import type { Api } from './server.ts';
-import type { ThrottleSettings } from './throttle.ts';
 
 /** The API of a template, and its kind, for people. */
 export interface DeployedApi {
@@ -77,7 +75,7 @@ function deployedHttpApi(resources: Resources, find: FindFunction): Api {
   return httpApi({
     apiId: `local${randomUUID().slice(0, 5)}`,
     routes,
-    throttle: throttleOf(stage?.properties.DefaultRouteSettings),
+    throttle: stage?.properties.DefaultRouteSettings,
     integrationLimitMilliseconds: integration?.properties.TimeoutInMillis,
   });
 }
@@ -110,13 +108,10 @@ function deployedRestApi(
     apiId: rest.ref,
     stage: stage.properties.StageName,
     methods,
-    gatewayResponses: resources.ofType('AWS::ApiGateway::GatewayResponse').map(({ properties }) => ({
-      type: properties.ResponseType,
-      status: properties.StatusCode === undefined ? undefined : Number(properties.StatusCode),
-      parameters: properties.ResponseParameters ?? {},
-      template: properties.ResponseTemplates?.['application/json'],
-    })),
-    throttle: throttleOf(stage.properties.MethodSettings?.[0]),
+    gatewayResponses: resources
+      .ofType('AWS::ApiGateway::GatewayResponse')
+      .map(({ properties }) => properties),
+    throttle: stage.properties.MethodSettings?.[0],
   });
 }
 
@@ -136,11 +131,6 @@ function resourcePaths(resources: Resources): (resourceId: string) => string {
 }
 
 const functionArnOf = (uri: string) => INVOCATION_URI.exec(uri)?.[1] ?? '';
-
-function throttleOf(settings: Throttling = {}): ThrottleSettings | undefined {
-  const { ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst } = settings;
-  return rate === undefined || burst === undefined ? undefined : { rate, burst };
-}
 
 /** A variable in the format of an access log, such as `$context.identity.sourceIp`. */
 const VARIABLE = /\$context\.(\w+(?:\.\w+)*)/g;

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import type { ResourceProperties } from '../template/resource-properties.ts';
 import type { HttpResponse } from './http-message.ts';
 
 /** An error of a REST API itself. A gateway response may change how it is answered. */
@@ -8,15 +9,8 @@ export interface GatewayError {
   readonly message: string;
 }
 
-export interface GatewayResponse {
-  readonly type: string;
-  /** Status of the answer. @default the status of the error */
-  readonly status?: number | undefined;
-  /** Headers of the answer, by `gatewayresponse.header.<name>`: text in single quotes, or a variable. */
-  readonly parameters: Readonly<Record<string, string>>;
-  /** Template of the body. @default the body that AWS sends */
-  readonly template?: string | undefined;
-}
+/** Changes how errors of a type are answered: status, headers by `gatewayresponse.header.<name>`, and body. */
+export type GatewayResponse = ResourceProperties['AWS::ApiGateway::GatewayResponse'];
 
 /**
  * Errors that no gateway response can change. "Customizing the default gateway response for 413 REQUEST_TOO_LARGE isn't
@@ -56,22 +50,21 @@ export class GatewayResponses {
   /** @throws Error if a response does anything besides setting headers and a body of known variables */
   constructor(responses: readonly GatewayResponse[]) {
     for (const response of responses) check(response);
-    this.#byType = new Map(responses.map((response) => [response.type, response]));
+    this.#byType = new Map(responses.map((response) => [response.ResponseType, response]));
   }
 
   /** The answer to an error: by the gateway response of its type or its class, or AWS's default. */
   answer(context: ErrorContext): HttpResponse {
     const { error } = context;
     const response = this.#responseTo(error);
-    const headers = Object.entries(response?.parameters ?? {}).map(([parameter, value]) => [
+    const headers = Object.entries(response?.ResponseParameters ?? {}).map(([parameter, value]) => [
       headerOf(parameter),
       parameterValue(value, context),
     ]);
-    const body = (response?.template ?? DEFAULT_TEMPLATE).replace(VARIABLE, (_, name: string) =>
-      String(VARIABLES[name]?.(context)),
-    );
+    const template = response?.ResponseTemplates?.['application/json'] ?? DEFAULT_TEMPLATE;
+    const body = template.replace(VARIABLE, (_, name: string) => String(VARIABLES[name]?.(context)));
     return {
-      status: response?.status ?? error.status,
+      status: Number(response?.StatusCode ?? error.status),
       headers: { 'content-type': 'application/json', ...Object.fromEntries(headers) },
       body: Buffer.from(body),
     };
@@ -88,11 +81,12 @@ const headerOf = (parameter: string) => HEADER_PARAMETER.exec(parameter)?.[1]?.t
 const parameterValue = (value: string, context: ErrorContext) =>
   VARIABLES[value]?.(context) ?? value.slice(1, -1);
 
-function check({ type, parameters, template = '' }: GatewayResponse): void {
+function check({ ResponseType: type, ResponseParameters = {}, ResponseTemplates }: GatewayResponse): void {
+  const template = ResponseTemplates?.['application/json'] ?? '';
   const refuse = (what: string) => {
     throw new Error(`The gateway response ${type} is not supported: it has ${what}`);
   };
-  for (const [parameter, value] of Object.entries(parameters)) {
+  for (const [parameter, value] of Object.entries(ResponseParameters)) {
     if (!HEADER_PARAMETER.test(parameter)) refuse(`the parameter ${parameter}`);
     if (!Object.hasOwn(VARIABLES, value) && !/^'[^']*'$/.test(value)) refuse(`the value ${value}`);
   }

@@ -1,12 +1,18 @@
 import { Buffer } from 'node:buffer';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import type { InvocationResult } from '../functions/invocation.ts';
-import { receivingApi } from './gateway-events.ts';
-import { type HttpRequest, type HttpResponse, shortId, traceId } from './http-message.ts';
-import { type IntegrationFailure, integrate } from './integration.ts';
+import type { Throttling } from '../template/resource-properties.ts';
+import {
+  type Api,
+  type BodyReader,
+  createThrottle,
+  type IntegrationFailure,
+  integrate,
+  shortId,
+  traceId,
+} from './api.ts';
+import type { HttpRequest, HttpResponse } from './http-message.ts';
 import { toEvent, toResponse } from './payload-format-2.ts';
-import type { Api } from './server.ts';
-import { Throttle, type ThrottleSettings } from './throttle.ts';
 
 /**
  * Maximum time that an HTTP API waits for a function
@@ -24,7 +30,7 @@ export interface HttpApiOptions {
   apiId: string;
   routes: HttpApiRoute[];
   /** Limits of the request rate. @default none */
-  throttle?: ThrottleSettings | undefined;
+  throttle?: Throttling | undefined;
   /** Maximum time to wait for a function. @default 30000, as API Gateway */
   integrationLimitMilliseconds?: number | undefined;
 }
@@ -46,25 +52,20 @@ const FAILURES: Record<IntegrationFailure, HttpResponse> = {
  */
 export function httpApi(options: HttpApiOptions): Api {
   const routes = new Map(options.routes.map((route) => [checkedRouteKey(route.routeKey), route]));
-  const throttle = options.throttle && new Throttle(options.throttle);
-  const limit = options.integrationLimitMilliseconds ?? INTEGRATION_LIMIT_MILLISECONDS;
-  const api = receivingApi(options.apiId);
+  const { apiId, integrationLimitMilliseconds: limit = INTEGRATION_LIMIT_MILLISECONDS } = options;
+  const admits = createThrottle(options.throttle);
 
   async function respond(
     request: HttpRequest,
     route: HttpApiRoute | undefined,
-    readBody: () => Promise<Buffer | undefined>,
+    readBody: BodyReader,
     requestId: string,
   ): Promise<HttpResponse> {
     if (route === undefined) return errorResponse(404, 'Not Found');
-    if (throttle?.admit() === false) return errorResponse(429, 'Too Many Requests');
+    if (!admits()) return errorResponse(429, 'Too Many Requests');
     const body = await readBody();
     if (body === undefined) return errorResponse(413, 'Request Entity Too Large');
-    const event = toEvent(request, body, {
-      ...api,
-      requestId,
-      traceId: traceId(request.receivedAt),
-    });
+    const event = toEvent(request, body, { apiId, requestId, traceId: traceId(request.receivedAt) });
     const result = await integrate((given) => route.invoke(given), event, limit);
     if (typeof result === 'string') return FAILURES[result];
     return toResponse(result) ?? errorResponse(500, 'Internal Server Error');

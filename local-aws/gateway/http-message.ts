@@ -1,5 +1,4 @@
 import { Buffer } from 'node:buffer';
-import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, validateHeaderName, validateHeaderValue } from 'node:http';
 
 export interface HttpRequest {
@@ -59,6 +58,13 @@ export function valuesOf(headers: readonly Header[], name: string): string[] {
   return headers.filter(([key]) => key.toLowerCase() === name).map(([, value]) => value);
 }
 
+/** All values of each name. */
+export function grouped(pairs: Iterable<Header>): Record<string, string[]> {
+  const values = new Map<string, string[]>();
+  for (const [name, value] of pairs) values.set(name, [...(values.get(name) ?? []), value]);
+  return Object.fromEntries(values);
+}
+
 /** @param lists of words with spaces between them */
 export const setOf = (...lists: readonly string[]): ReadonlySet<string> =>
   new Set(lists.flatMap((list) => list.split(' ')));
@@ -84,17 +90,6 @@ export function isHeader(name: string, value: unknown): value is string | number
   } catch {
     return false;
   }
-}
-
-/** An X-Ray trace header: the time in seconds, then 96 random bits. */
-export function traceId(time: Date): string {
-  const seconds = Math.floor(time.getTime() / 1000).toString(16);
-  return `Root=1-${seconds}-${randomBytes(12).toString('hex')}`;
-}
-
-/** A random id in API Gateway's short form. */
-export function shortId(): string {
-  return randomBytes(11).toString('base64');
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,6 +1,6 @@
-export { isOfProxy } from './admitted-host.ts';
-export { type Certificate, makeCertificate } from './certificate.ts';
-export { httpApiEvent } from './gateway-events.ts';
+export { isOfProxy } from '../admitted-host.ts';
+export { type Certificate, listen, makeCertificate } from '../http-server.ts';
+export { BODY_LIMIT_BYTES } from './api.ts';
 export { httpApi } from './http-api.ts';
 export {
   type Header,
@@ -10,5 +10,5 @@ export {
   requestOf,
   valuesOf,
 } from './http-message.ts';
-export { listen } from './listen.ts';
-export { BODY_LIMIT_BYTES, type RequestSummary } from './server.ts';
+export { httpApiEvent } from './payload-format-2.ts';
+export type { RequestSummary } from './server.ts';

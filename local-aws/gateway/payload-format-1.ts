@@ -7,8 +7,9 @@
 import type { Buffer } from 'node:buffer';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { InvocationResult } from '../functions/invocation.ts';
-import { commonLogTime, grouped, prefixOf, type ReceivingApi } from './gateway-events.ts';
+import { apiContext, commonLogTime } from './api.ts';
 import {
+  grouped,
   type Header,
   type HttpRequest,
   type HttpResponse,
@@ -21,7 +22,8 @@ import {
 } from './http-message.ts';
 
 /** The resource of a request, and values that the API adds to the event. */
-interface ResourceContext extends ReceivingApi {
+interface ResourceContext {
+  readonly apiId: string;
   readonly resourceId: string;
   /** Path of the resource below the stage: `/v1/orders`. */
   readonly resourcePath: string;
@@ -67,9 +69,8 @@ const RESPONSE_FIELDS = setOf('statusCode headers multiValueHeaders body isBase6
 export function toEvent(
   request: HttpRequest,
   content: Buffer,
-  { requestId, traceId, extendedRequestId, stage, resourceId, resourcePath, ...api }: ResourceContext,
+  { apiId, requestId, traceId, extendedRequestId, stage, resourceId, resourcePath }: ResourceContext,
 ): APIGatewayProxyEvent {
-  const { accountId, apiId, domainName } = api;
   const { method, path, query, sourceIp, port, receivedAt } = request;
   const headers: Header[] = [
     ...without(request.headers, DROPPED_REQUEST_HEADERS),
@@ -92,16 +93,15 @@ export function toEvent(
     pathParameters: null,
     stageVariables: null,
     requestContext: {
+      ...apiContext(apiId),
       resourceId,
       resourcePath,
       httpMethod: method,
       extendedRequestId,
       requestTime: commonLogTime(receivedAt),
       path,
-      accountId,
       protocol: `HTTP/${request.httpVersion}`,
       stage,
-      domainPrefix: prefixOf(domainName),
       requestTimeEpoch: receivedAt.getTime(),
       requestId,
       // An API without an authorizer sends no field `authorizer`.
@@ -123,8 +123,6 @@ export function toEvent(
         userAgent: valuesOf(headers, 'user-agent').at(-1) ?? null,
         userArn: null,
       },
-      domainName,
-      apiId,
     },
     body,
     isBase64Encoded,

@@ -5,8 +5,9 @@
 import { Buffer } from 'node:buffer';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import type { InvocationResult } from '../functions/invocation.ts';
-import { httpApiEvent, type ReceivingApi } from './gateway-events.ts';
+import { apiContext, commonLogTime } from './api.ts';
 import {
+  grouped,
   type Header,
   type HttpRequest,
   type HttpResponse,
@@ -18,10 +19,19 @@ import {
   without,
 } from './http-message.ts';
 
-/** The API that received a request, and values that it adds to the event. */
-interface ApiContext extends ReceivingApi {
-  requestId: string;
-  traceId: string;
+/** A request as an HTTP API passes it to a function, with the body as text or base64. */
+type GatewayRequest = Pick<HttpRequest, 'method' | 'path' | 'headers' | 'sourceIp' | 'receivedAt'> &
+  Partial<Pick<HttpRequest, 'query' | 'httpVersion'>> & {
+    readonly body?: string;
+    readonly isBase64Encoded: boolean;
+    readonly requestId: string;
+  };
+
+/** The API that received a request, and the ids that it gave to the request. */
+interface HttpApiContext {
+  readonly apiId: string;
+  readonly requestId: string;
+  readonly traceId: string;
 }
 
 /**
@@ -32,36 +42,78 @@ const CONNECTION_HEADERS = setOf(
   'upgrade',
 );
 
-/** Request headers that the API writes itself, or moves to other fields. */
-const OWN_HEADERS = setOf('cookie x-amzn-trace-id x-forwarded-for x-forwarded-port x-forwarded-proto');
+/** Request headers that a function does not get as sent: the API writes them itself, or moves them to other fields. */
+const DROPPED_HEADERS = new Set([
+  ...CONNECTION_HEADERS,
+  ...setOf('cookie x-amzn-trace-id x-forwarded-for x-forwarded-port x-forwarded-proto'),
+]);
 
-export function toEvent(request: HttpRequest, body: Buffer, api: ApiContext): APIGatewayProxyEventV2 {
+/**
+ * Event of payload format 2.0.
+ * @param request with header names in lower case, as an HTTP API converts them
+ * @param cookies which an HTTP API moves out of the headers
+ */
+export function httpApiEvent(
+  request: GatewayRequest,
+  apiId: string,
+  cookies: string[] = [],
+): APIGatewayProxyEventV2 {
+  const { method, path, query = '', httpVersion = '1.1', sourceIp, receivedAt } = request;
+  const { body, isBase64Encoded, requestId } = request;
+  const headers = joined(request.headers);
+  const routeKey = `${method} ${path}`;
+  const userAgent = headers['user-agent'] ?? '';
+  return {
+    version: '2.0',
+    routeKey,
+    rawPath: path,
+    rawQueryString: query,
+    ...(cookies.length > 0 && { cookies }),
+    headers,
+    ...(query !== '' && { queryStringParameters: joined(new URLSearchParams(query)) }),
+    requestContext: {
+      ...apiContext(apiId),
+      http: { method, path, protocol: `HTTP/${httpVersion}`, sourceIp, userAgent },
+      requestId,
+      routeKey,
+      stage: '$default',
+      time: commonLogTime(receivedAt),
+      timeEpoch: receivedAt.getTime(),
+    },
+    ...(body !== undefined && { body }),
+    isBase64Encoded,
+  };
+}
+
+const joined = (pairs: Iterable<Header>): Record<string, string> =>
+  Object.fromEntries(Object.entries(grouped(pairs)).map(([name, values]) => [name, values.join(',')]));
+
+export function toEvent(
+  request: HttpRequest,
+  body: Buffer,
+  { apiId, requestId, traceId }: HttpApiContext,
+): APIGatewayProxyEventV2 {
   const isBase64Encoded = body.length > 0 && isBinary(valuesOf(request.headers, 'content-type').join(','));
   const cookies = valuesOf(request.headers, 'cookie')
     .flatMap((value) => value.split(';'))
     .map((cookie) => cookie.trim())
     .filter((cookie) => cookie !== '');
-  return httpApiEvent(
-    {
-      ...request,
-      headers: eventHeaders(request, body, api),
-      requestId: api.requestId,
-      ...(body.length > 0 && { body: body.toString(isBase64Encoded ? 'base64' : 'utf8') }),
-      isBase64Encoded,
-    },
-    api,
-    cookies,
-  );
+  const text = body.length > 0 && { body: body.toString(isBase64Encoded ? 'base64' : 'utf8') };
+  const headers = eventHeaders(request, body.length, traceId);
+  return httpApiEvent({ ...request, headers, requestId, ...text, isBase64Encoded }, apiId, cookies);
 }
 
-function eventHeaders({ headers, sourceIp, port }: HttpRequest, body: Buffer, api: ApiContext): Header[] {
-  const length: Header = ['content-length', String(body.length)];
+function eventHeaders(
+  { headers, sourceIp, port }: HttpRequest,
+  bodyLength: number,
+  traceId: string,
+): Header[] {
   return [
-    ...without(without(headers, CONNECTION_HEADERS), OWN_HEADERS)
+    ...without(headers, DROPPED_HEADERS)
       .map(([name, value]): Header => [name.toLowerCase(), value])
-      .filter(([name]) => body.length === 0 || name !== 'content-length'),
-    ...(body.length > 0 ? [length] : []),
-    ['x-amzn-trace-id', api.traceId],
+      .filter(([name]) => bodyLength === 0 || name !== 'content-length'),
+    ...(bodyLength > 0 ? ([['content-length', String(bodyLength)]] as const) : []),
+    ['x-amzn-trace-id', traceId],
     ['x-forwarded-for', [...valuesOf(headers, 'x-forwarded-for'), sourceIp].join(',')],
     ['x-forwarded-port', String(port)],
     ['x-forwarded-proto', 'http'],

@@ -1,14 +1,21 @@
-import type { Buffer } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { InvocationResult } from '../functions/invocation.ts';
-import { receivingApi } from './gateway-events.ts';
+import type { Throttling } from '../template/resource-properties.ts';
+import {
+  type Api,
+  type ApiAnswer,
+  BODY_LIMIT_BYTES,
+  type BodyReader,
+  createThrottle,
+  type IntegrationFailure,
+  integrate,
+  shortId,
+  traceId,
+} from './api.ts';
 import { type GatewayError, type GatewayResponse, GatewayResponses } from './gateway-responses.ts';
-import { type HttpRequest, shortId, traceId, valuesOf } from './http-message.ts';
-import { type IntegrationFailure, integrate } from './integration.ts';
+import { type HttpRequest, valuesOf } from './http-message.ts';
 import { toEvent, toResponse } from './payload-format-1.ts';
-import { type Api, type ApiAnswer, BODY_LIMIT_BYTES } from './server.ts';
-import { Throttle, type ThrottleSettings } from './throttle.ts';
 
 /**
  * Maximum time that a REST API waits for a function, unless the quota was raised
@@ -31,9 +38,9 @@ export interface RestApiOptions {
   /** Name of the only stage. It is the first part of each path. */
   stage: string;
   methods: RestApiMethod[];
-  gatewayResponses: GatewayResponse[];
+  gatewayResponses: readonly GatewayResponse[];
   /** Limits of the request rate. @default none */
-  throttle?: ThrottleSettings | undefined;
+  throttle?: Throttling | undefined;
 }
 
 const INTERNAL = 'Internal server error';
@@ -79,17 +86,16 @@ const NO_RESPONSES = new GatewayResponses([]);
  * @throws Error if a gateway response is not supported
  */
 export function restApi(options: RestApiOptions): Api {
-  const { stage } = options;
+  const { apiId, stage } = options;
   const methods = new Map(
     options.methods.map((method) => [`${method.httpMethod} ${method.resourcePath}`, method]),
   );
   const responses = new GatewayResponses(options.gatewayResponses);
-  const throttle = options.throttle && new Throttle(options.throttle);
-  const api = receivingApi(options.apiId);
+  const admits = createThrottle(options.throttle);
 
   async function respond(
     request: HttpRequest,
-    readBody: () => Promise<Buffer | undefined>,
+    readBody: BodyReader,
     ids: { requestId: string; extendedRequestId: string },
   ): Promise<Pick<ApiAnswer, 'response' | 'context'>> {
     const resourcePath = pathBelow(stage, request.path);
@@ -103,12 +109,12 @@ export function restApi(options: RestApiOptions): Api {
       context: { ...known, 'error.responseType': error.type },
     });
     if (method === undefined) return fail(NO_METHOD);
-    if (throttle?.admit() === false) return fail(THROTTLED);
+    if (!admits()) return fail(THROTTLED);
     const body = await readBody();
     if (body === undefined) return fail(BODY_TOO_LARGE);
     const trace = traceId(request.receivedAt);
     const { resourceId, integrationLimitMilliseconds: limit = INTEGRATION_LIMIT_MILLISECONDS } = method;
-    const context = { ...api, stage, resourceId, resourcePath, ...ids, traceId: trace };
+    const context = { apiId, stage, resourceId, resourcePath, ...ids, traceId: trace };
     const result = await integrate((event) => method.invoke(event), toEvent(request, body, context), limit);
     const outcome = typeof result === 'string' ? FAILURES[result] : (toResponse(result) ?? BAD_RESPONSE);
     const answer = 'type' in outcome ? fail(outcome) : { response: outcome, context: known };

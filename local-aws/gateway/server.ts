@@ -2,38 +2,16 @@ import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { KEEP_ALIVE_MS, readBody } from '../aws/http-server.ts';
+import { originOf } from '../admitted-host.ts';
+import { KEEP_ALIVE_MS, listen, readBody } from '../http-server.ts';
 import type { Exchange } from '../observation.ts';
-import { originOf } from './admitted-host.ts';
-import { type Header, type HttpRequest, type HttpResponse, requestOf } from './http-message.ts';
-import { listen } from './listen.ts';
-
-/** API Gateway's quota for a request body, "10 MB" of 2^20 bytes. Source: the quotas of both kinds of API. */
-export const BODY_LIMIT_BYTES = 10 * 1024 * 1024;
+import { type Api, BODY_LIMIT_BYTES } from './api.ts';
+import { type Header, type HttpResponse, requestOf } from './http-message.ts';
 
 /** Maximum time for a client to send a request. */
 const REQUEST_LIMIT_MILLISECONDS = 60_000;
 
 const CLOSE_LIMIT_MILLISECONDS = 5_000;
-
-export interface ApiAnswer {
-  readonly response: HttpResponse;
-  readonly requestId: string;
-  /**
-   * Variables of the access log that only the API knows, by their names below `$context`, such as `routeKey`.
-   * Undefined if API Gateway does not log the request.
-   */
-  readonly context: Readonly<Record<string, string>> | undefined;
-}
-
-export interface Api {
-  /**
-   * Answers one request.
-   * @param readBody returns undefined if the body exceeds {@link BODY_LIMIT_BYTES}
-   * @throws the error of `readBody` if the client disconnects
-   */
-  answer(request: HttpRequest, readBody: () => Promise<Buffer | undefined>): Promise<ApiAnswer>;
-}
 
 export type RequestSummary = Pick<
   Exchange,

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { PolicyStatement } from '../aws/authorization.ts';
-import type { RunningStack } from '../aws/cloudformation/stacks.ts';
 import type { JsonObject } from '../aws/json.ts';
-import { ACCOUNT_ID, arnOf } from '../aws/services.ts';
-import { REGION } from '../client-settings.ts';
+import { ACCOUNT_ID, arnOf, REGION } from '../aws/services.ts';
+import type { RunningStack } from '../aws/stacks.ts';
 import type { SynthesisedStack } from './cloud-assembly.ts';
 import { type References, resolveIntrinsics } from './intrinsics.ts';
 import {

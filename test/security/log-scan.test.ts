@@ -210,7 +210,7 @@ async function deliverAll(): Promise<void> {
   await new SecretsManagerClient(operator).send(
     new DeleteSecretCommand({ SecretId: outputs.WebhookSecretArn, ForceDeleteWithoutRecovery: true }),
   );
-  await stack.functions.get('receiver')?.function.kill();
+  await stack.functions.get('receiver')?.kill();
   expect(await post(userUpdated)).toBe(500);
   await logged('ServerError');
 }
@@ -233,7 +233,7 @@ async function runSmokeTest(): Promise<void> {
   const given = { Receiver: arnOf('receiver'), Consumers: eventNames.map(kebabCase).map(arnOf) };
   for (const { functionArn, makeEvent, judge } of readProbes(given, async () => SECRET)) {
     const service = functionArn.split(':').at(-2) ?? '';
-    const result = await stack.functions.get(service)?.function.invoke(await makeEvent());
+    const result = await stack.functions.get(service)?.invoke(await makeEvent());
     const problem = result?.ok ? judge(result.payload) : { service, result };
     if (problem) smokeTest.problems.push(problem);
   }
@@ -244,7 +244,7 @@ async function runSmokeTest(): Promise<void> {
   const counts = await Promise.all(QueueUrls.map((url) => queues.count(url)));
   smokeTest.filled = QueueUrls.filter((_, index) => counts[index] !== 0);
   // Its next instance may read the secret again after a wrong signature.
-  await stack.functions.get('receiver')?.function.kill();
+  await stack.functions.get('receiver')?.kill();
 }
 
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import type { LocalStack } from 'local-aws';
 import { testAssembly } from './test-assembly.ts';
 
 /** The parts of a local stack that another process can use. */
-export type SharedStack = Pick<LocalStack, 'name' | 'outputs' | 'awsUrl' | 'operator'>;
+export type SharedStack = Pick<LocalStack, 'name' | 'outputs' | 'operator'>;
 
 /**
  * The local stack that the test files of a Jest worker share. It is for tests that use their own ids and names, and

@@ -110,7 +110,7 @@ export function gatewayDelivery(number: number) {
       receivedAt: new Date(),
       requestId: `request-${number}`,
     },
-    { accountId: '000000000000', apiId: 'api', domainName: 'api.execute-api.us-east-1.amazonaws.com' },
+    'api',
   );
 }
 

@@ -102,7 +102,7 @@ function sampleInvocation(event: EventName, isForReceiver: boolean): object {
       receivedAt: new Date(String(sample.payload.timestamp)),
       requestId: SAMPLE_REQUEST_ID,
     },
-    { accountId: '000000000000', apiId: 'local', domainName: 'localhost' },
+    'local',
   );
 }
 

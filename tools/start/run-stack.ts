@@ -179,7 +179,7 @@ async function untilEnd(
   output.print('Restarting the stack, empty …');
   const portOf = (url = '') => new URL(url).port;
   return [
-    ...['--port', portOf(stack.outputs.WebhookUrl), '--aws-port', portOf(stack.awsUrl)],
+    ...['--port', portOf(stack.outputs.WebhookUrl), '--aws-port', portOf(stack.operator.endpoint)],
     ...(page ? ['--console-port', portOf(page.url)] : []),
   ];
 }
@@ -202,7 +202,7 @@ function synthesiser({
 /** @param milliseconds that the start took */
 function welcome(
   { secret, publicHost: publicHosts = [], retryFast }: StackRun,
-  { outputs, awsUrl, operator }: LocalStack,
+  { outputs, operator }: LocalStack,
   consoleUrl: string | undefined,
   milliseconds: number,
 ): string {
@@ -215,7 +215,7 @@ Ready in ${(milliseconds / 1000).toFixed(1)} s. Ctrl-C stops it and deletes its 
 
 ${page}  Webhook   ${outputs.WebhookUrl}
 ${tunnels}  Secret    ${secret}
-  AWS       ${awsUrl} (region ${operator.region}, any access key)
+  AWS       ${operator.endpoint} (region ${operator.region}, any access key)
   Outputs   ${OUTPUTS_FILE}
 
 Send a signed event from another terminal:

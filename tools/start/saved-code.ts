@@ -119,7 +119,7 @@ export class SavedCode {
     const failures = new Map<string, FunctionError>();
     for (const [index, { service, entry, folder }] of [...deployed, ...inspected].entries()) {
       this.#bundles = { ...this.#bundles, [service]: { entry, sources: bundles[index]?.sources ?? [] } };
-      const failure = await stack.functions.get(service)?.function.replaceCode(folder);
+      const failure = await stack.functions.get(service)?.replaceCode(folder);
       if (failure !== undefined) failures.set(service, failure);
     }
     this.#broken = [...failures.keys()];

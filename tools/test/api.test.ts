@@ -143,7 +143,7 @@ describe('the answers of an HTTP API itself match their descriptions', () => {
     const api = httpApi({
       apiId: 'api',
       routes: [{ routeKey: `POST ${WEBHOOK_PATH}`, invoke }],
-      throttle: { rate, burst: rate },
+      throttle: { ThrottlingRateLimit: rate, ThrottlingBurstLimit: rate },
       integrationLimitMilliseconds: 100,
     });
     const { response } = await api.answer({ ...request, path }, async () => body);

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
-import { REGION } from '../../client-settings.ts';
 import { AwsError } from '../errors.ts';
 import { isJsonObject, type JsonObject, objectsOf, parseJsonObject, textOf } from '../json.ts';
+import { REGION } from '../services.ts';
 
 export const OPERATIONS =
   'CreateTable DeleteItem DeleteTable DescribeTable GetItem ListTables PutItem Query Scan UpdateItem'.split(

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { MODELS_FILE, models, type Shape } from './models.ts';
+import { MODELS_FILE, models, type Shape } from './check-input.ts';
 
 /** Folder of a service in botocore's data, if it differs from the service's name in a signature. */
 const FOLDERS: Readonly<Record<string, string>> = { monitoring: 'cloudwatch' };

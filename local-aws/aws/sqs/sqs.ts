@@ -1,9 +1,8 @@
-import { REGION } from '../../client-settings.ts';
 import type { InspectedMessage } from '../../observation.ts';
 import { AwsError } from '../errors.ts';
 import type { Fauxqs, InspectedQueue } from '../fauxqs.ts';
 import { type JsonObject, objectsOf, parseJsonObject, textOf, textsOf } from '../json.ts';
-import { type Operations, SERVICES } from '../services.ts';
+import { type Operations, REGION, SERVICES } from '../services.ts';
 import { errorOfMessage } from './message-rules.ts';
 
 /** Operations that fauxqs implements correctly and that are forwarded to it. */

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { FunctionDefinition } from '../../functions/function-definition.ts';
 import { InspectorPort } from '../../functions/inspector-port.ts';
-import type { FunctionLogLine } from '../../functions/invocation.ts';
+import type { FunctionDefinition, FunctionLogLine } from '../../functions/invocation.ts';
 import {
   LocalFunction,
   type LocalFunctionOptions,

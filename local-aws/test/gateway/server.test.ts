@@ -5,13 +5,10 @@ import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import type { InvocationResult } from '../../functions/invocation.ts';
-import { withAccessLog } from '../../gateway/deployed-api.ts';
 import { httpApi } from '../../gateway/http-api.ts';
-import { restApi } from '../../gateway/rest-api.ts';
 import type { GatewayOptions, RunningGateway } from '../../gateway/server.ts';
-import { Throttle } from '../../gateway/throttle.ts';
 import type { Exchange } from '../../observation.ts';
-import { afterThis, apiId, ask, MEBIBYTE, postTo, serve } from './support.ts';
+import { afterThis, apiId, MEBIBYTE, postTo, serve } from './support.ts';
 
 /** The loopback addresses of this machine. Not always both: a container may have no IPv6. */
 const loopbackAddresses = Object.values(networkInterfaces())
@@ -151,52 +148,4 @@ describe('closing', () => {
     await closed;
     await expect(post(api, '{}')).rejects.toThrow();
   });
-});
-
-describe('the access log', () => {
-  const invoke = async () => ({ ok: true, payload: { statusCode: 200, body: 'queued' } }) as const;
-  const method = { httpMethod: 'POST', resourceId: 'nva6hs', resourcePath: '/v1/hook', invoke };
-  const http = httpApi({ apiId, routes: [{ routeKey: 'POST /api/v1/hook', invoke }] });
-  const rest = restApi({ apiId, stage: 'api', methods: [method], gatewayResponses: [] });
-  const variables = 'status routeKey resourcePath error.responseType'.split(' ');
-
-  test.each([
-    {
-      api: http,
-      path: '/api/v1/hook',
-      log: 'requestTime identity.sourceIp httpMethod routeKey status responseLength'.split(' '),
-      lines: ['02/Mar/2020:19:03:58 +0000 127.0.0.1 POST POST /api/v1/hook 200 6 <id>'],
-    },
-    { api: http, path: '/api/v1/other', log: variables, lines: ['404 - - - <id>'] },
-    {
-      api: rest,
-      path: '/api/v1/other',
-      log: variables,
-      lines: ['403 - - MISSING_AUTHENTICATION_TOKEN <id>'],
-    },
-    { api: rest, path: '/api/v1/hook', log: variables, lines: ['200 - /v1/hook - <id>'] },
-    // A request to another stage is not in the access log of this one.
-    { api: rest, path: '/other', log: variables, lines: [] },
-  ])('has $lines for $path', async ({ api, path, log, lines }) => {
-    const id = api === http ? 'requestId' : 'extendedRequestId';
-    const format = [...log, id].map((name) => `$context.${name}`).join(' ');
-    const written: string[] = [];
-    const logged = withAccessLog(api, format, (line) => written.push(line));
-    const { requestId } = await ask(logged, `POST ${path}`, {
-      headers: ['x-amzn-requestid', 'of-the-client'],
-    });
-    expect(written).toEqual(lines.map((line) => line.replace('<id>', requestId)));
-  });
-});
-
-test('the throttle allows the burst at once, then its rate, and saves nothing up', () => {
-  let now = 0;
-  const throttle = new Throttle({ rate: 2, burst: 5 }, () => now);
-  const admitted = (requests: number) =>
-    Array.from({ length: requests }, () => throttle.admit()).filter(Boolean).length;
-  expect(admitted(9)).toBe(5);
-  now += 1_500;
-  expect(admitted(9)).toBe(3);
-  now += 60_000;
-  expect(admitted(9)).toBe(5);
 });

@@ -1,7 +1,7 @@
 import { afterEach } from '@jest/globals';
-import type { InvocationResult } from '../../functions/invocation.ts';
+import type { Api } from '../../gateway/api.ts';
 import { type HttpRequest, type HttpResponse, pairs, splitTarget } from '../../gateway/http-message.ts';
-import { type Api, type GatewayOptions, type RunningGateway, startGateway } from '../../gateway/server.ts';
+import { type GatewayOptions, type RunningGateway, startGateway } from '../../gateway/server.ts';
 
 export const MEBIBYTE = 1024 * 1024;
 
@@ -58,8 +58,6 @@ export async function ask(
 
 export const withText = (response: HttpResponse | undefined) =>
   response && { ...response, body: response.body.toString() };
-
-export const FUNCTION_ERROR: InvocationResult = { ok: false, errorType: 'Error', errorMessage: 'no table' };
 
 /** Results of a handler that neither payload format accepts. */
 export const MALFORMED: readonly unknown[] = [

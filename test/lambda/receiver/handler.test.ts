@@ -113,7 +113,7 @@ const requestOf = (body: string, signature: string, requestId: string, isBase64E
       receivedAt: new Date(RECEIVED_AT),
       requestId,
     },
-    { accountId: '0', apiId: 'api', domainName: 'localhost' },
+    'api',
   );
 
 const breakSecrets = (kind: 'down' | 'slow', milliseconds = 0) =>

@@ -70,7 +70,7 @@ describe('the acceptance suite', () => {
     const { code, stdout, stderr } = await project.run(['acceptance'], elsewhere);
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain(
-      `passed: ${stack.name} in us-east-1 at ${stack.awsUrl}, ${stack.outputs.WebhookUrl}`,
+      `passed: ${stack.name} in us-east-1 at ${stack.operator.endpoint}, ${stack.outputs.WebhookUrl}`,
     );
     expect(await left(stack)).toEqual(nothing);
     await rm(project.path('.local/outputs.json'));

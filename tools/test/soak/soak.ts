@@ -252,7 +252,7 @@ class Sender {
     if (this.posts % this.#postsPerKill === 0) {
       this.kills += 1;
       const name = KILLED[this.kills % KILLED.length] ?? '';
-      await this.#stack.functions.get(name)?.function.kill();
+      await this.#stack.functions.get(name)?.kill();
     }
     if (part(1 / 2)) {
       const SecretId = this.#stack.outputs.WebhookSecretArn;

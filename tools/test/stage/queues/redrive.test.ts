@@ -307,7 +307,7 @@ describe('with consumers', () => {
 
     test('keeps everything if nothing answers, or something other than the receiver', async () => {
       await putCopies(shopUpdated(randomUUID()));
-      for (const WebhookUrl of ['http://127.0.0.1:1/', stack.awsUrl]) {
+      for (const WebhookUrl of ['http://127.0.0.1:1/', stack.operator.endpoint]) {
         expect(await redriveQuarantine({ outputs: { WebhookUrl } })).toMatchObject({ done: false });
       }
       expect(await left()).toHaveLength(15);

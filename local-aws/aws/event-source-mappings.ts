@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { AwsError } from '../errors.ts';
-import { pathOf, queryOf } from '../http-server.ts';
-import { type JsonObject, parseJsonObject } from '../json.ts';
-import { type AwsHttpRequest, type AwsRequest, arnOf, type Operations } from '../services.ts';
+import { AwsError } from './errors.ts';
+import { type JsonObject, parseJsonObject } from './json.ts';
+import { type AwsHttpRequest, type AwsRequest, arnOf, type Operations, pathOf, queryOf } from './services.ts';
 
 /** An event source in this process. Lambda's API can disable and enable it. */
 export interface EventSourceMapping {

@@ -1,7 +1,6 @@
-import { REGION } from '../../client-settings.ts';
-import { AwsError } from '../errors.ts';
-import { type JsonObject, textOf, textsOf } from '../json.ts';
-import { ACCOUNT_ID, arnOf, type Operations } from '../services.ts';
+import { AwsError } from './errors.ts';
+import { type JsonObject, textOf, textsOf } from './json.ts';
+import { ACCOUNT_ID, arnOf, type Operations, REGION } from './services.ts';
 
 /** Alarms per answer. Source: CloudWatch API reference, "DescribeAlarms". */
 const DEFAULT_PAGE_SIZE = 50;

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { originOf } from '../../gateway/admitted-host.ts';
-import { httpApi } from '../../gateway/http-api.ts';
-import { type RunningGateway, startGateway } from '../../gateway/server.ts';
-import type { Exchange } from '../../observation.ts';
-import { apiId } from './support.ts';
+import { originOf } from '../admitted-host.ts';
+import { httpApi } from '../gateway/http-api.ts';
+import { type RunningGateway, startGateway } from '../gateway/server.ts';
+import type { Exchange } from '../observation.ts';
+import { apiId } from './gateway/support.ts';
 
 const PUBLIC = 'abc.trycloudflare.com';
 

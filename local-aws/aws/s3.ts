@@ -1,7 +1,62 @@
-import { AwsError } from '../errors.ts';
-import { pathOf, queryOf } from '../http-server.ts';
-import type { AwsHttpRequest, AwsRequest, NeededPermission } from '../services.ts';
-import { unescapeXml } from '../xml.ts';
+import { AwsError } from './errors.ts';
+import type { Fauxqs } from './fauxqs.ts';
+import type { AwsResponse } from './response.ts';
+import { type AwsHttpRequest, type AwsRequest, type NeededPermission, pathOf, queryOf } from './services.ts';
+
+/** S3: fauxqs, plus conditional writes, which fauxqs lacks. */
+export function createS3(fauxqs: Fauxqs) {
+  let lastConditionalWrite: Promise<unknown> = Promise.resolve();
+
+  function answer(http: AwsHttpRequest): Promise<AwsResponse> {
+    const { 'if-match': match, 'if-none-match': noneMatch } = http.headers;
+    if (http.method !== 'PUT' || (match === undefined && noneMatch === undefined)) return fauxqs.send(http);
+    // Conditional writes run one after another, so that only one of two writes with the same condition succeeds.
+    const written = lastConditionalWrite.then(async () => {
+      await assertCondition(http);
+      return fauxqs.send(http);
+    });
+    lastConditionalWrite = written.catch(() => {});
+    return written;
+  }
+
+  /**
+   * Checks the condition of a write, which fauxqs ignores. Source: S3 user guide, "How to prevent object
+   * overwrites with conditional writes".
+   * @throws AwsError PreconditionFailed, or NoSuchKey if there is no object to replace
+   */
+  async function assertCondition({ url, headers }: AwsHttpRequest): Promise<void> {
+    const { 'if-match': match, 'if-none-match': noneMatch } = headers;
+    const { status, headers: found } = await fauxqs.send({ method: 'HEAD', url, headers: {}, body: '' });
+    const exists = status === 200;
+    if (match !== undefined && !exists) {
+      throw new AwsError('NoSuchKey', 'The specified key does not exist.', { status: 404 });
+    }
+    if ((match !== undefined && found.etag !== match) || (noneMatch !== undefined && exists)) {
+      const message = 'At least one of the pre-conditions you specified did not hold';
+      throw new AwsError('PreconditionFailed', message, { status: 412 });
+    }
+  }
+
+  return {
+    answer,
+    /** @throws Error if S3 rejects the object */
+    async putGzip(bucket: string, key: string, body: Buffer): Promise<void> {
+      const { status, body: document } = await fauxqs.send({
+        method: 'PUT',
+        url: `/${bucket}/${key.split('/').map(encodeURIComponent).join('/')}`,
+        headers: {
+          'content-type': 'application/octet-stream',
+          'content-length': String(body.length),
+          'content-encoding': 'gzip',
+        },
+        body,
+      });
+      if (status === 200) return;
+      const [, code = status] = /<Code>([^<]*)/.exec(document.toString()) ?? [];
+      throw new Error(`S3 did not accept an object for ${bucket}: ${code}`);
+    },
+  };
+}
 
 interface S3Operation {
   readonly method: string;
@@ -119,4 +174,13 @@ function decode(encoded: string): string {
 
 function keysToDelete(body: Buffer): string[] {
   return [...body.toString().matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = '']) => unescapeXml(key));
+}
+
+const CHARACTERS: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+function unescapeXml(text: string): string {
+  return text.replace(/&(?:#x([0-9a-f]+)|#(\d+)|(amp|lt|gt|quot|apos));/gi, (whole, hex, decimal, name) => {
+    if (name !== undefined) return CHARACTERS[name] ?? whole;
+    return String.fromCodePoint(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16));
+  });
 }

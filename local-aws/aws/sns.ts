@@ -1,8 +1,8 @@
-import type { PublishedNotification } from '../../observation.ts';
-import { AwsError } from '../errors.ts';
-import type { Fauxqs } from '../fauxqs.ts';
-import { isJsonObject, type JsonObject, parseJsonObject, textOf } from '../json.ts';
-import type { AwsResponse } from '../response.ts';
+import type { PublishedNotification } from '../observation.ts';
+import { AwsError } from './errors.ts';
+import type { Fauxqs } from './fauxqs.ts';
+import { isJsonObject, type JsonObject, parseJsonObject, textOf } from './json.ts';
+import type { AwsResponse } from './response.ts';
 
 /**
  * Maximum bytes of a message, the texts of all protocols together. Source: Amazon SNS API reference,

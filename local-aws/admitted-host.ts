@@ -1,5 +1,24 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isOwnHost } from '../aws/http-server.ts';
+import { isIP } from 'node:net';
+
+/** The name by which a Docker container reaches its host. Source: Docker documentation, "Networking". */
+const HOST_OF_CONTAINERS = 'host.docker.internal';
+
+/**
+ * Whether a `Host` header names this machine in a way that only this machine or its containers use. A web page may
+ * resolve its own name to 127.0.0.1 (DNS rebinding), and could then read answers, with the secret in them, as its own
+ * origin. DNS rebinding is impossible with an IP address, and with names that no DNS resolves: `localhost` and its
+ * subdomains (RFC 6761), which S3 uses for buckets, and `.internal` (reserved by ICANN).
+ */
+export function isOwnHost(host: string | undefined): boolean {
+  const name = (host ?? '').toLowerCase().replace(/:\d+$/, '');
+  return (
+    name === 'localhost' ||
+    name.endsWith('.localhost') ||
+    name === HOST_OF_CONTAINERS ||
+    isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0
+  );
+}
 
 /** Where a request to the API comes from, as far as its headers show. */
 type RequestOrigin = 'here' | 'public' | 'foreign';
