@@ -18,6 +18,9 @@ export const SECRET_REFRESH_INTERVAL = 30_000;
  */
 export const SECRET_FIRST_READ_INTERVAL = 1_000;
 
+/** Milliseconds after a rotation for which the previous secret is accepted (decision D12). */
+export const PREVIOUS_SECRET_MAX_AGE = 24 * 60 * 60_000;
+
 /** Milliseconds by which the partner's clock may be ahead of ours (decision D8). */
 export const CLOCK_TOLERANCE = 5 * 60_000;
 

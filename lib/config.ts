@@ -258,9 +258,6 @@ export function configSchema(target: DeploymentTarget = {}) {
       secretKmsKeyArn: optional(key).describe(
         'ARN of the key of that secret. Default: Secrets Manager’s own key.',
       ),
-      rotationGraceHours: prefault(wholeNumber('hours', 0, 168), 24).describe(
-        'Hours for which the previous secret is accepted after a rotation.',
-      ),
 
       domain: optional(domain).describe('Your own host name. It turns off the default endpoint.'),
       gateway: prefault(z.enum(['http', 'rest']), 'http').describe(

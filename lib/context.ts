@@ -15,9 +15,9 @@ const OF_CDK = /[:/]|^(aws|cdk)/;
 
 /**
  * A stack's name ends with the stage's. Source: CloudFormation API reference, `CreateStack`, `StackName`. The length
- * leaves room in the descriptions of alarms (`runbook` in `config.ts`).
+ * leaves room in the descriptions of alarms (`runbook` in `config.ts`). The names of Glue databases have no capitals.
  */
-const STAGE_NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,31}$/;
+const STAGE_NAME = /^[a-z0-9][a-z0-9-]{0,31}$/;
 
 const jsonObject = z.record(z.string(), z.unknown());
 
@@ -79,7 +79,7 @@ function findStage(stages: unknown, name: unknown): { stage: string; given: unkn
   }
   if (!STAGE_NAME.test(name)) {
     throw new Error(
-      `The stage name '${name}' is invalid. Use up to 32 letters, digits and hyphens, and begin with a letter or digit`,
+      `The stage name '${name}' is invalid. Use up to 32 small letters, digits and hyphens, and begin with a letter or digit`,
     );
   }
   return { stage: name, given: all.data[name] };

@@ -49,10 +49,9 @@ export class Encryption {
       for (const statement of statements) key.addToResourcePolicy(statement);
       return key;
     };
-    const ofAccount = { StringEquals: { 'aws:SourceAccount': this.#stack.account } };
     if (settings === undefined) {
       const description = 'Encrypts the notification and alarm topics.';
-      this.topicKey = newKey('TopicKey', description, alarmsStatement(ofAccount));
+      this.topicKey = newKey('TopicKey', description, alarmsStatement(scope));
       this.alarmKey = this.topicKey;
       return;
     }
@@ -63,14 +62,12 @@ export class Encryption {
         ? newKey(
             'TopicKey',
             'Encrypts everything that holds personal data.',
-            alarmsStatement(ofAccount),
+            alarmsStatement(scope),
             logsStatement(scope),
           )
         : Key.fromKeyArn(scope, 'TopicKey', settings.keyArn);
     this.topicKey = this.key;
-    const alarms = { 'aws:SourceArn': arnsOfStack(scope, 'cloudwatch', 'alarm') };
-    const ofStack = alarmsStatement({ ...ofAccount, ArnLike: alarms });
-    this.alarmKey = newKey('AlarmKey', 'Encrypts the alarm topic.', ofStack);
+    this.alarmKey = newKey('AlarmKey', 'Encrypts the alarm topic.', alarmsStatement(scope));
   }
 
   /** The permissions that a publisher to the topics needs besides those of {@link keyPermissions}. */
@@ -130,12 +127,12 @@ export class Encryption {
  * Lets CloudWatch publish alarms to a topic under the key. Source: SNS developer guide, "Managing Amazon SNS encryption
  * keys and costs", on event sources from AWS services and encrypted topics.
  */
-function alarmsStatement(conditions: Record<string, Record<string, string>>): PolicyStatement {
+function alarmsStatement(scope: Construct): PolicyStatement {
   return new PolicyStatement({
     principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
     actions: ['kms:Decrypt', 'kms:GenerateDataKey*'],
     resources: ['*'],
-    conditions,
+    conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(scope).account } },
   });
 }
 
@@ -153,11 +150,11 @@ function logsStatement(scope: Construct): PolicyStatement {
     conditions: {
       ArnLike: {
         'kms:EncryptionContext:aws:logs:arn': [
-          arnsOfStack(scope, 'logs', 'log-group'),
+          logsOfStack(scope),
           // The API's access log, which has another prefix.
-          arnsOfStack(scope, 'logs', 'log-group', '/aws/vendedlogs/'),
+          logsOfStack(scope, '/aws/vendedlogs/'),
           // The log of AWS WAF, which has another prefix.
-          arnsOfStack(scope, 'logs', 'log-group', 'aws-waf-logs-'),
+          logsOfStack(scope, 'aws-waf-logs-'),
         ],
       },
     },
@@ -165,11 +162,11 @@ function logsStatement(scope: Construct): PolicyStatement {
 }
 
 /** CloudFormation's generated names begin with the stack's name. The name itself would be a circular reference. */
-function arnsOfStack(scope: Construct, service: string, resource: string, prefix = ''): string {
+function logsOfStack(scope: Construct, prefix = ''): string {
   const stack = Stack.of(scope);
   return stack.formatArn({
-    service,
-    resource,
+    service: 'logs',
+    resource: 'log-group',
     resourceName: `${prefix}${stack.stackName}-*`,
     arnFormat: ArnFormat.COLON_RESOURCE_NAME,
   });

@@ -61,8 +61,7 @@ export class PartnerWebhooksStack extends Stack {
     });
     const payloads = new PayloadBucket(this, 'Payloads', { ...stored, archiveDays: days });
     const effects = new Effects(this, 'Effects', { ...stored, config, alarms });
-    const archive =
-      days === 0 ? undefined : new EventArchive(this, 'Archive', { ...defaults, stage, days, alarms });
+    const archive = days === 0 ? undefined : new EventArchive(this, 'Archive', { ...defaults, days, alarms });
     const pipelines = eventNames.map(
       (event) =>
         new EventPipeline(this, pascalCase(event), {

@@ -12,16 +12,14 @@ import { type GatewayEvent, isSmokeTest, requestIdOf } from './request.ts';
 import { warmUp } from './warm-up.ts';
 import { WebhookSecrets } from './webhook-secrets.ts';
 
-const { WEBHOOK_SECRET_ARN, SECRET_GRACE_SECONDS, SMOKE_TEST_QUEUE_URL } = requireEnvironment([
+const { WEBHOOK_SECRET_ARN, SMOKE_TEST_QUEUE_URL } = requireEnvironment([
   'WEBHOOK_SECRET_ARN',
-  'SECRET_GRACE_SECONDS',
   'SMOKE_TEST_QUEUE_URL',
 ]);
 
 const secrets = new WebhookSecrets({
   client: new SecretsManagerClient(clientSettings),
   secretId: WEBHOOK_SECRET_ARN,
-  gracePeriod: Number(SECRET_GRACE_SECONDS) * 1000,
 });
 
 /** As JSON. Absent if the stage ignores no kind of event. */

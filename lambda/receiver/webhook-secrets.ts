@@ -4,14 +4,17 @@ import {
   ResourceNotFoundException,
   type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
-import { SECRET_FIRST_READ_INTERVAL, SECRET_MAX_AGE, SECRET_REFRESH_INTERVAL } from '../limits.ts';
+import {
+  PREVIOUS_SECRET_MAX_AGE,
+  SECRET_FIRST_READ_INTERVAL,
+  SECRET_MAX_AGE,
+  SECRET_REFRESH_INTERVAL,
+} from '../limits.ts';
 import { readSecretValue, secretDoubt, UnusableSecretError } from './secret-value.ts';
 
 export interface WebhookSecretsOptions {
   readonly client: SecretsManagerClient;
   readonly secretId: string;
-  /** How long after a rotation the previous secret is accepted, in milliseconds. */
-  readonly gracePeriod: number;
   /** Milliseconds since the epoch. @default Date.now */
   readonly now?: () => number;
 }
@@ -79,7 +82,7 @@ export class WebhookSecrets {
   }
 
   /**
-   * The secrets that are accepted: the current one, and after a rotation also the previous one for the grace period.
+   * The secrets that are accepted: the current one, and after a rotation also the previous one for a day.
    * @throws the client's error, or UnusableSecretError, if no secret is cached and none can be read. For a second, the
    * error is thrown again without a read
    */
@@ -149,8 +152,8 @@ export class WebhookSecrets {
     readPrevious: () => Promise<string | undefined>,
   ): Promise<CachedSecrets> {
     const current = readSecretValue(SecretString);
-    const until = (CreatedDate?.getTime() ?? 0) + this.#options.gracePeriod;
-    // The previous version matters, and costs a call, only within the grace period.
+    const until = (CreatedDate?.getTime() ?? 0) + PREVIOUS_SECRET_MAX_AGE;
+    // The previous version matters, and costs a call, only until then.
     const previous = this.#now() < until ? await readPrevious() : undefined;
     return {
       current,

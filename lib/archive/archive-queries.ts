@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type JsonSchema, toJsonSchema } from '@valibot/to-json-schema';
 import { Duration, Stack } from 'aws-cdk-lib';
 import { CfnWorkGroup } from 'aws-cdk-lib/aws-athena';
@@ -10,7 +9,6 @@ import { eventNames } from '../../lambda/events/catalogue.ts';
 import type { Encryption } from '../encryption.ts';
 
 interface ArchiveQueriesProps {
-  readonly stage: string;
   readonly bucket: Bucket;
   /** Days that records are kept. */
   readonly days: number;
@@ -69,9 +67,10 @@ export class ArchiveQueries extends Construct {
 
   constructor(scope: Construct, id: string, props: ArchiveQueriesProps) {
     super(scope, id);
-    const { stage, bucket, days, encryption } = props;
+    const { bucket, days, encryption } = props;
     const { stackName, account } = Stack.of(this);
-    const databaseName = databaseNameOf(stackName, stage);
+    // Hyphens would need quotes in every query, and Glue's names have no capitals.
+    const databaseName = stackName.toLowerCase().replaceAll('-', '_');
     const workgroupName = stackName;
     this.outputs = { ArchiveDatabase: databaseName, ArchiveWorkgroup: workgroupName };
 
@@ -127,16 +126,6 @@ export class ArchiveQueries extends Construct {
     });
     bucket.addLifecycleRule({ prefix: RESULTS_PREFIX, expiration: RESULT_RETENTION });
   }
-}
-
-/**
- * A name without hyphens, which would need quotes in every query. Glue's names have no capitals, so a stage with one
- * gets a suffix: `Prod` and `prod` are different stages.
- */
-function databaseNameOf(stackName: string, stage: string): string {
-  const name = stackName.toLowerCase().replaceAll('-', '_');
-  if (stage === stage.toLowerCase()) return name;
-  return `${name}_${createHash('sha256').update(stage).digest('hex').slice(0, 8)}`;
 }
 
 /**

@@ -16,7 +16,6 @@ import type { FunctionAccess, FunctionDefaults } from '../pipeline/webhook-funct
 import { ArchiveQueries, RECORDS_PREFIX } from './archive-queries.ts';
 
 interface EventArchiveProps extends Pick<FunctionDefaults, 'encryption' | 'removalPolicy' | 'logRetention'> {
-  readonly stage: string;
   /** Days that records are kept. */
   readonly days: number;
   readonly alarms: Alarms;
@@ -42,7 +41,7 @@ export class EventArchive extends Construct {
 
   constructor(scope: Construct, id: string, props: EventArchiveProps) {
     super(scope, id);
-    const { stage, days, encryption, removalPolicy, logRetention, alarms } = props;
+    const { days, encryption, removalPolicy, logRetention, alarms } = props;
     this.bucket = new ProtectedBucket(this, 'Bucket', {
       encryption,
       removalPolicy,
@@ -100,7 +99,7 @@ export class EventArchive extends Construct {
     countLines(log, { Failures: { metric: 'ArchiveFailures', pattern: FAILED } });
     alarms.add(this, 'Archive/Failing', { metricsOf: countedMetrics(this), links: [logLink(log, FAILED)] });
 
-    this.#queries = new ArchiveQueries(this, 'Queries', { stage, days, bucket: this.bucket, encryption });
+    this.#queries = new ArchiveQueries(this, 'Queries', { days, bucket: this.bucket, encryption });
     this.#streams = new Map(
       eventNames.map((event) => {
         const { logStreamName } = new LogStream(this, `${pascalCase(event)}Log`, {

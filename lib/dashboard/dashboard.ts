@@ -13,11 +13,8 @@ import { accepting, type DashboardSources, heading, keepingUp, stuck } from './d
 /** Time range when the dashboard is opened. */
 const RANGE = Duration.hours(3);
 
-/** Source: CloudWatch API reference, "Dashboard body structure and syntax", properties of an alarm widget. */
-const MAX_ALARMS_OF_A_WIDGET = 100;
-
-/** Grid rows for a number of alarms. A row shows six, and a widget of eight rows scrolls. */
-const alarmsHeight = (alarms: number) => Math.min(Math.max(Math.ceil(alarms / 6), 2), 8);
+/** Grid rows of the alarms. A widget of eight rows scrolls. */
+const ALARMS_HEIGHT = 8;
 
 /**
  * One CloudWatch dashboard, named after the stack. It answers from top to bottom: are we accepting, are we keeping up,
@@ -34,17 +31,7 @@ export function addDashboard(scope: Construct, sources: DashboardSources): void 
         height: 1,
       }),
     ],
-    ...Array.from({ length: Math.ceil(alarms.length / MAX_ALARMS_OF_A_WIDGET) }, (_, index) => {
-      const some = alarms.slice(index * MAX_ALARMS_OF_A_WIDGET, (index + 1) * MAX_ALARMS_OF_A_WIDGET);
-      return [
-        new AlarmStatusWidget({
-          title: 'Alarms',
-          alarms: some,
-          width: 24,
-          height: alarmsHeight(some.length),
-        }),
-      ];
-    }),
+    [new AlarmStatusWidget({ title: 'Alarms', alarms, width: 24, height: ALARMS_HEIGHT })],
     heading(
       '# Are we accepting?',
       'The partner repeats deliveries that got 401 or 500. Those that got 400 are in quarantine. Those that API Gateway itself rejected are not stored.',

@@ -22,7 +22,7 @@ import { type FunctionDefaults, ReleasedFunction } from './webhook-function.ts';
 import type { WebhookSecret } from './webhook-secret.ts';
 
 interface ReceiverProps {
-  readonly config: Pick<StageConfig, 'receiver' | 'ignoredEvents' | 'quietAfter' | 'rotationGraceHours'>;
+  readonly config: Pick<StageConfig, 'receiver' | 'ignoredEvents' | 'quietAfter'>;
   readonly defaults: FunctionDefaults;
   readonly secret: WebhookSecret;
   readonly queues: ReadonlyMap<EventName, ProtectedQueue>;
@@ -38,7 +38,7 @@ interface ReceiverProps {
 export class Receiver extends ReleasedFunction {
   constructor(scope: Construct, id: string, props: ReceiverProps) {
     const { config, secret, queues, unrouted, quarantine, smokeTestQueue, payloads, alarms } = props;
-    const { receiver, ignoredEvents, quietAfter, rotationGraceHours } = config;
+    const { receiver, ignoredEvents, quietAfter } = config;
     const send = new PolicyStatement({
       actions: ['sqs:SendMessage'],
       resources: [...queues.values(), quarantine, unrouted, smokeTestQueue].map(({ queueArn }) => queueArn),
@@ -52,7 +52,6 @@ export class Receiver extends ReleasedFunction {
       reservedConcurrency: receiver.reservedConcurrency,
       environment: {
         WEBHOOK_SECRET_ARN: secret.arn,
-        SECRET_GRACE_SECONDS: String(Duration.hours(rotationGraceHours).toSeconds()),
         PAYLOAD_BUCKET: payloads.bucketName,
         QUARANTINE_QUEUE_URL: quarantine.queueUrl,
         UNROUTED_QUEUE_URL: unrouted.queueUrl,

@@ -237,9 +237,9 @@ describe('the context', () => {
   });
 
   describe('the stage', () => {
-    test.each(['a_b', 'x'.repeat(33)])('%s, whose name cannot end a stack’s, is refused', (stage) => {
+    test.each(['a_b', 'Prod', 'x'.repeat(33)])('%s, whose name cannot end a stack’s, is refused', (stage) => {
       expect(() => read({ stages: { [stage]: {} }, stage })).toThrow(
-        `The stage name '${stage}' is invalid. Use up to 32 letters, digits and hyphens`,
+        `The stage name '${stage}' is invalid. Use up to 32 small letters, digits and hyphens`,
       );
     });
 

@@ -145,7 +145,7 @@ describe('every function', () => {
     const names = ofType('AWS::Lambda::Function')
       .flatMap(({ properties }) => Object.keys(properties.Environment.Variables))
       .filter((name) => /secret|password|token/i.test(name));
-    expect(new Set(names)).toEqual(new Set(['SECRET_GRACE_SECONDS', 'WEBHOOK_SECRET_ARN']));
+    expect(new Set(names)).toEqual(new Set(['WEBHOOK_SECRET_ARN']));
   });
 });
 

@@ -118,14 +118,7 @@ describe('a setting has its effect', () => {
     const text = JSON.stringify(everySetting.resources.map(({ properties }) => properties));
     const leaves = (value: unknown): unknown[] =>
       typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : [value];
-    const {
-      acknowledgedWarnings: _,
-      removalPolicy: _r,
-      deployment: _d,
-      gateway: _g,
-      rotationGraceHours: _h,
-      ...written
-    } = settings;
+    const { acknowledgedWarnings: _, removalPolicy: _r, deployment: _d, gateway: _g, ...written } = settings;
     const isWritten = (value: unknown) =>
       typeof value === 'string'
         ? text.includes(value) || text.includes(encodeURIComponent(value))
@@ -135,7 +128,7 @@ describe('a setting has its effect', () => {
 
   test.each<[settings: string, type: string, path: string, properties: object]>([
     [
-      'secretArn, rotationGraceHours, ignoredEvents and receiver',
+      'secretArn, ignoredEvents and receiver',
       'AWS::Lambda::Function',
       'Receiver/Function',
       {
@@ -144,7 +137,6 @@ describe('a setting has its effect', () => {
         Environment: {
           Variables: {
             WEBHOOK_SECRET_ARN: settings.secretArn,
-            SECRET_GRACE_SECONDS: String(settings.rotationGraceHours * 60 * 60),
             IGNORED_EVENTS: JSON.stringify(settings.ignoredEvents),
           },
         },

@@ -71,7 +71,6 @@ export const receiverEnvironment = (queueUrl: string): Record<string, string> =>
     ].map((name) => [name, queueUrl]),
   ),
   WEBHOOK_SECRET_ARN: 'secret',
-  SECRET_GRACE_SECONDS: '86400',
   POWERTOOLS_SERVICE_NAME: 'receiver',
   POWERTOOLS_METRICS_NAMESPACE: 'bench',
   AWS_REGION: 'us-east-1',

@@ -62,7 +62,6 @@ beforeEach(() => {
   secrets = new WebhookSecrets({
     client: secret as unknown as SecretsManagerClient,
     secretId: 'secret-arn',
-    gracePeriod: GRACE_PERIOD,
     now: () => secret.now,
   });
 });
@@ -84,7 +83,7 @@ test('a cached secret serves until it is five minutes old, and is then read agai
 });
 
 describe('a rotation', () => {
-  test('keeps the previous secret valid for the grace period, and no longer, without a call for it', async () => {
+  test('keeps the previous secret valid for 24 hours, and no longer, without a call for it', async () => {
     secret.rotate('second');
     secret.now += GRACE_PERIOD - 1;
     expect(await secrets.accepted(reports)).toEqual(['second', 'first']);
@@ -96,7 +95,7 @@ describe('a rotation', () => {
     expect(calls()).toEqual(['AWSCURRENT']);
   });
 
-  test('repeated by storing the previous value twice restarts the grace period', async () => {
+  test('repeated by storing the previous value twice restarts the 24 hours', async () => {
     secret.rotate('second');
     secret.now += GRACE_PERIOD;
     expect(await secrets.accepted(reports)).toEqual(['second']);
@@ -185,7 +184,7 @@ describe('if only the previous secret cannot be read', () => {
     expect(await secrets.accepted(reports)).toEqual(['second', 'first']);
   });
 
-  test('the cached one serves during the grace period, however old it is', async () => {
+  test('the cached one serves during the 24 hours, however old it is', async () => {
     secret.rotate('second');
     await secrets.accepted(reports);
     secret.failing.AWSPREVIOUS = down;

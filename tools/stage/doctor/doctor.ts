@@ -11,7 +11,7 @@ import { keyChecks } from './keys.ts';
 import { queueChecks } from './queues.ts';
 import { receivingChecks } from './receiving.ts';
 
-const SECRET_ACTIONS = ['secretsmanager:GetSecretValue', 'cloudformation:GetTemplate'];
+const SECRET_ACTIONS = ['secretsmanager:GetSecretValue'];
 
 /** All checks, by the headings under which they are printed. */
 export const CHECKS: Readonly<Record<string, readonly StageCheck[]>> = {

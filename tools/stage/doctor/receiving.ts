@@ -93,7 +93,7 @@ export const receivingChecks: readonly StageCheck[] = [
         0,
       );
       const functions = (await inspection.resources('AWS::Lambda::Function')).map((one) => one.properties);
-      const receiver = functions.find(({ Environment }) => Environment?.Variables?.SECRET_GRACE_SECONDS);
+      const receiver = functions.find(({ Environment }) => Environment?.Variables?.QUARANTINE_QUEUE_URL);
       const reserved = receiver?.ReservedConcurrentExecutions ?? 0;
       const isEnough = all > NEW_ACCOUNT && (reserved > 0 || free > used);
       const seen = `${all} in the account, ${free} unreserved, ${reserved} reserved for the receiver; consumers use up to ${used}`;

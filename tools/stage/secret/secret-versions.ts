@@ -1,5 +1,5 @@
-import { CloudFormationClient, GetTemplateCommand } from '@aws-sdk/client-cloudformation';
 import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager';
+import { PREVIOUS_SECRET_MAX_AGE } from '../../../lambda/limits.ts';
 import { readSecretValue, secretDoubt, UnusableSecretError } from '../../../lambda/receiver/secret-value.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { duration } from '../../terminal/text.ts';
@@ -21,12 +21,8 @@ export type SecretVersions = Awaited<ReturnType<typeof secretVersions>>;
 
 /** The versions of a stage's secret. The receiver accepts the previous one before `until`, if both are usable. */
 export async function secretVersions(stage: Stage) {
-  const [current, previous, grace] = await Promise.all([
-    secretVersion(stage),
-    secretVersion(stage, 'AWSPREVIOUS'),
-    gracePeriod(stage),
-  ]);
-  return { current, previous, until: new Date(Number(current?.createdAt ?? 0) + grace) };
+  const [current, previous] = await Promise.all([secretVersion(stage), secretVersion(stage, 'AWSPREVIOUS')]);
+  return { current, previous, until: new Date(Number(current?.createdAt ?? 0) + PREVIOUS_SECRET_MAX_AGE) };
 }
 
 /** @returns undefined if there is no such version, or the secret is deleted */
@@ -65,14 +61,6 @@ export function usableSecret(stored: string | undefined): string | undefined {
     if (error instanceof UnusableSecretError) return undefined;
     throw error;
   }
-}
-
-/** Milliseconds for which the deployed receiver accepts the previous version. */
-async function gracePeriod(stage: Stage): Promise<number> {
-  const template = new GetTemplateCommand({ StackName: stage.stackName });
-  const { TemplateBody = '{}' } = await stage.client(CloudFormationClient).send(template);
-  const [, seconds = 0] = /"SECRET_GRACE_SECONDS":\s*"(\d+)"/.exec(TemplateBody) ?? [];
-  return Number(seconds) * 1000;
 }
 
 /** Secrets Manager keeps two versions. Another new one would remove the one with which the partner signs. */

@@ -169,7 +169,7 @@ function answerConcurrency(all: number, ReservedConcurrentExecutions?: number, f
   answer('lambda GET /2016-08-19/account-settings', {
     AccountLimit: { ConcurrentExecutions: all, UnreservedConcurrentExecutions: free },
   });
-  const Environment = { Variables: { SECRET_GRACE_SECONDS: '1' } };
+  const Environment = { Variables: { QUARANTINE_QUEUE_URL: 'https://…' } };
   resources({
     Receiver: ['AWS::Lambda::Function', 'r', { Environment, ReservedConcurrentExecutions }],
     // A consumer's reservation does not help the receiver.
@@ -482,7 +482,6 @@ describe('advice is true when it is followed:', () => {
     new WebhookSecrets({
       client: operator.stack.secrets,
       secretId: operator.stack.output('WebhookSecretArn'),
-      gracePeriod: 24 * HOUR,
     }).accepted({ unreadable() {}, stale() {}, doubt() {} });
 
   const set = async (text: string, isForced = false) => {
