@@ -36,7 +36,7 @@ interface AlarmProps<Name extends AlarmName> {
   readonly id?: string;
 }
 
-/** Sends a topic's messages by e-mail. Each recipient must confirm once (docs/alarms.md). */
+/** Sends a topic's messages by e-mail. Each recipient must confirm once (docs/operations.md). */
 export function subscribeEmails(topic: Topic, addresses: readonly string[]): void {
   for (const address of addresses) {
     acknowledge(
