@@ -49,80 +49,70 @@ const REACH_BACK = 30_000;
  */
 const CLOCK_TOLERANCE = 5 * 60_000;
 
-interface FollowedLog {
-  readonly name: FunctionName;
-  /** Where the next poll begins, in epoch milliseconds. */
-  from: number;
-  /** Times of the lines that a later poll may find again, by line id. */
-  readonly known: Map<string, number>;
-  failedPolls: number;
-  isReported: boolean;
-}
+type AddLines = (facts: readonly LineFact[]) => void;
 
 /**
- * Passes the facts in log lines to `add` as they are written, each once, until the signal is aborted. CloudWatch Logs
- * shows some lines late, so polls overlap.
+ * Passes the facts in log lines to `add` as they are written, until the signal is aborted. CloudWatch Logs shows some
+ * lines late, so polls overlap, and a line may be passed again.
  */
 export async function followLines(
   stage: Stage,
   { since, signal, onProblem }: FollowOptions,
-  add: (facts: readonly LineFact[]) => void,
+  add: AddLines,
 ): Promise<void> {
-  const pollMilliseconds = stage.local ? POLL_MILLISECONDS.local : POLL_MILLISECONDS.aws;
   const bucket = stage.local ? undefined : new TokenBucket(REQUESTS_A_SECOND);
   const logs = functionNames.map((name): FollowedLog => {
-    return { name, from: since.getTime(), known: new Map(), failedPolls: 0, isReported: false };
+    return { name, from: since.getTime(), failures: 0, isReported: false };
   });
   while (!signal.aborted) {
     const begun = performance.now();
     for (const log of logs) {
-      const error = await readLog(stage, log, bucket, signal, add).catch((failure: Error) => failure);
+      const error = await readLog(stage, log, { signal, bucket, add }).catch((failure: Error) => failure);
       if (signal.aborted) return;
-      report(log, error ?? undefined);
+      report(log, error);
     }
-    const left = pollMilliseconds - (performance.now() - begun);
+    const left = POLL_MILLISECONDS[stage.local ? 'local' : 'aws'] - (performance.now() - begun);
     await sleep(Math.max(0, left), undefined, { signal }).catch(() => {});
   }
 
   function report(log: FollowedLog, error: Error | undefined): void {
-    log.failedPolls = error === undefined ? 0 : log.failedPolls + 1;
-    const isShort = error?.name === 'ThrottlingException' && log.failedPolls < THROTTLED_POLLS;
+    log.failures = error === undefined ? 0 : log.failures + 1;
+    const isShort = error?.name === 'ThrottlingException' && log.failures < THROTTLED_POLLS;
     if (isShort || log.isReported === (error !== undefined)) return;
     log.isReported = error !== undefined;
     onProblem(log.name, error);
   }
 }
 
-/**
- * Reads the lines that a log has since the last poll.
- * @throws the error of AWS
- */
+interface FollowedLog {
+  readonly name: FunctionName;
+  /** Where the next poll begins, in epoch milliseconds. */
+  from: number;
+  failures: number;
+  isReported: boolean;
+}
+
+/** @throws the error of AWS */
 async function readLog(
   stage: Stage,
   log: FollowedLog,
-  bucket: TokenBucket | undefined,
-  abortSignal: AbortSignal,
-  add: (facts: readonly LineFact[]) => void,
-): Promise<void> {
-  const { name, known, from } = log;
-  let newest = Date.now() - CLOCK_TOLERANCE;
+  { signal, bucket, add }: { signal: AbortSignal; bucket: TokenBucket | undefined; add: AddLines },
+): Promise<undefined> {
+  const { name, from: startTime } = log;
   const logGroupName = name === 'receiver' ? stage.receiverLogGroup : stage.ofEvent(name, 'LogGroup');
-  let token: string | undefined;
+  let newest = Date.now() - CLOCK_TOLERANCE;
+  let nextToken: string | undefined;
   do {
     // Before the request, so that those that are throttled count, too.
-    await bucket?.take(1, abortSignal);
-    const command = new FilterLogEventsCommand({ logGroupName, startTime: from, nextToken: token });
-    const { events = [], nextToken } = await stage.logs.send(command, { abortSignal });
-    token = nextToken;
-    const news = events.filter(({ eventId = '' }) => !known.has(eventId));
-    for (const { eventId = '', timestamp = 0 } of news) known.set(eventId, timestamp);
-    newest = Math.max(newest, ...news.map(({ timestamp = 0 }) => timestamp));
+    await bucket?.take(1, signal);
+    const command = new FilterLogEventsCommand({ logGroupName, startTime, nextToken });
+    const page = await stage.logs.send(command, { abortSignal: signal });
+    nextToken = page.nextToken;
+    for (const { timestamp = 0 } of page.events ?? []) newest = Math.max(newest, timestamp);
     // Lambda ends each line with a line feed.
-    const facts = news.flatMap(({ message = '' }) => lineFact(message.trimEnd()) ?? []);
-    if (facts.length > 0) add(facts);
-  } while (token !== undefined);
-  log.from = Math.max(from, newest - REACH_BACK);
-  for (const [id, at] of known) if (at < log.from) known.delete(id);
+    add((page.events ?? []).flatMap(({ message = '' }) => lineFact(message.trimEnd()) ?? []));
+  } while (nextToken !== undefined);
+  log.from = Math.max(startTime, newest - REACH_BACK);
 }
 
 /**

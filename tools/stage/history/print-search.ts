@@ -4,10 +4,10 @@ import { lateProgress } from '../../terminal/progress.ts';
 import { shownId } from '../../terminal/terminal.ts';
 import { printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
-import type { PayloadFilter } from '../payload-filter.ts';
+import { matchesRecord, type PayloadFilter } from '../payload-filter.ts';
 import type { Delivery } from './history.ts';
 import { LogSearch, windowOf } from './log-search.ts';
-import { searchPayloads } from './records.ts';
+import { findRecords, inReadingTime } from './records.ts';
 import { skipText, stateTitle } from './state-text.ts';
 import { HistoryStore } from './store.ts';
 
@@ -28,32 +28,28 @@ export async function printSearch(
   if (!stack.hasArchive)
     throw new CommandError('The stage has no archive, so there are no payloads to search');
   const store = new HistoryStore();
-  const archive = await searchPayloads(stack, filter, { ...window, signal, progress: lateProgress() });
+  const reading = { ...window, signal: inReadingTime(signal), progress: lateProgress() };
+  const archive = await findRecords(stack, reading, (record) => matchesRecord(filter, record));
   for (const { record, fact } of archive.found) store.addRecord(record, fact.object);
   const logs = new LogSearch(stack, window, signal);
-  const events = new Set(
-    store
-      .list()
-      .slice(0, MAX_LISTED)
-      .flatMap(({ eventId }) => eventId ?? []),
-  );
+  const newest = () => store.list().slice(0, MAX_LISTED);
+  const events = new Set(newest().flatMap(({ eventId }) => eventId ?? []));
   if (events.size > 0) store.add(...(await logs.find(`"eventId":"(${[...events].join('|')})`)));
   if (signal.aborted) {
     if (!json) printLine('Interrupted. Nothing was changed.');
     return false;
   }
+  const hour = archive.unread?.split('/').slice(1, 3).join('/');
   const sources = [
-    archive.source.text,
+    `${archive.source.text}${hour === undefined ? '' : ` It was read back to ${hour} only.`}`,
     ...(events.size > 0 ? [logs.source.text] : []),
     'Payloads that wait on a queue or are too large for the archive’s records were not searched.',
   ];
-  const all = store.list();
-  const total = all.length;
-  const deliveries = all.slice(0, MAX_LISTED);
   // `hookctl trace` prints no payload.
-  const found = deliveries.map(({ preview: _preview, ...delivery }) => delivery);
+  const deliveries = newest().map(({ preview: _preview, ...delivery }) => delivery);
+  const total = store.list().length;
   const lines = json
-    ? [JSON.stringify({ deliveries: found, total, sources }, undefined, 2)]
+    ? [JSON.stringify({ deliveries, total, sources }, undefined, 2)]
     : [...describeFound(deliveries, total, width), '', ...sources];
   for (const line of lines) printLine(line);
   return archive.source.problem === undefined && logs.source.problem === undefined;

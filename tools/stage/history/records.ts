@@ -1,21 +1,14 @@
 import type { ArchiveRecord } from '../../../lambda/archive/record-schema.ts';
 import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
-import { eventNames, isEventName } from '../../../lambda/events/catalogue.ts';
+import { isEventName } from '../../../lambda/events/catalogue.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
-import { ARCHIVE_BUFFER_SECONDS, MAX_FUNCTION_SECONDS } from '../../../lambda/limits.ts';
+import { ARCHIVE_BUFFER_SECONDS } from '../../../lambda/limits.ts';
 import type { ProgressDisplay } from '../../terminal/progress.ts';
 import { counted, printable } from '../../terminal/text.ts';
 import { ArchiveObject, downloadObject, linesOf } from '../archive/archive-object.ts';
-import {
-  type ArchiveWindow,
-  listArchive,
-  partition,
-  readObjects,
-  type StoredObject,
-} from '../archive/read-archive.ts';
+import { type ArchiveWindow, listArchive, readObjects, type StoredObject } from '../archive/read-archive.ts';
 import { matches } from '../archive/record-filter.ts';
 import { orRefusal } from '../operation.ts';
-import { matchesRecord, type PayloadFilter } from '../payload-filter.ts';
 import { storedPayload } from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
 import { type RecordFact, recordFact } from './facts.ts';
@@ -26,66 +19,46 @@ import { isOf, LINE_TO_RECORD } from './messages.ts';
 /** Maximum milliseconds that one search reads, so that searching for one word does not read a month of the archive. */
 const LONGEST = 20_000;
 
-/** Milliseconds from a log line until its record can be read: the batch ends, then Firehose buffers. */
-const ARCHIVE_BEHIND = (MAX_FUNCTION_SECONDS + ARCHIVE_BUFFER_SECONDS) * 1000;
+/** Ends a reading of the archive. To continue it, call the function again with the same `read`. */
+export const inReadingTime = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(LONGEST)]);
 
-interface SearchOptions extends ArchiveWindow {
-  readonly signal: AbortSignal;
+interface ReadingOptions extends ArchiveWindow {
+  readonly signal?: AbortSignal;
   readonly progress?: ProgressDisplay | undefined;
-}
-
-interface ReadingOptions extends Partial<SearchOptions> {
   /**
    * Keys and ETags of objects to skip. The function adds those that it reads. An object that `forget` has rewritten has
    * another ETag, so it is read again.
    */
   readonly read?: Map<string, string | undefined>;
+  /** Called after each object. True stops reading. */
   readonly isEnough?: () => boolean;
 }
 
-type Visit = (record: ArchiveRecord, object: string) => void;
-
 /**
  * Passes the records that were settled in a window to `visit`, newest object first.
- * @returns the counts, and the key of the newest object that was not read, or the key prefix of its hour
+ * @returns the counts, and the key of the newest object that was not read
  */
 export async function readRecords(
   stage: Stage,
   { read = new Map(), signal, progress, isEnough = () => false, ...window }: ReadingOptions,
-  visit: Visit,
+  visit: (record: ArchiveRecord, object: string) => void,
 ) {
-  const all = await listed(stage, window, signal);
-  if (all === undefined) {
-    // The newest object may not be listed yet. So everything before the end of the window counts as unread.
-    const unread = partition(String(eventNames[0]), Number(window.until ?? Date.now()));
-    return { objects: 0, records: 0, damaged: [], unread };
-  }
-  const news = all.filter(({ key, etag }) => !read.has(key) || read.get(key) !== etag);
+  const all: StoredObject[] = [];
+  for await (const object of listArchive(stage, window)) all.push(object);
+  const news = all
+    .filter(({ key, etag }) => !read.has(key) || read.get(key) !== etag)
+    .sort((a, b) => Number(timeOf(a) < timeOf(b)) - Number(timeOf(a) > timeOf(b)));
   const reading = readObjects(stage, () => news, { signal, progress, doing: 'Reading the archive' });
-  const unread = new Map(news.map((object) => [object.key, object.etag]));
   for await (const object of reading) {
     for (const { record } of object.records()) {
       if (matches({ since: window.since, until: window.until }, record)) visit(record, object.key);
     }
-    if (!signal?.aborted) {
-      read.set(object.key, unread.get(object.key));
-      unread.delete(object.key);
-    }
     if (isEnough()) break;
   }
   const { objects, records, damaged } = reading;
-  const [newest] = unread.keys();
-  return { objects, records, damaged: damaged.map(({ message }) => printable(message)), unread: newest };
-}
-
-/** The objects of a window, newest first. Undefined if it was interrupted. */
-async function listed(stage: Stage, window: ArchiveWindow, signal: AbortSignal | undefined) {
-  const all: StoredObject[] = [];
-  for await (const object of listArchive(stage, window)) {
-    if (signal?.aborted) return undefined;
-    all.push(object);
-  }
-  return all.sort((a, b) => Number(timeOf(a) < timeOf(b)) - Number(timeOf(a) > timeOf(b)));
+  for (const { key, etag } of news.slice(0, objects)) read.set(key, etag);
+  const damage = damaged.map(({ message }) => printable(message));
+  return { objects, records, damaged: damage, unread: news[objects]?.key };
 }
 
 /**
@@ -93,28 +66,6 @@ async function listed(stage: Stage, window: ArchiveWindow, signal: AbortSignal |
  * with the time.
  */
 const timeOf = ({ key }: StoredObject) => key.slice(key.indexOf('/date='));
-
-/**
- * Searches payloads in the archive, for {@link LONGEST}. Payloads that are too large for a record are in a bucket of their
- * own and are not searched.
- */
-export async function searchPayloads(
-  stage: Stage,
-  filter: PayloadFilter,
-  options: SearchOptions,
-): Promise<FoundRecords> {
-  const inTime = { ...options, signal: inReadingTime(options.signal) };
-  const result = await findRecords(stage, inTime, (record) => matchesRecord(filter, record));
-  if (result.unread === undefined) return result;
-  const hour = result.unread.split('/').slice(1, 3).join('/');
-  return {
-    ...result,
-    source: { ...result.source, text: `${result.source.text} It was read back to ${hour} only.` },
-  };
-}
-
-/** Ends a reading of the archive. To continue it, call the function again with the same `read`. */
-export const inReadingTime = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(LONGEST)]);
 
 interface FoundRecords {
   readonly found: readonly { readonly record: ArchiveRecord; readonly fact: RecordFact }[];
@@ -126,7 +77,7 @@ interface FoundRecords {
 /** @param isEnough called after each object; true stops reading */
 export async function findRecords(
   stage: Stage,
-  options: SearchOptions,
+  options: ReadingOptions,
   fits: (record: ArchiveRecord) => boolean,
   isEnough: (found: FoundRecords['found']) => boolean = () => false,
 ): Promise<FoundRecords> {
@@ -138,10 +89,8 @@ export async function findRecords(
     }),
   );
   if ('refused' in read) {
-    return {
-      found,
-      source: { text: `The archive could not be read: ${read.refused}.`, problem: read.refused },
-    };
+    const problem = read.refused;
+    return { found, source: { text: `The archive could not be read: ${problem}.`, problem } };
   }
   const { objects, records, damaged, unread } = read;
   const text = [
@@ -161,23 +110,19 @@ export async function recordsOfLines(
   signal: AbortSignal,
 ): Promise<FoundRecords | undefined> {
   const settled = lines.filter(({ message }) => settledOutcomes.some((outcome) => outcome === message));
-  const event = settled.find((line) => line.event !== undefined)?.event;
-  if (event === undefined || !isEventName(event)) return undefined;
+  const [{ eventId, event = '' } = {}] = settled.filter((line) => line.event !== undefined);
+  if (!isEventName(event)) return undefined;
   const times = settled.map(({ at }) => at);
   const since = new Date(Math.min(...times) - LINE_TO_RECORD);
   const until = new Date(Math.max(...times) + LINE_TO_RECORD);
-  const missing = (found: FoundRecords['found']) =>
-    settled.filter((line) => !found.some(({ record }) => isOf(record, line)));
-  const { found, source } = await findRecords(
-    stage,
-    { events: [event], since, until, signal },
-    (record) => record.eventId === settled[0]?.eventId,
-    (all) => missing(all).length === 0,
-  );
-  const isRead = stage.hasArchive && source.problem === undefined;
-  if (!isRead || !missing(found).some(({ at }) => Date.now() - at < ARCHIVE_BEHIND)) return { found, source };
+  const hasAll = (found: FoundRecords['found']) =>
+    settled.every((line) => found.some(({ record }) => isOf(record, line)));
+  const options = { events: [event], since, until, signal };
+  const fits = (record: ArchiveRecord) => record.eventId === eventId;
+  const { found, source } = await findRecords(stage, options, fits, hasAll);
+  if (!stage.hasArchive || source.problem !== undefined || hasAll(found)) return { found, source };
   const late = `A record may be missing: Firehose collects for up to ${ARCHIVE_BUFFER_SECONDS / 60} minutes.`;
-  return { found, source: { ...source, text: `${source.text} ${late}` } };
+  return { found, source: { text: `${source.text} ${late}` } };
 }
 
 /**

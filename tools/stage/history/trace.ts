@@ -10,7 +10,7 @@ import { type Pause, pauseState } from '../queues/pause-state.ts';
 import type { Stage } from '../stage.ts';
 import { deadLettersOf } from './dead-letters.ts';
 import { deriveHistory, hasSettled } from './derive-history.ts';
-import type { Effect, Fact } from './facts.ts';
+import { type Effect, type Fact, identityOf } from './facts.ts';
 import { type FindOptions, findFacts, type IdKind } from './find-facts.ts';
 import { followLines } from './follow-facts.ts';
 import type { History, HistoryLocation, PausedQueue } from './history.ts';
@@ -69,8 +69,11 @@ export async function awaitDelivery(
   { eventId, requestId }: { readonly eventId: string; readonly requestId: string },
   { since, seconds, signal }: { since: Date; seconds: number; signal: AbortSignal },
 ): Promise<Trace | undefined> {
-  const known: Fact[] = [];
-  const add = (facts: readonly Fact[]) => known.push(...facts.filter((fact) => fact.requestId === requestId));
+  const own = new Map<string, Fact>();
+  const add = (facts: readonly Fact[]) => {
+    for (const fact of facts) if (fact.requestId === requestId) own.set(identityOf(fact), fact);
+  };
+  const known = () => [...own.values()];
   const problems = new Map<string, string>();
   const ended = new AbortController();
   const inTime = AbortSignal.any([signal, ended.signal, AbortSignal.timeout(seconds * 1000)]);
@@ -82,11 +85,11 @@ export async function awaitDelivery(
   const following = followLines(stage, options, add);
   let searchAt = Date.now() + OVERDUE;
   try {
-    while (!inTime.aborted && !hasSettled(deriveHistory(known))) {
+    while (!inTime.aborted && !hasSettled(deriveHistory(known()))) {
       await sleep(INTERVAL, undefined, { signal: inTime }).catch(() => {});
-      searchAt = Math.max(searchAt, ...known.map(({ at }) => at + OVERDUE));
+      searchAt = Math.max(searchAt, ...known().map(({ at }) => at + OVERDUE));
       if (inTime.aborted || Date.now() < searchAt) continue;
-      add((await deadLettersOf(stage, known, inTime))?.facts ?? []);
+      add((await deadLettersOf(stage, known(), inTime))?.facts ?? []);
       searchAt = Date.now() + (stage.local ? SEARCH_INTERVAL.local : SEARCH_INTERVAL.aws);
     }
   } finally {
@@ -94,7 +97,7 @@ export async function awaitDelivery(
     await following;
   }
   if (signal.aborted) return undefined;
-  const history = await locate(stage, deriveHistory(known));
+  const history = await locate(stage, deriveHistory(known()));
   if (!hasSettled(history) && problems.size > 0) {
     throw new CommandError(`Part of the history is unknown: ${[...problems.values()].join('; ')}`);
   }
