@@ -72,38 +72,24 @@ export async function queueState(sqs: SQSClient, url: string): Promise<QueueStat
 /** How far back to look, in milliseconds. AWS publishes metrics every minute, some minutes late. */
 const METRIC_WINDOW = 15 * 60_000;
 
-/** The maxima of a metric in the last minutes, newest first. Empty if nothing was measured. */
-export async function recentMaxima(
-  { cloudwatch }: Pick<Stage, 'cloudwatch'>,
-  metric: { readonly Namespace: string; readonly MetricName: string },
-  dimension: { readonly Name: string; readonly Value: string },
-): Promise<{ readonly at: number; readonly maximum: number }[]> {
-  const now = Date.now();
-  const { Datapoints = [] } = await cloudwatch.send(
-    new GetMetricStatisticsCommand({
-      ...metric,
-      Dimensions: [dimension],
-      StartTime: new Date(now - METRIC_WINDOW),
-      EndTime: new Date(now),
-      Period: 60,
-      Statistics: ['Maximum'],
-    }),
-  );
-  return Datapoints.map(({ Timestamp, Maximum = 0 }) => ({
-    at: Timestamp?.getTime() ?? now,
-    maximum: Maximum,
-  })).sort((one, other) => other.at - one.at);
-}
-
 /** When the oldest message of a queue was sent, in epoch milliseconds. Undefined if CloudWatch does not know. */
 export async function oldestMessage(
-  stage: Pick<Stage, 'cloudwatch'>,
+  { cloudwatch }: Pick<Stage, 'cloudwatch'>,
   queueArn: string,
 ): Promise<number | undefined> {
-  const metric = { Namespace: 'AWS/SQS', MetricName: 'ApproximateAgeOfOldestMessage' };
-  const dimension = { Name: 'QueueName', Value: queueArn.split(':').at(-1) ?? '' };
-  const ages = await recentMaxima(stage, metric, dimension);
-  return ages.length === 0 ? undefined : Math.min(...ages.map(({ at, maximum }) => at - maximum * 1000));
+  const now = Date.now();
+  const query = new GetMetricStatisticsCommand({
+    Namespace: 'AWS/SQS',
+    MetricName: 'ApproximateAgeOfOldestMessage',
+    Dimensions: [{ Name: 'QueueName', Value: queueArn.split(':').at(-1) }],
+    StartTime: new Date(now - METRIC_WINDOW),
+    EndTime: new Date(now),
+    Period: 60,
+    Statistics: ['Maximum'],
+  });
+  const { Datapoints = [] } = await cloudwatch.send(query);
+  const sent = Datapoints.map(({ Timestamp, Maximum = 0 }) => (Timestamp?.getTime() ?? now) - Maximum * 1000);
+  return sent.length === 0 ? undefined : Math.min(...sent);
 }
 
 /** @returns undefined if the stage has no consumer for the event */

@@ -4,7 +4,6 @@ import { REPLAYABLE_DAYS, REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/limits
 import type { Replay, ReplayMode } from '../../../lambda/queue/replay.ts';
 import { UsageError } from '../../terminal/command-error.ts';
 import { isOfAcceptance } from '../archive/acceptance-records.ts';
-import type { ArchiveObject } from '../archive/archive-object.ts';
 import { readArchive } from '../archive/read-archive.ts';
 import {
   containsSearched,
@@ -119,38 +118,38 @@ export async function makePlan({ stack, signal, progress }: Operation, request: 
   const skipped: UnsentCounts = {};
   let messages = 0;
   const candidates = new IdCandidates(request.filter.ids);
-  const objects = readArchive(stack, { ...request.filter, signal, progress, doing: 'Planning' });
-  for await (const object of objects) {
-    for await (const { record, unsent } of replayRecords(stack, object, request)) {
-      candidates.add(record);
-      if (unsent !== undefined) {
-        skipped[unsent] = (skipped[unsent] ?? 0) + 1;
-        continue;
-      }
-      messages += 1;
-      const { event, outcome } = record;
-      const outcomes = counts.get(event) ?? new Map<SettledOutcome, number>();
-      counts.set(event, outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1));
+  const reading = readArchive(stack, { ...request.filter, signal, progress, doing: 'Planning' });
+  for await (const { record, unsent } of replayRecords(stack, reading, request)) {
+    candidates.add(record);
+    if (unsent !== undefined) {
+      skipped[unsent] = (skipped[unsent] ?? 0) + 1;
+      continue;
     }
+    messages += 1;
+    const { event, outcome } = record;
+    const outcomes = counts.get(event) ?? new Map<SettledOutcome, number>();
+    counts.set(event, outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1));
   }
   if (signal.aborted) return undefined;
   candidates.requireUnique();
-  return { messages, counts, skipped, damaged: objects.damaged };
+  return { messages, counts, skipped, damaged: reading.damaged };
 }
 
 /**
- * The records of an object to replay, each with the reason if it is not sent. Leaves out records of messages that this
- * replay itself has sent.
+ * The records to replay, each with the reason if it is not sent. Leaves out records of messages that this replay itself
+ * has sent.
  */
 export async function* replayRecords(
   stack: Stage,
-  object: ArchiveObject,
+  reading: ReturnType<typeof readArchive>,
   request: ReplayRequest,
 ): AsyncGenerator<{ record: ArchiveRecord; unsent: Unsent | undefined }> {
-  for (const { record } of object.records()) {
-    if (!matches(request.filter, record) || record.replay?.name === request.name) continue;
-    if (!(await containsSearched(stack, request.filter, record))) continue;
-    yield { record, unsent: unsentOf(record, request) };
+  for await (const object of reading) {
+    for (const { record } of object.records()) {
+      if (!matches(request.filter, record) || record.replay?.name === request.name) continue;
+      if (!(await containsSearched(stack, request.filter, record))) continue;
+      yield { record, unsent: unsentOf(record, request) };
+    }
   }
 }
 

@@ -9,7 +9,7 @@ import { describeDamage } from '../archive/read-archive.ts';
 import type { Operation } from '../operation.ts';
 import { hoursOfTries } from '../queues/retries.ts';
 import { type ReplayPlan, type ReplayRequest, type UnsentCounts, unsentReasons } from './replay-plan.ts';
-import type { ReplaySender } from './replay-sender.ts';
+import type { ReplayResult } from './replay-sender.ts';
 
 const MODES: Readonly<Record<ReplayMode, string>> = {
   fill: 'fill: writes missing items, leaves items that are up to date',
@@ -18,21 +18,14 @@ const MODES: Readonly<Record<ReplayMode, string>> = {
 
 /**
  * The lines of a replay's plan.
- * @param now when the replay was asked for
- * @param rate messages a second
- * @param writtenAt when the last record of the window is in the archive, in epoch milliseconds
- * @param expired text to print if the window begins before the archive
+ * @param notes `rate`: messages a second. `expired` and `later`: texts if the archive no longer has the beginning of
+ * the window, or does not have its end yet
  */
 export function describePlan(
   { stack, width }: Operation,
   request: ReplayRequest,
   { messages, counts, skipped, damaged }: ReplayPlan,
-  {
-    now,
-    rate,
-    writtenAt,
-    expired,
-  }: { now: Date; rate: number; writtenAt: number; expired: string | undefined },
+  { rate, expired, later }: { rate: number; expired: string | undefined; later: string | undefined },
 ): string[] {
   const { name, mode, filter } = request;
   const only = [
@@ -42,25 +35,23 @@ export function describePlan(
     filter.outcomes && `outcome ${filter.outcomes.join(' or ')}`,
   ].filter(Boolean);
   const dead = sum(counts.values().map((outcomes) => outcomes.get('DeadLettered') ?? 0));
-  const late = `until ${toTheSecond(writtenAt)} for records that Firehose has not written yet`;
   const hours = Math.max(...filter.events.map(hoursOfTries));
   const fields: Parameters<typeof fieldLines>[0] = [
     ['mode', MODES[mode]],
     ['people', describePeople(request, counts)],
     ['messages', count(messages)],
     ['time', describeTime(messages, rate)],
-    ['wait', writtenAt > now.getTime() && late],
     ['only', only.join('; ') || undefined],
     ['skipped', describeUnsent(skipped) || undefined],
     // A replayed dead letter is on two queues, but is processed only once.
     ['dead letters', dead > 0 && `${count(dead)}. They also stay on the dead-letter queue unless redriven.`],
     ['window', `settled from ${filter.since.toISOString()} to ${filter.until.toISOString()}`],
     ['expired', expired],
+    ['later', later],
     [
-      '--until',
+      'after a fix',
       mode === 'repair' &&
-        writtenAt < now.getTime() &&
-        `wrong writes may be settled up to ${hours} hours after the fix: a window that ends earlier misses them`,
+        `wrong writes settle for up to ${hours} hours: an earlier end of the window misses them`,
     ],
   ];
   return [
@@ -116,13 +107,12 @@ const REFUSALS_NAMED = 20;
 /**
  * What a replay has sent and skipped, and where to look next.
  * @param took milliseconds
- * @param unarchived a text if Firehose still has records of the window
  */
 export function describeEnd(
   { stack, width }: Operation,
   name: string,
-  { total, sent, skipped, refused, damaged }: ReplaySender,
-  { took, unarchived }: { took: number; unarchived: string | undefined },
+  { total, sent, skipped, refused, damaged }: ReplayResult,
+  { took, later }: { took: number; later: string | undefined },
 ): string[] {
   const rows = Object.entries(sent).map(([event, messages]) => [event, count(messages)]);
   const unsent = describeUnsent(skipped);
@@ -141,7 +131,7 @@ export function describeEnd(
     '',
     `To follow one message:  ${stack.command('<event id>', 'trace')}`,
     `To see what failed:     ${stack.command('list')}`,
-    ...(unarchived === undefined ? [] : ['', unarchived]),
+    ...(later === undefined ? [] : ['', later]),
   ];
 }
 
@@ -157,8 +147,6 @@ const sum = (numbers: Iterable<number>) => [...numbers].reduce((total, number) =
 const count = (value: number) => value.toLocaleString('en');
 
 const right = (heading: string) => ({ heading, align: 'right' as const });
-
-const toTheSecond = (time: number) => `${new Date(time + 999).toISOString().slice(0, 19)}Z`;
 
 /** Heading for an outcome: `DEAD-LETTERED` for `DeadLettered`. */
 const headingOf = (outcome: SettledOutcome) => outcome.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toUpperCase();

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { ARCHIVE_BUFFER_SECONDS, MAX_FUNCTION_SECONDS, VISIBILITY_TIMEOUTS } from '../../../lambda/limits.ts';
 import { CommandError } from '../../terminal/command-error.ts';
@@ -6,7 +5,7 @@ import { confirm, requireTerminal } from '../../terminal/terminal.ts';
 import { duration, messages, printable, shellWord } from '../../terminal/text.ts';
 import { expiredPart } from '../archive/retention.ts';
 import { forPeople, type Operation } from '../operation.ts';
-import { queueState, recentMaxima } from '../queues/queue.ts';
+import { queueState } from '../queues/queue.ts';
 import type { Stage } from '../stage.ts';
 import {
   makePlan,
@@ -16,11 +15,8 @@ import {
   type ReplayRequest,
   replayWords,
 } from './replay-plan.ts';
-import { ReplaySender } from './replay-sender.ts';
+import { ReplayResult, sendReplay } from './replay-sender.ts';
 import { describeEnd, describePlan, describeUnsent } from './replay-text.ts';
-
-/** Milliseconds between two updates of the progress. */
-const SHOW_INTERVAL = 200;
 
 /**
  * Sends the archived events of a window to their queues again. A replay stores no progress: effects are versioned and
@@ -29,104 +25,65 @@ const SHOW_INTERVAL = 200;
  * @throws CommandError if the options are wrong (then nothing was sent), or if the replay stopped half-way
  */
 export async function replay(operation: Operation, options: ReplayOptions): Promise<boolean> {
-  const { stack, printLine } = operation;
+  const { stack, signal, printLine } = operation;
   const { rate, dryRun, yes } = options;
   const now = new Date();
-  const request = newRequest(options, now);
-  const { events, since, until } = request.filter;
+  const asked = newRequest(options, now);
   if (!dryRun && !yes) requireTerminal();
-  const delay = await archiveDelay(stack, events);
-  const expired = await expiredPart(stack, { since, until });
+  const { request, later } = await withoutLateRecords(stack, asked, now);
+  const expired = await expiredPart(stack, request.filter);
   const plan = await makePlan(operation, request);
   if (plan === undefined) {
     printLine('Interrupted. Nothing was sent.');
     return false;
   }
-  const writtenAt = until.getTime() + delay;
-  if (plan.messages === 0) throw nothingToReplay(stack.title, plan, writtenAt > now.getTime() ? delay : 0);
-  for (const line of describePlan(operation, request, plan, { now, rate, writtenAt, expired }))
-    printLine(line);
+  if (plan.messages === 0) throw nothingToReplay(stack.title, plan, later);
   const command = commandOf(operation, request, rate);
-  printLine('');
-  printLine(`To run this plan, also after an interruption: ${command}`);
+  for (const line of [
+    ...describePlan(operation, request, plan, { rate, expired, later }),
+    '',
+    `To run this plan, also after an interruption: ${command}`,
+  ])
+    printLine(line);
   if (dryRun) {
-    operation.report?.({ stack: stack.title, ...request, ...planReport(plan), expired, command });
+    operation.report?.({ stack: stack.title, ...request, ...planReport(plan), expired, later, command });
     return plan.damaged.length === 0;
   }
   if (!yes) {
     printLine('');
-    if (!(await confirm(`Send ${messages(plan.messages)}?`, operation.signal))) {
+    if (!(await confirm(`Send ${messages(plan.messages)}?`, signal))) {
       printLine('Nothing was sent.');
       return false;
     }
   }
-  return await run(operation, { request, rate, planned: plan.messages, writtenAt, command });
+  return await run(operation, request, { rate, planned: plan.messages, later, command });
 }
 
-/** @param begun `writtenAt`: when the last record of the window is in the archive, in epoch milliseconds */
 async function run(
   operation: Operation,
-  begun: { request: ReplayRequest; rate: number; planned: number; writtenAt: number; command: string },
+  request: ReplayRequest,
+  plan: { rate: number; planned: number; later: string | undefined; command: string },
 ): Promise<boolean> {
   const { stack, signal, printLine } = operation;
-  const { request, rate, planned, writtenAt, command } = begun;
-  const { filter, name } = request;
-  const sender = new ReplaySender(stack, request, rate);
+  const { planned, later, command } = plan;
+  const { name } = request;
+  const result = new ReplayResult();
   const began = performance.now();
   const again = `Run it again with: ${command}`;
-  const finished = await sendWindow(operation, sender, planned, writtenAt).catch((error: unknown) => {
+  await sendReplay(operation, request, plan, result).catch((error: unknown) => {
     const shown = forPeople(error, stack.local);
     if (!(shown instanceof CommandError)) throw error;
-    throw new CommandError(`${shown.message}. Sent until then: ${messages(sender.total)}. ${again}`);
+    throw new CommandError(`${shown.message}. Sent until then: ${messages(result.total)}. ${again}`);
   });
-  const { sent, skipped, refused, damaged } = sender;
-  const unarchived = finished ? await notYetArchived(stack, filter.events, filter.until) : undefined;
-  const took = performance.now() - began;
+  const finished = !signal.aborted;
+  const { total, sent, skipped, refused, damaged } = result;
   const lines = finished
-    ? describeEnd(operation, name, sender, { took, unarchived })
-    : ['', `Interrupted: ${sender.total.toLocaleString('en')} of ${messages(planned)} are sent.`, again];
+    ? describeEnd(operation, name, result, { took: performance.now() - began, later })
+    : ['', `Interrupted: ${total.toLocaleString('en')} of ${messages(planned)} are sent.`, again];
   for (const line of lines) printLine(line);
-  const result = { finished, sent, skipped, refused, damaged: damageReport(damaged), unarchived };
-  operation.report?.({ stack: stack.title, name, ...result });
-  const isWhole = damaged.length + refused.length === 0 && unarchived === undefined;
-  return finished && isWhole && !signal.aborted;
-}
-
-/**
- * Sends the records of the window, again and again until Firehose has written all of them.
- * @returns false after an abort
- */
-async function sendWindow(
-  { signal, progress }: Operation,
-  sender: ReplaySender,
-  planned: number,
-  writtenAt: number,
-): Promise<boolean> {
-  let waitingSince: number | undefined;
-  const showing = setInterval(() => {
-    if (waitingSince !== undefined) {
-      const doing = 'Waiting for records that Firehose has not written yet';
-      const [done, total] = [seconds(Date.now() - waitingSince), seconds(writtenAt - waitingSince)];
-      progress.show({ doing, done, total, unit: 's' });
-      return;
-    }
-    const { total: done, waitReason: note = '' } = sender;
-    progress.show({ doing: 'Replaying', done, total: Math.max(done, planned), unit: 'messages', note });
-  }, SHOW_INTERVAL);
-  try {
-    for (;;) {
-      const listedAt = Date.now();
-      await sender.send(signal);
-      if (signal.aborted) return false;
-      if (listedAt >= writtenAt) return true;
-      waitingSince = Date.now();
-      await sleep(Math.max(0, writtenAt - waitingSince), undefined, { signal }).catch(() => {});
-      waitingSince = undefined;
-    }
-  } finally {
-    clearInterval(showing);
-    progress.end();
-  }
+  const reported = { finished, sent, skipped, refused, damaged: damageReport(damaged), later };
+  operation.report?.({ stack: stack.title, name, ...reported });
+  return finished && damaged.length + refused.length === 0;
 }
 
 /** A plan as data, for `--json`. */
@@ -145,20 +102,22 @@ function commandOf({ stack }: Operation, request: ReplayRequest, rate: number): 
   return printable(stack.command(replayWords(request, rate).map(shellWord).join(' '), 'replay'));
 }
 
-/** @param delay milliseconds by which the newest records of the window may still be late */
-function nothingToReplay(title: string, { skipped, damaged }: ReplayPlan, delay: number): CommandError {
+/** @param later a text if the archive does not have the end of the window yet */
+function nothingToReplay(
+  title: string,
+  { skipped, damaged }: ReplayPlan,
+  later: string | undefined,
+): CommandError {
   const unsent = describeUnsent(skipped);
   return new CommandError(
     [
       `Nothing to replay: the archive of ${title} has no such record`,
       unsent === '' ? '' : ` except ${unsent}, which a replay skips`,
       damaged.length === 0 ? '' : `. Damaged objects: ${damaged.map(({ message }) => message).join(', ')}`,
-      delay === 0 ? '' : `. The newest records arrive up to ${duration(delay)} late`,
+      later === undefined ? '' : `. ${later}`,
     ].join(''),
   );
 }
-
-const seconds = (milliseconds: number) => Math.round(milliseconds / 1000);
 
 /** Milliseconds until a local stack has written a record. It buffers for a quarter of a second. */
 const LOCAL_DELAY = 2_000;
@@ -167,9 +126,23 @@ const LOCAL_DELAY = 2_000;
 const WRITE_MARGIN = 5 * 60;
 
 /**
+ * Ends a window before the newest records, which may not be in the archive yet.
+ * @returns `later`: a text if the window was shortened
+ * @throws CommandError if nothing of the window is left
+ */
+async function withoutLateRecords(stack: Stage, request: ReplayRequest, now: Date) {
+  const { events, since, until } = request.filter;
+  const delay = await archiveDelay(stack, events);
+  const complete = new Date(now.getTime() - delay);
+  if (until <= complete) return { request, later: undefined };
+  const later = `The archive may lack records settled since ${complete.toISOString()}. Replay them ${duration(delay)} after they settled, with this --since.`;
+  if (since >= complete) throw new CommandError(`Nothing to replay yet. ${later}`);
+  return { request: { ...request, filter: { ...request.filter, until: complete } }, later };
+}
+
+/**
  * Milliseconds from settling a message to its record in the archive. The batch ends within the consumer's timeout, then
- * Firehose buffers and writes. If Firehose must retry, which it does for a day, the record is later: see {@link
- * notYetArchived}.
+ * Firehose buffers and writes. If Firehose cannot write, it retries for a day, and the alarm `Archive/Failing` fires.
  */
 export async function archiveDelay(stack: Stage, events: readonly EventName[]): Promise<number> {
   if (stack.local) return LOCAL_DELAY;
@@ -180,37 +153,4 @@ export async function archiveDelay(stack: Stage, events: readonly EventName[]): 
     }),
   );
   return (ARCHIVE_BUFFER_SECONDS + Math.max(...timeouts) + WRITE_MARGIN) * 1000;
-}
-
-/** Age of the oldest record that a stream has not written yet. */
-const FRESHNESS = { Namespace: 'AWS/Firehose', MetricName: 'DeliveryToS3.DataFreshness' };
-
-/**
- * Checks whether Firehose still has records of a window. If S3 rejects them, Firehose retries for a day.
- * @param until end of the window
- * @returns a text for people; undefined if there are none, or this is not measured
- */
-export async function notYetArchived(
-  stack: Stage,
-  events: readonly EventName[],
-  until: Date,
-): Promise<string | undefined> {
-  if (stack.local) return undefined;
-  try {
-    const ages = await Promise.all(
-      events.map(async (event) => {
-        const dimension = { Name: 'DeliveryStreamName', Value: stack.ofEvent(event, 'ArchiveStream') };
-        // Without a value, nothing was sent.
-        const [{ maximum: seconds } = { maximum: 0 }] = await recentMaxima(stack, FRESHNESS, dimension);
-        return seconds;
-      }),
-    );
-    const oldest = new Date(Date.now() - Math.max(...ages) * 1000);
-    if (oldest >= until) return undefined;
-    return `Firehose still has records since ${oldest.toISOString()}. Replay again later under another name.`;
-  } catch (error) {
-    // A missing permission is not an error: without it, the replay still sends everything that the archive has.
-    if (!(error instanceof Error) || !error.name.startsWith('AccessDenied')) throw error;
-    return 'It is unknown whether Firehose still has records: permission denied for cloudwatch:GetMetricStatistics.';
-  }
 }

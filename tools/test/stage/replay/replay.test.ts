@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CloudWatchClient } from '@aws-sdk/client-cloudwatch';
 import { PutBucketLifecycleConfigurationCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -9,10 +8,10 @@ import { REPLAY_NAME } from '../../../../lambda/queue/replay.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import type { TestAws } from '../../../../test/support/test-aws.ts';
 import { ACCEPTANCE_PREFIX } from '../../../stage/archive/acceptance-records.ts';
-import { archiveDelay, notYetArchived } from '../../../stage/replay/replay.ts';
+import { Backlog, MAX_IN_FLIGHT, MAX_WAITING } from '../../../stage/replay/backlog.ts';
+import { archiveDelay } from '../../../stage/replay/replay.ts';
 import type { ReplayOptions } from '../../../stage/replay/replay-plan.ts';
-import { Backlog, MAX_IN_FLIGHT, MAX_WAITING } from '../../../stage/replay/replay-sender.ts';
-import { replayMessage } from '../../../stage/replay/send-batch.ts';
+import { replayMessage } from '../../../stage/replay/replay-sender.ts';
 import { TokenBucket } from '../../../stage/replay/token-bucket.ts';
 import type { Stage } from '../../../stage/stage.ts';
 import { Project } from '../../commands/project.ts';
@@ -32,10 +31,6 @@ const never = new AbortController().signal;
 const shops = () => replayer.shops();
 const plan = async (asked: Partial<ReplayOptions> = {}) =>
   (await replayer.replay({ dryRun: true, ...asked })).said;
-
-/** An AWS error that blames the request. */
-const refusal = (name: string, message: string) =>
-  Object.assign(new Error(message), { name, $fault: 'client', $metadata: {} });
 
 describe('a message of a replay', () => {
   test('equals the original, with the name of its replay', async () => {
@@ -189,15 +184,13 @@ describe('a plan', () => {
     expect({ done, said }).toEqual({ done: false, said: 'Interrupted. Nothing was sent.' });
   });
 
-  test('of a repair with a fixed end warns that wrong writes may be settled later', async () => {
+  test('of a repair says how long wrong writes may settle after the fix', async () => {
     await replayer.archive('some', numbered(1));
     await replayer.archive('girl', [{ event: 'girl.created' }]);
-    const end =
-      'wrong writes may be settled up to 73 hours after the fix: a window that ends earlier misses them';
+    const end = 'wrong writes settle for up to 73 hours: an earlier end of the window misses them';
     expect(await plan({ mode: 'repair' })).toContain(end);
     expect(await plan({ mode: 'repair', events: ['girl.created'] })).toContain(end.replace('73', '4'));
-    expect(await plan()).not.toContain(end);
-    expect(await plan({ mode: 'repair', until: undefined })).not.toContain(end);
+    expect(await plan()).not.toContain('after a fix');
   });
 
   test('says who is notified, and how often at most', async () => {
@@ -233,7 +226,7 @@ describe('an impossible replay is refused in one line, and sends nothing', () =>
     { asked: { ids: ['request-'] }, line: "Several ids begin with 'request-'. Give one of: request-0, " },
     {
       asked: { shop: 'nobody', until: undefined },
-      line: 'Nothing to replay: the archive of STACK has no such record. The newest records arrive up to 2 s late',
+      line: 'Nothing to replay: the archive of STACK has no such record. The archive may lack records settled since ',
     },
     {
       asked: { yes: false },
@@ -381,78 +374,29 @@ describe('a backlog', () => {
   });
 });
 
-describe('a record that Firehose has not written yet', () => {
-  test('is sent if it arrives during a replay, wherever its key sorts', async () => {
-    await replayer.archive('b', numbered(20));
-    let first: Promise<unknown> | undefined;
-    const arrive = async () => {
-      // One key sorts before the object that is being read, the other one after it.
-      await replayer.archive('a', numbered(1, 100));
-      await replayer.archive('c', numbered(1, 101));
-    };
-    const sqs = replied(new SQSClient(aws.operator), async (command) => {
-      if (command === 'SendMessageBatchCommand') first ??= arrive();
-      await first;
-    });
-    const stack = replayer.operator.stack.with({ sqs });
-    const { said, done } = await replayer.replay({ rate: 20, until: undefined }, { stack });
-    expect(done).toBe(true);
-    const expected = [...numbered(20), ...numbered(1, 100), ...numbered(1, 101)];
-    expect(await shops()).toEqual(expected.map(({ shopId }) => shopId).sort());
-    expect(said).toContain('sent 22 messages');
+describe('the newest records, which the archive may lack,', () => {
+  test('are left out: the plan, its command and the end say so', async () => {
+    await replayer.archive('some', numbered(1));
+    await replayer.archive('new', [{ ...numbered(1, 1)[0], settledAt: new Date().toISOString() }]);
+    const { done, said, reported } = await replayer.replay({ until: undefined });
+    expect({ done, shops: await shops() }).toEqual({ done: true, shops: ['shop-0'] });
+    const [, end = ''] = /--until (\S+)/.exec(said) ?? [];
+    expect(Date.now() - Date.parse(end)).toBeGreaterThanOrEqual(2_000);
+    const later = `The archive may lack records settled since ${end}. Replay them 2 s after they settled, with this --since.`;
+    expect(said).toContain(`  later     ${later}\n`);
+    expect(said.endsWith(`\n${later}`)).toBe(true);
+    expect(reported).toMatchObject([{ later }]);
+    expect(
+      await refusalOf(replayer.replay({ since: new Date(Date.now() - 1_000), until: undefined })),
+    ).toMatch(/^Nothing to replay yet\. The archive may lack records settled since /);
   });
 
-  const SHOPS = ['shop.updated'] as const;
-  const freshness = (minutes: number, measured = 1) => ({
-    Timestamp: minutesAgo(measured),
-    Maximum: minutes * 60,
-  });
-
-  /** The stack as if it were in AWS, where CloudWatch has metrics that the local endpoint lacks. */
-  function inAws(datapoints: () => readonly object[] = () => []): Stage {
-    const cloudwatch = replied(new CloudWatchClient(aws.operator), (_, { MetricName, Dimensions }) => ({
-      Datapoints:
-        MetricName === 'DeliveryToS3.DataFreshness' &&
-        Dimensions[0].Value === aws.outputs.ShopUpdatedArchiveStream
-          ? datapoints()
-          : [],
-    }));
-    return replayer.operator.stack.with({ local: false, cloudwatch });
-  }
-
-  test('is late in AWS by the buffer, the timeout and some minutes in which Firehose writes', async () => {
-    const seconds = (await archiveDelay(inAws(), SHOPS)) / 1000;
-    expect(seconds).toBeGreaterThanOrEqual(900 + 5 * 60);
-    expect(seconds).toBeLessThanOrEqual(900 + 900 + 5 * 60);
-    expect(await archiveDelay(replayer.operator.stack, SHOPS)).toBe(2_000);
-  });
-
-  test('is named with the time of the oldest one, if Firehose buffers it longer', async () => {
-    const stack = inAws(() => [freshness(10, 5), freshness(60), freshness(20, 3)]);
-    await replayer.archive('early', numbered(1));
-    const { done, said } = await replayer.replay({}, { stack });
-    expect(done).toBe(false);
-    const unwritten = /\nFirehose still has records since (\S+Z)\. Replay again later under another name\.$/;
-    // The other two are 10 and 20 minutes old.
-    expect(Date.parse(unwritten.exec(said)?.[1] ?? '')).toBeLessThan(minutesAgo(30).getTime());
-  });
-
-  test.each([
-    { why: 'is newer than the window', datapoints: [freshness(20)] },
-    { why: 'was written since', datapoints: [freshness(60, 3), freshness(5)] },
-    { why: 'is not measured, because nothing was sent', datapoints: [] },
-  ])('does not exist if what Firehose buffers $why', async ({ datapoints }) => {
-    const stack = inAws(() => datapoints);
-    expect(await notYetArchived(stack, SHOPS, minutesAgo(30))).toBeUndefined();
-  });
-
-  test('is unknown without the permission to ask', async () => {
-    const stack = inAws(() => {
-      throw refusal('AccessDenied', 'not authorized');
-    });
-    expect(await notYetArchived(stack, SHOPS, minutesAgo(30))).toBe(
-      'It is unknown whether Firehose still has records: permission denied for cloudwatch:GetMetricStatistics.',
-    );
+  test('are those of the time that Firehose buffers, the function runs and Firehose writes', async () => {
+    const seconds = async (local: boolean) =>
+      (await archiveDelay(replayer.operator.stack.with({ local }), ['shop.updated'])) / 1000;
+    expect(await seconds(false)).toBeGreaterThanOrEqual(900 + 5 * 60);
+    expect(await seconds(false)).toBeLessThanOrEqual(900 + 900 + 5 * 60);
+    expect(await seconds(true)).toBe(2);
   });
 });
 
