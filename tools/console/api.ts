@@ -80,19 +80,14 @@ export interface StreamEvents {
    * the page makes it `paused` with `queues`.
    */
   readonly deliveries: { readonly put: readonly Delivery[]; readonly removed: readonly string[] };
-  /**
-   * Tells the client that the stream has sent all rows that existed when it was opened, and how far back the search went:
-   * absent if everything is loaded.
-   */
-  readonly ready: { readonly searched?: string };
+  /** The stream has sent all rows that existed when it was opened. */
+  readonly ready: Record<never, never>;
   readonly notice: Notice;
   /**
    * State of all queues. A local stack's queues are read after a change, at most every two seconds; a stage's
-   * queues every minute, and after a command that changes them.
+   * queues every minute, and after a command.
    */
   readonly queues: QueuesInfo;
-  /** Faults of the local stack. Never sent for a stage. */
-  readonly faults: FaultsInfo;
 }
 
 export type StreamEvent = {
@@ -115,6 +110,8 @@ export interface QueuesInfo {
   readonly pausesUnknown?: true;
   /** What could not be read and why, such as a missing permission. */
   readonly problems: readonly string[];
+  /** Active faults. Only of the local stack. */
+  readonly faults?: readonly StageFault[];
 }
 
 export interface QueueDepth {
@@ -180,11 +177,6 @@ export interface NeedsYouMessage {
    * message.
    */
   readonly preview?: string | undefined;
-}
-
-/** What is broken on the local stack, by `fault`. */
-export interface FaultsInfo {
-  readonly active: readonly StageFault[];
 }
 
 /** `POST /api/commands`: runs one of the commands that the console allows. */

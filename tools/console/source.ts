@@ -91,18 +91,6 @@ export class Source {
     return body instanceof Uint8Array ? body : undefined;
   }
 
-  /** Says how far back a search went. Empty if there was no search, or if it covered all deliveries. */
-  searched(text: string | undefined): { readonly searched?: string } {
-    const { since, stage, store } = this;
-    if (text === undefined || (since ?? store.searched) === undefined) return {};
-    const loaded = store.searched ?? `Searched back to ${since?.toISOString()}.`;
-    if (since === undefined) return { searched: loaded };
-    const rest = stage.hasArchive
-      ? 'For older deliveries: npx hookctl trace --search'
-      : 'Payloads are unknown: the stage has no archive.';
-    return { searched: `${loaded} ${rest}` };
-  }
-
   #now = (row: Delivery): Delivery => this.store.get(row.id) ?? row;
 
   #observedEffects({ eventId = '' }: Delivery): readonly Effect[] {

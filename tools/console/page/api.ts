@@ -9,12 +9,15 @@ import type {
 
 const encode = encodeURIComponent;
 
+const bodyAddress = (id: string) => `/api/deliveries/${encode(id)}/body`;
+
 /** Client of the console's JSON API. The server uses the same types, from the same build. */
 export const api = {
   stack: () => get<StackInfo>('/api/stack'),
   delivery: (id: string, signal?: AbortSignal) =>
     get<DeliveryDetail>(`/api/deliveries/${encode(id)}`, signal),
-  body: (id: string, signal?: AbortSignal) => getBody(`/api/deliveries/${encode(id)}/body`, signal),
+  bodyAddress,
+  body: (id: string, signal?: AbortSignal) => getBody(bodyAddress(id), signal),
   /** Makes the server read the queues now. Between such requests, the stream brings their state. */
   queues: () => get<QueuesInfo>('/api/queues'),
   needsYou: (signal?: AbortSignal) => get<WaitingMessages>('/api/needs-you', signal),

@@ -14,7 +14,7 @@ import {
   VIEWS,
   type ViewName,
 } from './route.ts';
-import { connection, faults, needsYouCount, queues, stack } from './store.ts';
+import { connection, needsYouCount, queues, stack } from './store.ts';
 import { followStream } from './stream.ts';
 import { Badge } from './ui/badge.tsx';
 import { Button } from './ui/button.tsx';
@@ -113,7 +113,7 @@ function Count({ of }: { of: ViewName }) {
     const count = needsYouCount(value);
     return count === 0 ? null : <Badge tone="bad">{count.toLocaleString('en')}</Badge>;
   }
-  const { length } = (of === 'queues' && faults.value?.active) || [];
+  const { length } = (of === 'queues' && queues.value.value?.faults) || [];
   return length === 0 ? null : <Badge tone="warning">{length === 1 ? '1 fault' : `${length} faults`}</Badge>;
 }
 

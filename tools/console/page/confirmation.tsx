@@ -20,7 +20,6 @@ export function Confirmation() {
     <Dialog
       title={`Change ${stack.title}?`}
       onClose={() => answer(false)}
-      width="wide"
       actions={
         <>
           <Button onClick={() => answer(false)}>Cancel</Button>

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import { type Delivery, isWaiting, type PausedQueue } from '../../stage/history/history.ts';
-import type { FaultsInfo, QueueDepth, QueuesInfo, StackInfo, StreamEvents } from '../api.ts';
+import type { QueueDepth, QueuesInfo, StackInfo, StreamEvents } from '../api.ts';
 import { api, errorText } from './api.ts';
 
 /** Whether the page receives changes. */
@@ -18,8 +18,6 @@ export interface Rows {
    * rows.
    */
   readonly search: string | undefined;
-  /** Says how far back the search went. Undefined if it covered all deliveries. */
-  readonly searched?: string | undefined;
 }
 
 export interface LoadState<T> {
@@ -50,8 +48,6 @@ export const queues = signal<LoadState<QueuesInfo>>({
   loading: true,
   reload: reloadQueues,
 });
-/** Faults of the local stack. Undefined for a stage. */
-export const faults = signal<FaultsInfo | undefined>(undefined);
 /**
  * Increases whenever the content of queues may have changed: see `useLoad`. On a stage only the end of a command
  * increases it, because reading a stage costs money.
@@ -101,10 +97,10 @@ export function takeRows({ put, removed }: StreamEvents['deliveries']): void {
   if (target === known) drawSoon();
 }
 
-export function takeReady({ searched }: StreamEvents['ready'], search: string): void {
+export function takeReady(search: string): void {
   known = next ?? known;
   next = undefined;
-  received.value = { all: newestFirst(known.values()), search, searched };
+  received.value = { all: newestFirst(known.values()), search };
 }
 
 /** Sorts deliveries by time, then by id. The sort is fast, because almost all deliveries arrive in order. */

@@ -1,6 +1,6 @@
 import type { StreamEvents } from '../api.ts';
 import { api } from './api.ts';
-import { beginRows, connection, faults, setStack, takeQueues, takeReady, takeRows } from './store.ts';
+import { beginRows, connection, setStack, takeQueues, takeReady, takeRows } from './store.ts';
 import { takeNotice } from './ui/toasts.ts';
 
 /** Milliseconds between attempts to open a stream that the server refused. */
@@ -19,12 +19,9 @@ export function followStream(text: string): void {
 /** What to do with each event of the stream. */
 const TAKE: { readonly [Name in keyof StreamEvents]: (data: StreamEvents[Name]) => void } = {
   deliveries: takeRows,
-  ready: (data) => takeReady(data, search ?? ''),
+  ready: () => takeReady(search ?? ''),
   notice: takeNotice,
   queues: takeQueues,
-  faults: (data) => {
-    faults.value = data;
-  },
 };
 
 function connect(): void {

@@ -114,7 +114,7 @@ export function KeysDialog() {
     isHelpOpen.value = false;
   };
   return (
-    <Dialog title="Keyboard shortcuts" onClose={onClose} width="wide">
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
       {Object.entries(SHORTCUTS).map(([part, { title, keys }]) => (
         <section key={part} class="stack">
           <h3>{title}</h3>

@@ -36,7 +36,7 @@ interface CommandsOptions {
   /** Called before a command that changes something begins. */
   readonly before: () => Promise<void>;
   /** Called when a command that changes something begins and ends. */
-  readonly onChange: () => void;
+  readonly onChange: () => unknown;
 }
 
 type CommandsContext = Pick<ConsoleContext, 'source' | 'local' | 'commands'>;

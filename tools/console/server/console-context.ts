@@ -27,7 +27,7 @@ export interface ConsoleContext {
   /** Undefined if the console shows a deployed stage. */
   readonly local: LocalParts | undefined;
   readonly commands: PageCommands;
-  /** Sends notices, queues and faults to every open page. */
+  /** Sends notices and queues to every open page. */
   readonly updates: PageUpdates;
   /** Reports a bug of the console to the terminal. */
   readonly report: (error: unknown) => void;

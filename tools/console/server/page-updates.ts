@@ -1,6 +1,6 @@
 import type { Notice, StreamEvent } from '../api.ts';
 
-export type PageUpdate = Extract<StreamEvent, { event: 'notice' | 'queues' | 'faults' }>;
+export type PageUpdate = Extract<StreamEvent, { event: 'notice' | 'queues' }>;
 
 /** What an update is about: the subject of a notice, or the event's name. */
 export const subjectOf = (item: PageUpdate) => (item.event === 'notice' ? item.data.about : item.event);

@@ -4,7 +4,7 @@ import { pausedQueue } from '../../stage/history/trace.ts';
 import { pausesOf } from '../../stage/queues/pause-state.ts';
 import { oldestMessage, queueState, waitingQueues } from '../../stage/queues/queue.ts';
 import type { Stage } from '../../stage/stage.ts';
-import type { FaultsInfo, QueueDepth, QueueInfo, QueuesInfo } from '../api.ts';
+import type { QueueDepth, QueueInfo, QueuesInfo } from '../api.ts';
 import { PartialFailures } from './api-problem.ts';
 import type { LocalParts } from './console-context.ts';
 import type { PageUpdates } from './page-updates.ts';
@@ -27,15 +27,13 @@ interface QueueWatchOptions {
   readonly updates: PageUpdates;
   readonly store: HistoryStore;
   readonly readQueues: () => Promise<QueuesInfo>;
-  /** Undefined for a stage, which has no faults. */
-  readonly readFaults: (() => FaultsInfo) | undefined;
+  readonly isLocal: boolean;
   readonly onError: (error: unknown) => void;
 }
 
-/** Reads queues and faults, once for all open pages, and not at all while no page is open. */
+/** Reads queues, once for all open pages, and not at all while no page is open. */
 export class QueueWatch {
   readonly #options: QueueWatchOptions;
-  readonly #isLocal: boolean;
   #pages = 0;
   #timer: NodeJS.Timeout | undefined;
   #unsubscribe = () => {};
@@ -49,7 +47,6 @@ export class QueueWatch {
 
   constructor(options: QueueWatchOptions) {
     this.#options = options;
-    this.#isLocal = options.readFaults !== undefined;
   }
 
   /**
@@ -57,11 +54,12 @@ export class QueueWatch {
    * @returns a function to call when the page closes
    */
   open(): () => void {
+    const { isLocal, store } = this.#options;
     this.#pages += 1;
     if (this.#pages === 1) {
-      // Changes of the local stack are not recorded while no page is open, so a change is assumed.
-      if (this.#isLocal) this.#unsubscribe = this.#options.store.subscribe(() => this.change());
-      if (this.#isLocal) this.change();
+      if (isLocal) this.#unsubscribe = store.subscribe(() => this.change());
+      // Changes are not recorded while no page is open, so a change is assumed.
+      if (isLocal) this.change();
       this.#timer = setInterval(() => this.#readIfDue(), GAP);
       this.#readIfDue();
     }
@@ -75,7 +73,7 @@ export class QueueWatch {
 
   /** Called when a queue may have changed. A local queue changes a moment after the log line that reports it. */
   change(): void {
-    this.#due = this.#isLocal ? 2 : 1;
+    this.#due = this.#options.isLocal ? 2 : 1;
   }
 
   /** Reads the queues now, and also sends the result to all open pages. */
@@ -85,7 +83,6 @@ export class QueueWatch {
       this.#readAt = Date.now();
       const data = await this.#options.readQueues();
       this.#options.updates.publish({ event: 'queues', data });
-      this.sendFaults();
       return data;
     });
     this.#last = reading.catch(() => {});
@@ -97,14 +94,8 @@ export class QueueWatch {
     await this.#last;
   }
 
-  /** Sends the faults to all open pages. */
-  sendFaults(): void {
-    const data = this.#options.readFaults?.();
-    if (data !== undefined) this.#options.updates.publish({ event: 'faults', data });
-  }
-
   #readIfDue(): void {
-    const isOld = Date.now() - this.#readAt >= (this.#isLocal ? LOCAL_EVERY : STAGE_EVERY);
+    const isOld = Date.now() - this.#readAt >= (this.#options.isLocal ? LOCAL_EVERY : STAGE_EVERY);
     if (this.#isReading || !(isOld || this.#due > 0)) return;
     this.#isReading = true;
     this.read()
@@ -138,6 +129,7 @@ export async function readQueues(stage: Stage, local: LocalParts | undefined): P
   return {
     queues: queues.filter((queue) => queue !== undefined),
     ...(pauses === undefined && { pausesUnknown: true as const }),
+    ...(local && { faults: local.stack.faults.active }),
     problems: problems.lines,
   };
 

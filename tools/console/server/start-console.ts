@@ -75,18 +75,14 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
     console.error('The console:', error instanceof Error ? error.stack : String(error));
   };
   const context: ConsoleContext = { ...options, updates, report, closing: closing.signal };
-  const faults = local && (() => ({ active: local.stack.faults.active }));
   const watch = new QueueWatch({
     updates,
     store: source.store,
     readQueues: () => readQueues(source.stage, local),
-    readFaults: faults,
+    isLocal: local !== undefined,
     onError: report,
   });
-  const onChange = () => {
-    watch.change();
-    watch.sendFaults();
-  };
+  const onChange = () => watch.read().catch(report);
   const runs: Commands = new Commands(context, { before: () => needsYou.idle(), onChange });
   const needsYou = new NeedsYou(context, (queue) => runs.isRunning(messagesOf(queue)));
   const rules = { port: options.port, token, readOnly, local: local !== undefined };

@@ -93,7 +93,7 @@ async function sendChanges({ source, updates, watch }: StreamContext, { search, 
       const items = waiting;
       waiting = [];
       for (const item of items) await send(item);
-      if (round === 1) await send({ event: 'ready', data: source.searched(search) });
+      if (round === 1) await send({ event: 'ready', data: {} });
       await woken;
       await sleep(INTERVAL, undefined, { signal: end }).catch(() => {});
     }

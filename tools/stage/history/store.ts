@@ -2,15 +2,7 @@ import { hash } from 'node:crypto';
 import type { ArchiveRecord } from '../../../lambda/archive/record-schema.ts';
 import { payloadPreview, searchableText } from '../payload-filter.ts';
 import { deliveryOf, deriveHistory } from './derive-history.ts';
-import {
-  type DeadLetterFact,
-  type Effect,
-  type Fact,
-  identityOf,
-  isoTime,
-  ofKind,
-  recordFact,
-} from './facts.ts';
+import { type DeadLetterFact, type Effect, type Fact, identityOf, ofKind, recordFact } from './facts.ts';
 import { type Delivery, type History, queueOf } from './history.ts';
 import { bytesAsSent } from './records.ts';
 
@@ -64,7 +56,6 @@ export class HistoryStore {
   readonly #dirty = new Set<Entry>();
   #timer: NodeJS.Timeout | undefined;
   #payloadBytes = 0;
-  #hasDroppedPayloads = false;
 
   add(...facts: readonly Fact[]): void {
     for (const fact of facts) {
@@ -104,7 +95,6 @@ export class HistoryStore {
     this.#change(entry);
     for (const old of this.#entries.values()) {
       if (this.#payloadBytes <= MAX_PAYLOAD_BYTES) break;
-      this.#hasDroppedPayloads = true;
       this.#removePayload(old);
     }
   }
@@ -148,14 +138,6 @@ export class HistoryStore {
 
   payload(id: string): Uint8Array | undefined {
     return this.#entries.get(id)?.payload;
-  }
-
-  /** Says how far back payloads are searched. Undefined if all are. */
-  get searched(): string | undefined {
-    if (!this.#hasDroppedPayloads) return undefined;
-    const kept = [...this.#entries.values()].filter(({ payload }) => payload !== undefined);
-    const since = isoTime(Math.min(Date.now(), ...kept.map(firstTime)));
-    return `Payloads searched: the newest ${kept.length}, back to ${since}.`;
   }
 
   /** @returns undefined if the delivery is unknown or was removed */

@@ -81,7 +81,7 @@ const VIEWS: readonly { name: string; enter: () => Promise<void>; leave?: () => 
     leave: leaveByEscape,
   },
   { name: 'queues and faults', enter: () => show('#/queues', 'quarantine') },
-  { name: 'nothing that needs somebody', enter: () => show('#/needs-you?queue=girl.deleted', 'No message') },
+  { name: 'nothing that needs somebody', enter: () => show('#/needs-you?search=girl.deleted', 'No message') },
   {
     name: 'a dead letter',
     async enter() {

@@ -118,11 +118,8 @@ describe('a delivery to a stage', () => {
     const { id } = await deliver(renamed(randomUUID(), name));
     await archived(id);
     const search = name.toUpperCase();
-    const { store, since } = stage.source;
+    const { store } = stage.source;
     expect(store.list({ search })).toMatchObject([{ id, shopId: 'shop-1', state: 'processed' }]);
-    expect(stage.source.searched(search)).toEqual({
-      searched: `Searched back to ${since?.toISOString()}. For older deliveries: npx hookctl trace --search`,
-    });
     const { body: detail } = await stage.api.get(pathOf(id));
     const kinds = detail.history.steps.map(({ kind }: { kind: string }) => kind);
     expect(kinds).toEqual(['received', 'queued', 'answered', 'processed', 'archived']);

@@ -180,7 +180,7 @@ export class EventReader {
   readonly #request: ClientRequest;
   /** The beginning of an event whose end has not arrived. */
   #rest = '';
-  /** All complete events so far, except those about queues and faults, which may arrive between any others. */
+  /** All complete events so far, except those about queues, which may arrive between any others. */
   readonly events: ReadEvent[] = [];
   /** Whether the connection was closed, by either side. */
   isOver = false;
@@ -193,7 +193,7 @@ export class EventReader {
       response.setEncoding('utf8').on('data', (text: string) => {
         const blocks = `${this.#rest}${text}`.split('\n\n');
         this.#rest = blocks.pop() ?? '';
-        this.events.push(...blocks.flatMap(parseEvent).filter(({ event }) => !READINGS.has(event)));
+        this.events.push(...blocks.flatMap(parseEvent).filter(({ event }) => event !== 'queues'));
       });
       response.on('error', () => {}).on('close', onEnd);
     });
@@ -228,8 +228,6 @@ export class EventReader {
     this.#request.destroy();
   }
 }
-
-const READINGS = new Set(['queues', 'faults']);
 
 type ReadEvent = ReturnType<typeof parseEvent>[number];
 

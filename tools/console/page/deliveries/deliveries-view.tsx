@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { DetailPane } from '../detail/detail-pane.tsx';
 import { Editor, editBody } from '../editor/editor.tsx';
 import { filterBy, route } from '../route.ts';
-import { stack, rows as stored } from '../store.ts';
+import { stack } from '../store.ts';
 import { withTimestamp } from '../text/format-json.ts';
 import { Empty } from '../ui/badge.tsx';
 import { Button, Icon } from '../ui/button.tsx';
@@ -150,15 +150,18 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
   );
 }
 
-/** Line below the list: the number of deliveries, how far back the search went, and whether the list is stopped. */
+/** Line below the list: the number of deliveries, how far back they go, and whether the list is stopped. */
 function Summary({ isFiltered, onFollow }: { isFiltered: boolean; onFollow: () => void }) {
-  const { searched } = stored.value;
   const { length } = shownRows.value;
   const count = `${deliveriesText(length)}${isFiltered ? (length === 1 ? ' matches' : ' match') : ''}`;
   return (
     <footer class="list-summary row nowrap">
       <span>{isThere.value ? count : 'Loading …'}</span>
-      {searched !== undefined && <span class="cut">{searched}</span>}
+      {stack.since !== undefined && (
+        <span class="cut">
+          Since <Time at={stack.since} />. Older: npx hookctl trace --search
+        </span>
+      )}
       {isFiltered && length > 0 && <ClearButton />}
       {isStopped.value ? (
         <Button kind={newer.value > 0 ? 'primary' : 'quiet'} keyHint="n" onClick={onFollow}>

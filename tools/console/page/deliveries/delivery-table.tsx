@@ -5,7 +5,7 @@ import type { Delivery } from '../../../stage/history/history.ts';
 import { skipText, stateTitle } from '../../../stage/history/state-text.ts';
 import { Visible } from '../text/visible.tsx';
 import { Badge } from '../ui/badge.tsx';
-import { durationText, Time, timeText } from '../ui/time.tsx';
+import { Time, timeText } from '../ui/time.tsx';
 
 /** Page width below which views are stacked. Must match the stylesheets. */
 const NARROW = matchMedia('(max-width: 760px)');
@@ -29,7 +29,6 @@ const COLUMNS = [
   ['shop', 'Shop'],
   ['state', 'State'],
   ['preview', 'Error and payload'],
-  ['took', 'Took'],
 ] as const;
 
 interface DeliveryTableProps {
@@ -120,7 +119,7 @@ function useOpenRowInPlace(element: RefObject<HTMLElement | null>, open: number,
 }
 
 function Cells({ delivery }: { delivery: Delivery }) {
-  const { receivedAt, event, shopId, state, latencyMs, claimed } = delivery;
+  const { receivedAt, event, shopId, state, claimed } = delivery;
   const { title, tone } = stateTitle(state);
   const contents: Record<(typeof COLUMNS)[number][0], ComponentChildren> = {
     time: <Time at={receivedAt} />,
@@ -132,7 +131,6 @@ function Cells({ delivery }: { delivery: Delivery }) {
       <Badge tone={tone}>{title}</Badge>
     ),
     preview: <Preview delivery={delivery} />,
-    took: latencyMs !== undefined && durationText(latencyMs),
   };
   return COLUMNS.map(([name]) => (
     <span key={name} role="gridcell" class={`td col-${name}`}>
@@ -149,15 +147,12 @@ const Name = ({ text, isSoft }: { text: string; isSoft: boolean | undefined }) =
 );
 
 /** The text that the search found. Otherwise why the delivery had no effect, then the beginning of its data. */
-function Preview({
-  delivery: { state, reason, error, match, preview = '', shopId },
-}: {
-  delivery: Delivery;
-}) {
+function Preview({ delivery }: { delivery: Delivery }) {
+  const { state, reason, error, match, preview = '', shopId } = delivery;
   if (match !== undefined) {
     const [before, found, after] = match;
     return (
-      <span class="preview cut mono soft">
+      <span class="cut mono soft">
         <Visible text={before} />
         <mark>
           <Visible text={found} />
@@ -169,16 +164,16 @@ function Preview({
   const why = reason === undefined ? error : skipText(reason);
   const shop = `"shop_id":${JSON.stringify(shopId)}`;
   return (
-    <>
+    <span class="cut" title={why}>
       {why !== undefined && (
-        <span class={`why cut toned tone-${stateTitle(state).tone}`} title={why}>
-          <Visible text={why} />
+        <span class={`toned tone-${stateTitle(state).tone}`}>
+          <Visible text={why} />{' '}
         </span>
       )}
-      <span class="preview cut mono soft">
+      <span class="mono soft">
         {/* Without the shop, which has its own column. */}
         <Visible text={preview.replace(`${shop},`, '').replace(`,${shop}}`, '}')} />
       </span>
-    </>
+    </span>
   );
 }

@@ -8,9 +8,6 @@ import { Button, copyAndSay } from '../ui/button.tsx';
 import { bytesText } from '../ui/time.tsx';
 import { LoadNote, useLoad } from '../ui/use-load.tsx';
 
-/** Milliseconds after which the browser has started to write a file, so that its URL can be released. */
-const URL_LIFETIME = 10_000;
-
 /** The body of the request, formatted or as the partner sent it. */
 export function Body({ detail: { id, request } }: { detail: DeliveryDetail }) {
   const isAsSent = useSignal(false);
@@ -40,9 +37,9 @@ export function Body({ detail: { id, request } }: { detail: DeliveryDetail }) {
             <Button kind="quiet" onClick={() => copyAndSay(text, 'Body copied.')}>
               Copy
             </Button>
-            <Button kind="quiet" onClick={() => saveFile(`${id.replaceAll(/[^\w-]/g, '')}.bin`, body.bytes)}>
+            <a class="button button-quiet" href={api.bodyAddress(id)} download="body.json">
               Save
-            </Button>
+            </a>
           </>
         )}
       </div>
@@ -61,11 +58,4 @@ function faultOf({ text, isUtf8 }: { text: string; isUtf8: boolean }): string {
   if (text === '') return 'The body is empty.';
   if (!isUtf8) return 'Not UTF-8. U+FFFD replaces each invalid byte. Save the body to see its bytes.';
   return `${jsonFault(text) ?? 'The value is too deep to be formatted'}. It is shown as sent.`;
-}
-
-function saveFile(name: string, content: BlobPart): void {
-  // For this type, a browser saves the bytes instead of displaying them.
-  const href = URL.createObjectURL(new Blob([content], { type: 'application/octet-stream' }));
-  Object.assign(document.createElement('a'), { href, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(href), URL_LIFETIME);
 }

@@ -141,7 +141,7 @@ function Outcome({ delivery, detail, clock, children }: OutcomeProps) {
   const { title, detail: text, tone } = stateWords(location, clock);
   const isSetAside = queueOf({ state }) !== undefined;
   const waiting = isWaiting(state) && formatRoute({ view: 'queues' });
-  const address = isSetAside ? formatRoute({ view: 'needs-you', query: { queue } }) : waiting;
+  const address = isSetAside ? formatRoute({ view: 'needs-you', query: { search: queue } }) : waiting;
   return (
     <div class={isSetAside ? `note row tone-${tone}` : 'row'}>
       <div class="grow">

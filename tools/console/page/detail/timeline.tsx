@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals';
 import type { DeliveryState, History, HistoryStep } from '../../../stage/history/history.ts';
 import { type Clock, stateTitle, stepWords } from '../../../stage/history/state-text.ts';
 import { counted } from '../../../terminal/text.ts';
@@ -14,7 +13,6 @@ interface TimelineProps {
 
 /** The steps of a delivery. Those of other requests with the same bytes, such as a resend, are folded. */
 export function Timeline({ id, state, history, clock }: TimelineProps) {
-  const isOpen = useSignal(false);
   const { own, others, requests } = splitSteps(history.steps, id);
   const elsewhere = history.now.flatMap((one) => (one.state === state ? [] : stateTitle(one.state).title));
   return (
@@ -22,15 +20,11 @@ export function Timeline({ id, state, history, clock }: TimelineProps) {
       <h3>Timeline</h3>
       <Steps steps={own} history={history} clock={clock} />
       {others.length > 0 && (
-        <details
-          onToggle={({ currentTarget }) => {
-            isOpen.value = currentTarget.open;
-          }}
-        >
+        <details>
           <summary>
             {[`The same body in ${counted(requests, 'other request')}`, ...elsewhere].join(': ')}
           </summary>
-          {isOpen.value && <Steps steps={others} history={history} clock={clock} />}
+          <Steps steps={others} history={history} clock={clock} />
         </details>
       )}
     </section>

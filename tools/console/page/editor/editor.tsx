@@ -65,7 +65,6 @@ function EditorDialog({ body }: { body: EditedBody }) {
   return (
     <Dialog
       title={title}
-      width="wide"
       onClose={close}
       onKeyDown={onKeyDown}
       actions={

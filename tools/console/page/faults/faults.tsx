@@ -8,7 +8,7 @@ import {
   type StageFault,
   waysOf,
 } from '../../../stage/faults.ts';
-import { faults } from '../store.ts';
+import { queues } from '../store.ts';
 import { Quantity } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Select } from '../ui/field.tsx';
@@ -26,7 +26,7 @@ export function Faults() {
   const { start, busy } = useRun();
   const service = useSignal<FaultService>('dynamodb');
   const chosen = useSignal('down');
-  const active = faults.value?.active ?? [];
+  const active = queues.value.value?.faults ?? [];
   const ways = waysOf(service.value);
   const way = ways.includes(chosen.value) ? chosen.value : 'down';
   const form = useRef<HTMLFormElement>(null);

@@ -33,54 +33,39 @@ const selected = signal<ReadonlySet<string>>(new Set());
 /** The messages that the user is about to discard. */
 const discarded = signal<Messages>([]);
 
-/** Messages that wait for a person, by queue and reason: `#/needs-you?queue=<queue>&shop=<part of a shop's id>`. */
+/** Messages that wait for a person, by queue and reason: `#/needs-you?search=<part of a queue's name or a shop's id>`. */
 export function NeedsYouView() {
   const { start } = useRun();
   const loaded = useLoad('needs you', api.needsYou, changes);
   const { messages: all = [], problems = [], limited = [] } = loaded.value ?? {};
-  const { queue = '', shop = '' } = route.value.query;
-  const ofShop = all.filter(({ shopId = '' }) => shopId.includes(shop));
-  const messages = ofShop.filter((message) => queue === '' || message.queue === queue);
+  const { search = '' } = route.value.query;
+  const messages = all.filter(({ queue, shopId = '' }) => queue.includes(search) || shopId.includes(search));
   const groups = groupsOf(messages);
   const chosen = messages.filter(({ id }) => selected.value.has(id));
   const isAll = chosen.length === 0;
-  const show = (query: Record<string, string>) =>
-    navigate({ view: 'needs-you', query: { ...route.peek().query, ...query } }, { replace: true });
-  const queues = [...new Set([...all.map((message) => message.queue), queue])].filter(Boolean).sort();
   return (
     <div class="page">
       <div class="stack">
-        {(all.length > 0 || queue !== '' || shop !== '') && (
+        {(all.length > 0 || search !== '') && (
           <header class="row">
             <h2 class="grow">
               {counted(countOf(messages), 'message')}, {counted(groups.length, 'reason')}
             </h2>
-            <select
-              class="field"
-              aria-label="Queue"
-              value={queue}
-              onChange={({ currentTarget }) => show({ queue: currentTarget.value })}
-            >
-              <option value="">All queues</option>
-              {queues.map((name) => (
-                <option key={name} value={name}>
-                  {name} ({countOf(ofShop.filter((message) => message.queue === name)).toLocaleString('en')})
-                </option>
-              ))}
-            </select>
             <input
               class="field"
-              aria-label="Shop"
-              placeholder="Shop"
-              value={shop}
-              onInput={({ currentTarget }) => show({ shop: currentTarget.value })}
+              aria-label="Queue or shop"
+              placeholder="Queue or shop"
+              value={search}
+              onInput={({ currentTarget: { value } }) =>
+                navigate({ view: 'needs-you', query: { search: value } }, { replace: true })
+              }
             />
             <Refresh of={loaded} />
             {messages.length > 0 && (
               <Actions
                 of={isAll ? messages : chosen}
                 name={isAll ? 'all' : `${countOf(chosen).toLocaleString('en')} selected`}
-                isWhole={isAll && shop === ''}
+                isWhole={isAll && messages.every(({ queue }) => search === '' || queue === search)}
               />
             )}
           </header>
@@ -298,9 +283,9 @@ function OpenMessage({ id, eventId = id, copies, firstSentAt }: NeedsYouMessage)
 }
 
 function Nothing() {
-  const { queue, shop } = route.value.query;
+  const { search } = route.value.query;
   return (
-    <Empty title={queue || shop ? 'No message matches' : 'Nothing needs you'}>
+    <Empty title={search ? 'No message matches' : 'Nothing needs you'}>
       <p>
         An event that failed ten times, or cannot be processed, becomes a dead letter. Quarantine holds signed
         requests that are not valid events, unrouted holds events of an unknown kind. They are kept here with

@@ -97,7 +97,7 @@ function columnsOf(isUnknown: boolean, pause: (event: string) => void): TableCol
       cell: ({ name, aside }) => {
         const count = depthOf(aside);
         if (count === 0) return <Quantity of={0} />;
-        const href = formatRoute({ view: 'needs-you', query: { queue: name } });
+        const href = formatRoute({ view: 'needs-you', query: { search: name } });
         return (
           <a class="badge tone-bad" href={href} aria-label={`${count} messages of ${name} need you`}>
             {count.toLocaleString('en')}

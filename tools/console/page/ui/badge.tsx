@@ -44,7 +44,7 @@ export const Problems = ({ problems }: { problems: readonly string[] }) =>
 
 /** Appears late, because content that loads fast would make it flicker. */
 export const Loading = () => (
-  <p class="loading soft" role="status">
+  <p class="empty soft" role="status">
     Loading …
   </p>
 );

@@ -28,7 +28,7 @@ export function useKeepFocus<Kind extends HTMLElement>() {
  * A modal dialog. The browser traps the focus and restores it later. The first field gets the focus, or the
  * first action if there is no field.
  */
-export function Dialog({ title, onClose, onKeyDown, actions, width = 'narrow', children }: DialogProps) {
+export function Dialog({ title, onClose, onKeyDown, actions, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
   const open = () => {
@@ -47,7 +47,7 @@ export function Dialog({ title, onClose, onKeyDown, actions, width = 'narrow', c
   return (
     <dialog
       ref={element}
-      class={`dialog dialog-${width}`}
+      class="dialog"
       aria-labelledby={heading}
       onKeyDownCapture={onKeyDown}
       // Safari does not support this attribute: a click outside the dialog does nothing there.
@@ -80,7 +80,6 @@ interface DialogProps {
   onKeyDown?: (event: KeyboardEvent) => void;
   /** Buttons at the bottom of the dialog, the main action last. */
   actions?: ComponentChildren;
-  width?: 'narrow' | 'wide';
   children: ComponentChildren;
 }
 

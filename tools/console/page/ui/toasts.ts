@@ -20,9 +20,6 @@ export const CORNER = 'notices';
 /** Milliseconds for which an info is shown. */
 const SHOWN_MS = 6_000;
 
-/** Maximum number of infos. */
-const MAX_INFOS = 3;
-
 /** Toasts, the newest last. */
 export const toasts = signal<readonly Toast[]>([]);
 
@@ -34,9 +31,7 @@ export function closeToast(about: string): void {
 
 export function toast(shown: Toast): void {
   closeToast(subjectOf(shown));
-  const infos = toasts.value.filter(({ level }) => level === 'info');
-  const tooOld = infos.slice(0, Math.max(0, infos.length + 1 - MAX_INFOS));
-  toasts.value = [...toasts.value.filter((other) => !tooOld.includes(other)), shown];
+  toasts.value = [...toasts.value, shown];
   if (shown.level === 'info') closeLater(shown);
 }
 

@@ -55,7 +55,7 @@ const queueInfo = (change: object = {}): QueuesInfo => ({
 function receive(put: readonly Delivery[], search = ''): void {
   beginRows();
   takeRows({ put, removed: [] });
-  takeReady({}, search);
+  takeReady(search);
 }
 
 const show = (query: Record<string, string>) => {
