@@ -32,13 +32,6 @@ describe('shop.updated', () => {
       version: `${normalisedTimestamp}#${body.eventId}`,
     });
   });
-
-  test('has its effect without a webhookId and with one', async () => {
-    const shop_id = ofThisRun('shop-with-webhook-id');
-    const webhookId = ofThisRun('webhook');
-    await deployment.post({ event: 'shop.updated', data: { shop_id }, timestamp, webhookId });
-    expect(await deployment.row(deployment.outputs.ShopCacheTable, { shop_id })).toMatchObject({ shop_id });
-  });
 });
 
 describe('girl.created and girl.deleted', () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { consumerContext } from '../support/function-environment.ts';
 import { FunctionLines } from './function-lines.ts';
 
@@ -23,32 +23,16 @@ afterEach(() => {
   process.env = environment;
 });
 
-describe('a log line', () => {
-  /** The line that an invocation writes, without level, message and time. */
-  async function lineOf({ level = 'info' as 'info' | 'warn', invocation = 2, sampled = 0 }) {
-    process.env._X_AMZN_TRACE_ID = `Root=${TRACE};Parent=53995c3f42cd8ad8;Sampled=${sampled}`;
-    const { log, startInvocation } = await load();
-    for (let each = 1; each <= invocation; each += 1) startInvocation(consumerContext);
-    log[level]('Parked', { eventId: 'event-1' });
-    const [{ level: _level, message: _message, timestamp: _time, ...line } = {}] = lines.logged;
-    return line;
-  }
-
-  const facts = { service: 'receiver', eventId: 'event-1' };
-
-  test('has the service and its own facts, and nothing that the log group tells', async () => {
-    expect(await lineOf({})).toEqual(facts);
-  });
-
-  test('marks the first invocation of an environment', async () => {
-    expect(await lineOf({ invocation: 1 })).toEqual({ ...facts, cold_start: true });
-  });
-
-  test('has the request id of Lambda if it is a warning', async () => {
-    expect(await lineOf({ level: 'warn' })).toEqual({ ...facts, function_request_id: 'request' });
-  });
-
-  test('has the trace id if X-Ray samples the invocation', async () => {
-    expect(await lineOf({ sampled: 1 })).toEqual({ ...facts, xray_trace_id: TRACE });
-  });
+test.each<[what: string, level: 'info' | 'warn', invocation: number, sampled: 0 | 1, more: object]>([
+  ['nothing that the log group tells', 'info', 2, 0, {}],
+  ['a mark for the first invocation of an environment', 'info', 1, 0, { cold_start: true }],
+  ['the request id of Lambda if it is a warning', 'warn', 2, 0, { function_request_id: 'request' }],
+  ['the trace id if X-Ray samples the invocation', 'info', 2, 1, { xray_trace_id: TRACE }],
+])('a log line has the service, its own facts, and %s', async (_, level, invocation, sampled, more) => {
+  process.env._X_AMZN_TRACE_ID = `Root=${TRACE};Parent=53995c3f42cd8ad8;Sampled=${sampled}`;
+  const { log, startInvocation } = await load();
+  for (let each = 1; each <= invocation; each += 1) startInvocation(consumerContext);
+  log[level]('Parked', { eventId: 'event-1' });
+  const common = { level: level.toUpperCase(), message: 'Parked', timestamp: expect.any(String) };
+  expect(lines.logged).toEqual([{ ...common, service: 'receiver', eventId: 'event-1', ...more }]);
 });

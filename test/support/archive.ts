@@ -1,22 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { GetObjectCommand, paginateListObjectsV2, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
-
-/** A record as readers of the archive get it. */
-export interface ArchivedRecord {
-  readonly eventId: string;
-  readonly event: string;
-  readonly shopId?: string;
-  readonly receivedAt: string;
-  readonly requestId?: string;
-  readonly timestamp?: string;
-  readonly outcome: string;
-  readonly failureReason?: string;
-  readonly attempt: number;
-  readonly settledAt: string;
-  readonly replay?: object;
-  readonly body?: string;
-  readonly payloadKey?: string;
-}
+import type { ArchiveRecord } from '../../lambda/archive/record-schema.ts';
 
 const READS_AT_A_TIME = 20;
 
@@ -40,9 +24,9 @@ export class ArchiveBucket {
   }
 
   /** Every record below a prefix, in the order of writing. */
-  async records(prefix?: string): Promise<ArchivedRecord[]> {
+  async records(prefix?: string): Promise<ArchiveRecord[]> {
     const keys = await this.keys(prefix);
-    const found: ArchivedRecord[] = [];
+    const found: ArchiveRecord[] = [];
     for (let first = 0; first < keys.length; first += READS_AT_A_TIME) {
       const objects = keys.slice(first, first + READS_AT_A_TIME).map((key) => this.#read(key));
       found.push(...(await Promise.all(objects)).flat());
@@ -50,7 +34,7 @@ export class ArchiveBucket {
     return found;
   }
 
-  async #read(key: string): Promise<ArchivedRecord[]> {
+  async #read(key: string): Promise<ArchiveRecord[]> {
     const { Body } = await this.#client.send(new GetObjectCommand({ Bucket: this.#bucket, Key: key }));
     const bytes = Buffer.from((await Body?.transformToByteArray()) ?? []);
     const lines = gunzipSync(bytes).toString().split('\n');

@@ -44,30 +44,27 @@ describe('the message of a notification', () => {
     return { text, chat: JSON.parse(https) };
   };
 
-  test('is readable text, and over HTTPS a custom notification of Amazon Q Developer', () => {
+  test('is readable text, and over HTTPS a custom notification that cannot mention a chat room', () => {
     const lines = [
       ['Shop', 's'],
       ['Rating', undefined],
-      ['Comment', 'Nice & <b>warm</b>'],
+      ['Comment', '<!channel> & <http://x|y> &'],
     ] as const;
     expect(message(lines)).toEqual({
-      text: 'Review posted\n\nShop: s\nComment: Nice & <b>warm</b>',
+      text: 'Review posted\n\nShop: s\nComment: <!channel> & <http://x|y> &',
       chat: {
         version: '1.0',
         source: 'custom',
         content: {
           textType: 'client-markdown',
           title: 'Review posted',
-          description: '*Shop:* s\n*Comment:* Nice &amp; &lt;b&gt;warm&lt;/b&gt;',
+          description: '*Shop:* s\n*Comment:* &lt;!channel&gt; &amp; &lt;http://x|y&gt; &amp;',
         },
       },
     });
   });
 
-  test('cannot mention a chat room through a comment, and is only its title if nothing else is known', () => {
-    expect(message([['Comment', '<!channel> & <http://x|y> &']]).chat.content.description).toBe(
-      '*Comment:* &lt;!channel&gt; &amp; &lt;http://x|y&gt; &amp;',
-    );
+  test('is only its title if nothing else is known', () => {
     const { text, chat } = message([['Shop', undefined]]);
     expect([text, chat.content.description]).toEqual(['Review posted', 'Review posted']);
   });
@@ -83,16 +80,6 @@ describe('a notification for programs', () => {
   const parts = (more: Partial<Notification>): Record<string, string> =>
     JSON.parse(notificationMessage({ ...reviewPosted, ...more }));
   const document = (more: Partial<Notification>) => JSON.parse(parts(more).sqs ?? '');
-
-  test('has the id, the time and the data of its event, and no absent fields', () => {
-    expect(document({ data: { shop_id: 's', rating: '5', comment: undefined } })).toEqual({
-      event: 'review.posted',
-      eventId: 'a'.repeat(64),
-      timestamp: '2026-01-31T09:00:00.000000000Z',
-      title: 'Review posted',
-      data: { shop_id: 's', rating: '5' },
-    });
-  });
 
   test('has values of at most 1,000 characters that a queue accepts', () => {
     const comment = '\uFFFE\uFFFF\u0000\u001F\n😀';

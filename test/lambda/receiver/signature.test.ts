@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { signatureOf } from '../../../events/signing.ts';
 import { decodeSignature, verify } from '../../../lambda/receiver/signature.ts';
 import { bodyOf, signingVectors } from '../../support/signing-vectors.ts';
@@ -65,18 +64,3 @@ test('a signature is verified with each of the secrets, as 32 bytes', () => {
   expect(verify(body, signature, [])).toBe(false);
   expect(verify(body, signature.subarray(1), [secret])).toBe(false);
 });
-
-test('a signature or body with one changed bit is refused', () => {
-  fc.assert(
-    fc.property(fc.nat(255), fc.nat(body.length * 8 - 1), (signatureBit, bodyBit) => {
-      expect(verify(body, flip(signature, signatureBit), [secret])).toBe(false);
-      expect(verify(flip(body, bodyBit), signature, [secret])).toBe(false);
-    }),
-  );
-});
-
-function flip(bytes: Uint8Array, bit: number): Buffer {
-  const flipped = Buffer.from(bytes);
-  flipped.writeUInt8(flipped.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
-  return flipped;
-}
