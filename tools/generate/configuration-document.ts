@@ -23,15 +23,15 @@ optional. \`npx cdk synth\` reports all unknown fields and wrong values.
 }
 \`\`\`
 
-To change settings for one command, pass them as JSON in \`-c settings\`. They are merged over the stage of \`cdk.json\`. A
-list replaces the list, and \`null\` removes a setting. A pipeline must pass the same settings at every deployment.
+For one command, \`-c settings\` is merged over the stage of \`cdk.json\`. A list replaces the list, and \`null\` removes a
+setting. A pipeline must pass the same settings at every deployment.
 
 \`\`\`bash
 npx cdk deploy -c stage=prod -c settings='{"logRetentionDays":90,"receiver":{"memory":1024}}'
 \`\`\`
 
-| Field | Default | Effect |
-|---|---|---|
+| Field: default (limits) | Effect |
+|---|---|
 ${fields.join('\n')}
 
 Generated from \`lib/config.ts\` by \`npm run generate\`.
@@ -49,14 +49,19 @@ function rows(path: string, field: ConfigField, isRequired: boolean): string[] {
     );
   const { description = '', minimum, maximum } = field;
   const range =
-    minimum === undefined ? '' : ` From ${minimum.toLocaleString('en')} to ${maximum?.toLocaleString('en')}.`;
-  const row = `| \`${path}\` | ${defaultOf(field, isRequired)} | ${description}${range} |`;
+    minimum === undefined ? '' : ` (${minimum.toLocaleString('en')} to ${maximum?.toLocaleString('en')})`;
+  const row = `| \`${path}\`${defaultOf(field, isRequired)}${range} | ${description} |`;
   return events ? rest : [row, ...rest];
 }
 
+/** A field's default, or that the field is required, to follow its name. */
 function defaultOf(field: ConfigField, isRequired: boolean): string {
-  if (Array.isArray(field.default)) return field.default.map((one) => `\`${one}\``).join(', ') || 'none';
-  if (typeof field.default === 'object') return field.properties === undefined ? 'none' : 'below';
-  if (field.default !== undefined) return `\`${field.default}\``;
-  return isRequired ? 'required' : '–';
+  if (isRequired) return ', required';
+  const { default: value } = field;
+  const values = Array.isArray(value)
+    ? value
+    : typeof value === 'object' || value === undefined
+      ? []
+      : [value];
+  return values.length === 0 ? '' : `: ${values.map((one) => `\`${one}\``).join(', ')}`;
 }
