@@ -31,7 +31,7 @@ const START = `
   const { handler } = await import(file);
   const loaded = performance.now();
   const { statusCode } = await handler(JSON.parse(request), { awsRequestId: 'request' });
-  console.log(JSON.stringify({ load: loaded - booted, answer: performance.now(), statusCode }));
+  console.error(JSON.stringify({ load: loaded - booted, answer: performance.now(), statusCode }));
   process.exit();`;
 
 /** Times blocks of requests to two bundles in turns. In the first two blocks, code is still being compiled. */
@@ -52,7 +52,7 @@ const BLOCKS_IN_TURNS = `
     }
     pairs.push({ of: times[0], to: times[1] });
   }
-  console.log(JSON.stringify(pairs.slice(2)));
+  console.error(JSON.stringify(pairs.slice(2)));
   process.exit();`;
 
 /**

@@ -1,9 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempDisposable, open, readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Plugin } from 'esbuild';
 import { httpApiEvent } from 'local-aws/gateway';
@@ -114,10 +111,10 @@ export function gatewayDelivery(number: number) {
 }
 
 /**
- * Runs JavaScript in a process of its own, so that nothing else is measured. Its log goes to a file: the process that
- * reads a pipe would be this one, which also answers as AWS.
+ * Runs JavaScript in a process of its own, so that nothing else is measured. What the measured code logs is dropped: the
+ * process that reads a pipe would be this one, which also answers as AWS.
  * @param env the whole environment: `NODE_OPTIONS` or `NODE_COMPILE_CACHE` of this process would distort the result
- * @returns the last line that the script prints, parsed as JSON
+ * @returns the last line that the script writes to standard error, parsed as JSON
  * @throws Error if the script fails, times out or is aborted
  */
 export async function runScript(
@@ -126,25 +123,18 @@ export async function runScript(
   env: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<unknown> {
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'bench-log-'));
-  await using log = await open(join(folder.path, 'log'), 'w+');
   const child = spawn(process.execPath, ['--input-type=module', '-e', script, ...words], {
     env,
     signal,
     timeout: PROCESS_LIMIT,
-    stdio: ['ignore', log.fd, 'pipe'],
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
-  const errors = text(child.stderr as Readable);
-  const ended = once(child, 'close') as Promise<[number | null]>;
-  const [code] = await ended.catch((error) => {
+  const written = text(child.stderr);
+  const [code] = await (once(child, 'close') as Promise<[number | null]>).catch((error) => {
     signal.throwIfAborted();
     throw error;
   });
-  if (code !== 0) {
-    const why = child.killed ? `took more than ${PROCESS_LIMIT / 1000} s` : `ended with ${code}`;
-    throw new Error((await errors) || `A measured process ${why}`);
-  }
-  const lines = await readFile(join(folder.path, 'log'), 'utf8');
-  const last: unknown = JSON.parse(lines.trimEnd().split('\n').at(-1) ?? '');
-  return last;
+  if (code === 0) return JSON.parse((await written).trimEnd().split('\n').at(-1) ?? '');
+  const why = child.killed ? `took more than ${PROCESS_LIMIT / 1000} s` : `ended with ${code}`;
+  throw new Error((await written) || `A measured process ${why}`);
 }

@@ -30,7 +30,7 @@ test('each start is measured until the receiver has answered 200', async () => {
 
 test('a measured process gets nothing of the environment, and its error tells nothing of the delivery', async () => {
   const script =
-    'console.log(JSON.stringify(Object.keys(process.env))); process.exit(Number(process.argv[1]))';
+    'if (process.argv[1] === "0") console.error(JSON.stringify(Object.keys(process.env))); else process.exit(3);';
   expect(await runScript(script, ['0'], { ONLY: 'this' }, never)).toEqual(['ONLY']);
   const failed = runScript(script, ['3', 'a delivery'], {}, never);
   await expect(failed).rejects.toThrow(/^A measured process ended with 3$/);
