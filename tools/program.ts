@@ -1,14 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
-import { hookctlGroup, UNKNOWN_OPTION } from './terminal/command.ts';
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { hookctlGroup } from './terminal/command.ts';
 import { systemErrorText, USAGE_ERROR, UsageError } from './terminal/command-error.ts';
 import { enterProject } from './terminal/files.ts';
 import { swallowedOptions } from './terminal/swallowed-options.ts';
+import { endWithClosedPipe } from './terminal/terminal.ts';
 
 /** Errors with a message for the user. Only the message is printed. */
-const EXPECTED = new Set(['CommandError', 'UsageError', 'SynthesisError']);
+const EXPECTED = new Set(['CommandError', 'UsageError', 'SynthesisError', 'TargetError']);
 
 /** All commands, by who needs them. Each has a file in `commands/` that exports it as `command`. */
 export const COMMAND_GROUPS = {
@@ -64,28 +63,16 @@ export async function main(args: readonly string[]): Promise<void> {
     if (swallowed !== undefined) throw new UsageError(swallowed);
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
-    const isUnknown = error instanceof CommanderError && error.code === UNKNOWN_OPTION;
-    const message = isUnknown ? await ownersOf(error) : await messageOf(error);
-    if (message !== '') console.error(message);
-    process.exit(isUnknown || error instanceof UsageError ? USAGE_ERROR : 1);
+    console.error(await messageOf(error));
+    process.exit(error instanceof UsageError ? USAGE_ERROR : 1);
   }
 }
 
-/** Names the commands that have an option that was typed after another command. Empty if none has. */
-async function ownersOf({ message }: CommanderError): Promise<string> {
-  const [, option] = /unknown option '([^'=]+)/.exec(message) ?? [];
-  const owners = (await loadCommands())
-    .flatMap((command) => [command, ...command.commands])
-    .filter((command) => command.options.some(({ long }) => long === option))
-    .map((command) => (command.parent ? `${command.parent.name()} ${command.name()}` : command.name()));
-  return owners.length === 0 ? '' : `${option} is an option of ${owners.join(', ')}`;
-}
-
 /** What to print for an error. Only the message, if the error is expected. */
-async function messageOf(error: unknown): Promise<unknown> {
+export async function messageOf(error: unknown): Promise<unknown> {
   if (!(error instanceof Error)) return error;
   if (EXPECTED.has(error.name)) return error.message;
-  const text = systemErrorText(error) ?? syntaxError(error);
+  const text = systemErrorText(error);
   if (text !== undefined) return text;
   if ('code' in error && error.code === 'ERR_MODULE_NOT_FOUND') {
     const { incompleteEvents } = await import('./generate/event-index.ts');
@@ -93,41 +80,4 @@ async function messageOf(error: unknown): Promise<unknown> {
     if (lines.length > 0) return lines.join('\n');
   }
   return error;
-}
-
-/**
- * The error and its position in a file that does not parse, such as a file shared by commands and functions. Node.js
- * puts the position and the source line before the stack.
- * @returns undefined for another error
- */
-function syntaxError(error: Error): string | undefined {
-  if (!('code' in error) || error.code !== 'ERR_INVALID_TYPESCRIPT_SYNTAX') return undefined;
-  const [place = '', ...lines] = (error.stack ?? '').split('\n\n', 1).join().split('\n');
-  const [, file = place, line] = /^(file:.*):(\d+)$/.exec(place) ?? [];
-  const path = file.startsWith('file:') ? relative('', fileURLToPath(file)) : file;
-  return [`${path}:${line}: ${error.message}`, '', ...lines].join('\n');
-}
-
-/**
- * Ends a command without an error when its output is no longer read, as with `head -1`. Work that Ctrl-C can interrupt
- * ends as with Ctrl-C.
- */
-function endWithClosedPipe(): void {
-  let isClosed = false;
-  const onError = ({ code, message }: NodeJS.ErrnoException) => {
-    if (code !== 'EPIPE') {
-      console.error(`Cannot write the output: ${message}`);
-      process.exitCode = 1;
-      return;
-    }
-    // Each further write fails, too.
-    if (isClosed) return;
-    isClosed = true;
-    process.once('exit', () => {
-      process.exitCode = 0;
-    });
-    if (!process.emit('SIGINT')) process.exit();
-  };
-  process.stdout.on('error', onError);
-  process.stderr.on('error', onError);
 }

@@ -27,8 +27,9 @@ const PATHS: readonly (readonly [path: string, inKit: string])[] = [
 /** Entry point that runs the command under the name that a partner types. */
 const CHECKER = `
 import { command } from './tools/commands/check-sender.ts';
-import { USAGE_ERROR } from './tools/terminal/command-error.ts';
-command.name('node check-sender.mjs').exitOverride(({ exitCode }) => process.exit(exitCode && USAGE_ERROR));
+import { endWithClosedPipe } from './tools/terminal/terminal.ts';
+endWithClosedPipe();
+command.name('node check-sender.mjs');
 await command.parseAsync();
 `;
 

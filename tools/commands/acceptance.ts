@@ -2,13 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { NOTIFICATION_RECORD_DAYS } from '../../lambda/limits.ts';
-import {
-  type AcceptanceTarget,
-  readTarget,
-  readWebhookSecret,
-  TargetError,
-  variable,
-} from '../../test/acceptance/target.ts';
+import { readTarget, readWebhookSecret, variable } from '../../test/acceptance/target.ts';
 import { ACCEPTANCE_PREFIX } from '../stage/archive/acceptance-records.ts';
 import { NOT_RUNNING, OUTPUTS_FILE } from '../stage/local-folder.ts';
 import { hookctlCommand } from '../terminal/command.ts';
@@ -44,14 +38,14 @@ It is safe while the partner sends. Its events are real:
       throw new CommandError(`${NOT_RUNNING}. Or name a deployed stack: --outputs FILE`);
     }
     const file = given ?? OUTPUTS_FILE;
-    const { stackName, outputs } = target(file);
+    const { stackName, outputs } = readTarget(file);
+    const { configuredRegion, localEnvironment } = await import('../stage/find-stage.ts');
     if (given === undefined) {
-      const { localEnvironment } = await import('../stage/find-stage.ts');
       // The SDK would prefer a profile to the keys in the environment.
       delete process.env.AWS_PROFILE;
       Object.assign(process.env, localEnvironment(outputs));
     }
-    const region = await findRegion();
+    const region = await configuredRegion(new SecretsManagerClient());
     await proveAccess(outputs.WebhookSecretArn, region, given === undefined);
 
     const run = `${ACCEPTANCE_PREFIX}${randomBytes(4).toString('hex')}`;
@@ -72,32 +66,6 @@ It is safe while the partner sends. Its events are real:
     );
     process.exitCode = code;
   });
-
-/** @throws CommandError if the file does not contain the outputs of exactly one stack */
-function target(file: string): AcceptanceTarget {
-  try {
-    return readTarget(file);
-  } catch (error) {
-    throw error instanceof TargetError ? new CommandError(error.message) : error;
-  }
-}
-
-/** @throws CommandError if no region or no credentials are configured */
-async function findRegion(): Promise<string> {
-  const { config } = new SecretsManagerClient();
-  let region: string;
-  try {
-    region = await config.region();
-  } catch {
-    throw new CommandError('No AWS region. Set AWS_REGION to the one that the stack is in');
-  }
-  try {
-    await config.credentials();
-  } catch (error) {
-    throw new CommandError(`No AWS credentials. Set AWS_PROFILE, or log in. ${(error as Error).message}`);
-  }
-  return region;
-}
 
 /**
  * Reads the secret once, because every delivery of the suite needs it.

@@ -56,7 +56,6 @@ It stores nothing. Send to:
     if (secret === undefined) {
       usage('Set the secret that signs deliveries: --secret, or the variable WEBHOOK_SECRET');
     }
-    process.stdout.on('error', endWithReader);
     const tally = new Tally();
     const done = new AbortController();
     interruption().addEventListener('abort', () => done.abort());
@@ -113,10 +112,4 @@ function listenProblem(error: unknown, host: string | undefined): string {
 function usage(line: string): never {
   console.error(line);
   process.exit(USAGE_ERROR);
-}
-
-/** Ends the process when the reader of its output has ended, as with `| head`. */
-function endWithReader(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit();
 }

@@ -122,8 +122,12 @@ export async function redirection(): Promise<string | undefined> {
   return await load();
 }
 
+interface ConfiguredClient {
+  readonly config: Pick<CloudFormationClient['config'], 'region' | 'credentials'>;
+}
+
 /** @throws CommandError that names everything missing: the region, the credentials */
-async function configuredRegion({ config }: CloudFormationClient): Promise<string> {
+export async function configuredRegion({ config }: ConfiguredClient): Promise<string> {
   const [region, credentials] = await Promise.allSettled([config.region(), config.credentials()]);
   const why = credentials.status === 'rejected' && String(credentials.reason.message).split('\n')[0];
   const missing = [

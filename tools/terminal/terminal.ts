@@ -64,3 +64,27 @@ export async function confirm(question: string, signal: AbortSignal): Promise<bo
     terminal.close();
   }
 }
+
+/**
+ * Ends a command without an error when its output is no longer read, as with `head -1`. Work that Ctrl-C can interrupt
+ * ends as with Ctrl-C.
+ */
+export function endWithClosedPipe(): void {
+  let isClosed = false;
+  const onError = ({ code, message }: NodeJS.ErrnoException) => {
+    if (code !== 'EPIPE') {
+      console.error(`Cannot write the output: ${message}`);
+      process.exitCode = 1;
+      return;
+    }
+    // Each further write fails, too.
+    if (isClosed) return;
+    isClosed = true;
+    process.once('exit', () => {
+      process.exitCode = 0;
+    });
+    if (!process.emit('SIGINT')) process.exit();
+  };
+  process.stdout.on('error', onError);
+  process.stderr.on('error', onError);
+}

@@ -106,9 +106,9 @@ describe('npx hookctl acceptance refuses', () => {
 
   test('to run without a region or credentials', async () => {
     const file = await write({ [stack.name]: stack.outputs });
-    const noRegion = expect.stringMatching(/^No AWS region\. Set AWS_REGION.*\n$/);
+    const noRegion = expect.stringMatching(/^AWS needs a region \(set AWS_REGION.*\n$/);
     await refuse(['--outputs', file], noRegion, { AWS_REGION: '' });
-    const noCredentials = expect.stringMatching(/^No AWS credentials\. Set AWS_PROFILE.*\n$/);
+    const noCredentials = expect.stringMatching(/^AWS needs credentials .*\n$/);
     const none = { AWS_ACCESS_KEY_ID: '', AWS_EC2_METADATA_DISABLED: 'true' };
     await refuse(['--outputs', file], noCredentials, none);
   });

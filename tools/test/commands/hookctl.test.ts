@@ -204,15 +204,6 @@ describe('a process of hookctl', () => {
     expect(await project.run(args)).toEqual({ code: 2, stdout: '', stderr: line });
   });
 
-  test.each(['invoke', 'check-sender'])(
-    'names the commands that have an option typed after %s',
-    async (name) => {
-      expect(await project.run([name, '--retry-fast'])).toEqual(
-        refusal("Unknown option '--retry-fast'\n--retry-fast is an option of start", 2),
-      );
-    },
-  );
-
   test('ends without an error if its output is no longer read', async () => {
     const typed = `"${process.execPath}" tools/hookctl.js dlq --help | true`;
     const ended = { code: 0, stdout: '', stderr: '' };

@@ -7,10 +7,10 @@ import { join, resolve } from 'node:path';
 import { CommanderError } from '@commander-js/extra-typings';
 import { eventually } from '../../../test/support/eventually.ts';
 import { testAssembly } from '../../../test/support/test-assembly.ts';
-import { hookctl } from '../../program.ts';
+import { hookctl, messageOf } from '../../program.ts';
 import { SYNTHESISED_FOLDER } from '../../stage/local-folder.ts';
 import { AssemblyCache } from '../../start/assembly-cache.ts';
-import { CommandError, USAGE_ERROR, UsageError } from '../../terminal/command-error.ts';
+import { USAGE_ERROR, UsageError } from '../../terminal/command-error.ts';
 
 export interface Ended {
   readonly code: number | null;
@@ -135,8 +135,9 @@ export class Project {
       return { code: Number(process.exitCode ?? 0), ...written() };
     } catch (error) {
       if (error instanceof CommanderError) return { code: error.exitCode && USAGE_ERROR, ...written() };
-      if (!(error instanceof CommandError)) throw error;
-      stderr.push(`${error.message}\n`);
+      const message = await messageOf(error);
+      if (typeof message !== 'string') throw error;
+      stderr.push(`${message}\n`);
       return { code: error instanceof UsageError ? USAGE_ERROR : 1, ...written() };
     } finally {
       process.chdir(before.folder);
