@@ -180,7 +180,7 @@ async function whatIsLeft(stack: Stage, tombstones: readonly string[]): Promise<
   return linesOf(
     `Firehose may have records of the last minutes: repeat the command in ${lateness(stack) ?? 'some seconds'}.`,
     queued.length > 0 &&
-      `Not searched, because reading would count as an attempt: ${queued.join(', ')}. Repeat the command when doctor shows them no longer. SQS deletes them by ${dateIn(EVENT_RETENTION_DAYS)}.`,
+      `Not searched, because reading would count as an attempt: ${queued.join(', ')}. Repeat the command when they are gone: ${stack.command('list')}. SQS deletes them by ${dateIn(EVENT_RETENTION_DAYS)}.`,
     ...tombstones,
     !stack.local &&
       `Backups: until ${dateIn(TABLE_RECOVERY_DAYS)}, a restore of a table brings the data back. Repeat the command after it.`,

@@ -1,4 +1,4 @@
-import { GetMetricDataCommand, type MetricAlarm } from '@aws-sdk/client-cloudwatch';
+import type { MetricAlarm } from '@aws-sdk/client-cloudwatch';
 import {
   GetSubscriptionAttributesCommand,
   paginateListSubscriptionsByTopic,
@@ -15,18 +15,9 @@ import {
   problemsOr,
   revertDrift,
   type StageCheck,
-  since,
   skipped,
   warning,
 } from './inspection.ts';
-
-/** Metrics to which every delivery adds a value. The others have one only if something fails. */
-const OF_TRAFFIC = new Set(['Errors', 'Throttles', 'Count', '5xx', '5XXError', 'Latency', 'Verified']);
-
-const DAY = 24 * 60 * 60 * 1000;
-
-/** Milliseconds until a metric of a delivery is certain to be there. */
-const METRIC_DELAY = 15 * 60 * 1000;
 
 /**
  * Whether each configured address gets the mails of a topic.
@@ -142,34 +133,6 @@ export const alarmChecks: readonly StageCheck[] = [
         withoutActions.length > 0 ? failure(`turned off: ${short(withoutActions)}`, turnOn) : undefined,
         foreign.length > 0 ? warning(`not of this stack: ${short(foreign)}`, remove) : undefined,
       ]);
-    },
-  },
-  {
-    name: 'data of alarms',
-    needs: ['cloudwatch:GetMetricData'],
-    why: 'These alarms cannot fire: their metric has another name or dimension, or a log filter is gone.',
-    fix: revertDrift,
-    async run(inspection) {
-      const ages = [...(await inspection.lastDeliveries()).values()].map(since);
-      if (!ages.some((age) => age > METRIC_DELAY && age < DAY)) return skipped('no traffic to compare with');
-      const watched = (await alarmsOfStack(inspection)).alarms.filter(
-        ({ MetricName = '', Dimensions = [] }) =>
-          OF_TRAFFIC.has(MetricName) && !Dimensions.some(({ Name }) => Name === 'ExecutedVersion'),
-      );
-      const MetricDataQueries = watched.map(({ Namespace, MetricName, Dimensions }, index) => ({
-        Id: `m${index}`,
-        MetricStat: { Metric: { Namespace, MetricName, Dimensions }, Period: 3_600, Stat: 'SampleCount' },
-      }));
-      const window = { StartTime: new Date(Date.now() - DAY), EndTime: new Date() };
-      const { MetricDataResults = [] } = await inspection.stage.cloudwatch.send(
-        new GetMetricDataCommand({ ...window, MetricDataQueries }),
-      );
-      const hasData = (index: number) =>
-        MetricDataResults.some(({ Id, Values = [] }) => Id === `m${index}` && Values.length > 0);
-      const empty = watched.filter((_, index) => !hasData(index));
-      if (empty.length === 0)
-        return ok(`the ${watched.length} that see every delivery had values in the last day`);
-      return failure(`no value in a day with deliveries: ${shortNames(inspection, empty)}`);
     },
   },
 ];

@@ -8,7 +8,6 @@ import { alarmChecks } from './alarms.ts';
 import { deploymentChecks } from './deployment.ts';
 import { type CheckResult, Inspection, type StageCheck, since, skipped, warning } from './inspection.ts';
 import { keyChecks } from './keys.ts';
-import { queueChecks } from './queues.ts';
 import { receivingChecks } from './receiving.ts';
 
 const SECRET_ACTIONS = ['secretsmanager:GetSecretValue'];
@@ -29,7 +28,6 @@ export const CHECKS: Readonly<Record<string, readonly StageCheck[]>> = {
     },
   ],
   'Alarms and mails': alarmChecks,
-  Queues: queueChecks,
   Receiving: receivingChecks,
   'Keys and gateway': keyChecks,
 };

@@ -1,11 +1,8 @@
 import { GetMetricDataCommand } from '@aws-sdk/client-cloudwatch';
-import { paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
 import { GetAccountSettingsCommand } from '@aws-sdk/client-lambda';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
-import { CLOCK_AHEAD, REJECTED, UNUSABLE } from '../../../lambda/log-messages.ts';
-import { messageIs } from '../../../lib/alarms/log-patterns.ts';
-import { jsonOf } from '../history/json.ts';
+import { CLOCK_AHEAD } from '../../../lambda/log-messages.ts';
 import { ago, ok, SEARCHED_DAYS, type StageCheck, warning } from './inspection.ts';
 
 /** Concurrent executions of an account. Source: Lambda developer guide, "Lambda quotas". */
@@ -15,12 +12,6 @@ const DEFAULT_CONCURRENCY = 1_000;
 const NEW_ACCOUNT = 10;
 
 const DAY_SECONDS = 24 * 60 * 60;
-
-/** Maximum pages of a log that are read. Each holds up to 1 MB. */
-const MAX_PAGES = 10;
-
-/** Lines of the receiver about deliveries that were not accepted. */
-const REFUSALS = `{ ${messageIs(REJECTED, UNUSABLE)} }`;
 
 export const receivingChecks: readonly StageCheck[] = [
   {
@@ -34,27 +25,6 @@ export const receivingChecks: readonly StageCheck[] = [
       const { events } = inspection.stage;
       if (!events.some((event) => last.has(event))) return warning(`none accepted in ${SEARCHED_DAYS} days`);
       return ok(`${eventTimes(events, (event) => last.get(event))} (in ${SEARCHED_DAYS} days)`);
-    },
-  },
-  {
-    name: 'refused, last hour',
-    needs: ['logs:FilterLogEvents'],
-    why: 'If the address is the partner’s, these events are missing: see "Rejections jump" in docs/operations.md. If not, nothing got in.',
-    fix: ({ stage }) => `aws logs tail ${stage.receiverLogGroup} --since 1h`,
-    async run(inspection) {
-      const { logs, receiverLogGroup: logGroupName } = inspection.stage;
-      const query = { logGroupName, filterPattern: REFUSALS, startTime: Date.now() - 60 * 60 * 1000 };
-      const refused: string[] = [];
-      let pages = 0;
-      for await (const { events = [] } of paginateFilterLogEvents({ client: logs }, query)) {
-        for (const { message: line = '' } of events) {
-          const { message, reason, sourceIp } = Object(jsonOf(line));
-          refused.push(sourceIp ? `${reason} from ${sourceIp}` : String(message));
-        }
-        pages += 1;
-        if (pages === MAX_PAGES || inspection.signal.aborted) break;
-      }
-      return refused.length === 0 ? ok('none') : warning(tally(refused));
     },
   },
   {
@@ -110,17 +80,4 @@ function eventTimes(events: readonly EventName[], timeOf: (event: EventName) => 
   const [known, unknown] = [events.filter(timeOf), events.filter((event) => timeOf(event) === undefined)];
   const times = known.map((event) => `${event} ${ago(timeOf(event))}`);
   return [...times, unknown.length > 0 ? `none of ${unknown.join(', ')}` : []].flat().join('; ');
-}
-
-/** Maximum number of different texts that a tally names. */
-const MAX_TALLIED = 5;
-
-/** How many there are of each text, the most frequent first: `3 × Rejected, 1 × Parked`. */
-function tally(texts: readonly string[]): string {
-  const groups = [...Map.groupBy(texts, (text) => text)].sort(
-    ([, one], [, other]) => other.length - one.length,
-  );
-  const shown = groups.slice(0, MAX_TALLIED).map(([text, all]) => `${all.length} × ${text}`);
-  const rest = groups.slice(MAX_TALLIED).flatMap(([, all]) => all).length;
-  return [...shown, ...(rest > 0 ? [`${rest} × other`] : [])].join(', ');
 }

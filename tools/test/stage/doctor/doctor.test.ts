@@ -6,7 +6,6 @@ import {
 } from '@aws-sdk/client-cloudwatch';
 import { PutBucketLifecycleConfigurationCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { CreateQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readCloudAssembly } from 'local-aws/template';
 import { WebhookSecrets } from '../../../../lambda/receiver/webhook-secrets.ts';
@@ -52,11 +51,6 @@ function answerDeliveries(last: Readonly<Record<string, Date>>): void {
   ]);
   answer('logs StartQuery', { queryId: '1' });
   answer('logs GetQueryResults', { status: 'Complete', results });
-}
-
-function answerLog(...lines: readonly object[]): void {
-  const events = lines.map((line) => ({ message: JSON.stringify(line) }));
-  answer('logs FilterLogEvents', { events });
 }
 
 function answerStack(status: string): void {
@@ -143,23 +137,6 @@ function answerChat(members: string): void {
   answerSubscriptions(members);
 }
 
-const send = (QueueUrl = '') =>
-  stubbed.stage.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: '{}' }));
-
-async function sendOld(hours: number, ...outputs: readonly string[]): Promise<void> {
-  answer('monitoring GetMetricStatistics', {
-    Datapoints: [{ Timestamp: Date.now() / 1000, Maximum: hours * 3_600 }],
-  });
-  for (const output of outputs) await send(stubbed.aws.outputs[output]);
-}
-
-/** The queue of an event that has left the catalogue. */
-async function closedQueue(): Promise<string> {
-  const QueueName = `${stubbed.stage.stackName}-ShopClosedQueue`;
-  const { QueueUrl = '' } = await stubbed.stage.sqs.send(new CreateQueueCommand({ QueueName }));
-  return QueueUrl;
-}
-
 const answerClocks = (values: Readonly<Record<string, number[]>>) =>
   answer('monitoring GetMetricData', {
     MetricDataResults: Object.entries(values).map(([Label, Values]) => ({ Label, Values })),
@@ -204,8 +181,6 @@ function answerAccount(account: object): void {
   answer('apigateway GET /account', account);
 }
 
-const REJECTED = { message: 'Rejected', reason: 'wrong-signature', sourceIp: '192.0.2.1' };
-const rejectedFrom = (last: number) => ({ ...REJECTED, sourceIp: `198.51.100.${last}` });
 const AMAZON_Q = 'https://global.sns-api.chatbot.amazonaws.com';
 
 const nothing = () => {};
@@ -238,11 +213,6 @@ function changedAlarms(): void {
     { AlarmName: `${stackName}-Old-XYZ`, AlarmActions, ActionsEnabled: true },
   ];
   answer('monitoring DescribeAlarms', { MetricAlarms });
-}
-
-function emptyMetrics(): void {
-  answerDeliveries({ 'shop.updated': hoursAgo(2) });
-  answer('monitoring GetMetricData', { MetricDataResults: [{ Id: 'm0', Values: [3] }] });
 }
 
 async function keepFor(Days: number): Promise<void> {
@@ -337,48 +307,11 @@ const CASES: Readonly<Record<string, readonly (readonly [() => unknown, ...Expec
       /^warning: not of this stack: Old-XYZ\naws cloudwatch delete-alarms --alarm-names \S+-Old-XYZ$/,
     ],
   ],
-  'data of alarms': [
-    [() => answerDeliveries({}), 'skipped: no traffic to compare with'],
-    [emptyMetrics, /^failure: no value in a day with deliveries: \w+(, \w+)+$/],
-  ],
-  'set aside': [
-    [nothing, 'ok: no dead letters, nothing quarantined or unrouted'],
-    [
-      () => sendOld(48, 'ShopUpdatedDeadLetterQueueUrl', 'UnroutedQueueUrl'),
-      /^failure: dead letters of shop.updated: 1 message, the oldest for 2 d, deleted in 1[12] d.*\nnpx hookctl dlq show shop.updated --stage test$/,
-      /^failure: unrouted: 1 message, .*\nnpx hookctl dlq show unrouted --stage test$/,
-    ],
-  ],
-  'event queues': [
-    [
-      () => [sendOld(1, 'GirlCreatedQueueUrl'), answerSources(() => ({}))][0],
-      /^failure: girl.created: 1 message, the oldest for 1 h, deleted in 6 d 2[23] h$/,
-    ],
-    [() => [sendOld(1), answerSources(() => ({ State: 'Disabled' }))][0], /^ok: girl.created: 1 message, /],
-  ],
-  'removed events': [
-    [nothing, 'ok: no queue left'],
-    [() => closedQueue(), 'ok: 1 queue left, without messages'],
-    [
-      async () => send(await closedQueue()),
-      'warning: ShopClosedQueue: 1 message, age unknown\nnpx hookctl dlq export ShopClosedQueue --stage test',
-    ],
-  ],
   'last deliveries': [
     [() => answerDeliveries({}), 'warning: none accepted in 7 days'],
     [
       () => answerDeliveries({ 'shop.updated': hoursAgo(3), 'user.updated': hoursAgo(1) }),
       'ok: shop.updated 3 h ago; user.updated 1 h ago; none of girl.schedule_changed, girl.created, girl.deleted, review.posted (in 7 days)',
-    ],
-  ],
-  'refused, last hour': [
-    [
-      () => answerLog({ message: 'Unusable' }, REJECTED, REJECTED),
-      'warning: 2 × wrong-signature from 192.0.2.1, 1 × Unusable',
-    ],
-    [
-      () => answerLog(REJECTED, REJECTED, ...[1, 2, 3, 4, 5, 6].map(rejectedFrom)),
-      /192.0.2.1, .*198.51.100.4, 2 × other$/,
     ],
   ],
   'clock ahead': [
@@ -567,25 +500,9 @@ describe('advice is true when it is followed:', () => {
     await cloudwatch.send(new EnableAlarmActionsCommand({ AlarmNames: AlarmNames?.[1]?.split(' ') }));
     expect(await runCheck('all alarms')).toEqual([expect.stringMatching(/^ok/)]);
   });
-
-  test('a dead letter is shown, with the command that redrives it, and then waits no longer', async () => {
-    await operator.empty();
-    await operator.put(operator.outputs.ReviewPostedDeadLetterQueueUrl, '{}');
-    const shown = await follow(await runCheck('set aside', operator.stack), /dead letters of review.posted/);
-    await follow(shown.replaceAll(': npx', '\nnpx').split(/\n(?!npx)/), /redrive/);
-    expect(await runCheck('set aside', operator.stack)).toEqual([expect.stringMatching(/^ok/)]);
-  });
-
-  test('what a removed event has left is exported', async () => {
-    await send(await operator.leaveQueue('ShopGoneQueue'));
-    const exported = await follow(await runCheck('removed events', operator.stack), /ShopGoneQueue/);
-    expect(JSON.parse(exported)).toMatchObject({ queue: 'ShopGoneQueue', body: '{}' });
-  });
 });
 
 describe('the command', () => {
-  beforeAll(() => send(stubbed.aws.outputs.ShopUpdatedDeadLetterQueueUrl));
-
   async function run(stage = stubbed.stage, options = { json: false }) {
     const said: string[] = [];
     const ended = await doctor(
@@ -605,18 +522,6 @@ describe('the command', () => {
   const localStage = () => stubbed.stage.with({ local: true, commandSuffix: '' });
 
   test('prints a line for each check under its heading, and below a failure why it matters and what fixes it', async () => {
-    const { ended, text } = await run(localStage());
-    expect(ended).toBe(false);
-    expect(text).toMatch(/^stage test \(PartnerWebhooks-\w+\), 20/);
-    expect(text).toContain('\n\nQueues\n  failure  set aside ');
-    expect(text).toMatch(
-      /\n {31}These events were not processed\. They wait for a redrive\.\n {31}npx hookctl dlq show shop\.updated\n/,
-    );
-    expect(text).toMatch(/\n {2}skipped {2}concurrency {9}not on the local stack\n/);
-    expect(text).toMatch(/\n\n\d+ failed, \d+ with a warning, \d+ ok, \d+ skipped, in .+\.$/);
-  });
-
-  test('the local stack is restored by a restart, and its AWS commands need settings', async () => {
     const source = (queue: string) =>
       [
         'AWS::Lambda::EventSourceMapping',
@@ -631,28 +536,30 @@ describe('the command', () => {
       UserSource: source('Users'),
     });
     answer('lambda GET /2015-03-31/event-source-mappings', { EventSourceMappings: [] });
-    answer('kms DescribeKey', { KeyMetadata: { KeyId: 'key-1', KeyState: 'Disabled' } });
-    const { text } = await run(localStage());
-    // The advice stands once, below the last line that it is for.
+    answer('kms DescribeKey', { KeyMetadata: { KeyState: 'Disabled', Description: 'Topics' } });
+    const { ended, text } = await run(localStage());
+    expect(ended).toBe(false);
+    expect(text).toMatch(/^stage test \(PartnerWebhooks-\w+\), 20/);
+    expect(text).toMatch(
+      /\n\nKeys and gateway\n {2}failure {2}keys {15}Disabled: key-1 \(Topics\)\n {30}What it .*\n {30}aws kms enable-key --key-id key-1\n/,
+    );
+    expect(text).toMatch(/\n {2}skipped {2}concurrency {8}not on the local stack\n/);
+    expect(text).toMatch(/\n\n\d+ failed, \d+ with a warning, \d+ ok, \d+ skipped, in .+\.$/);
+    // The advice stands once, below the last line that it is for. A restart restores the local stack.
     expect(text).toMatch(
       / shops has no event source\n.* users has no event source\n +Events wait .*\n +press Ctrl-C .* npm start\n/,
     );
-    expect(text).toMatch(/ aws kms enable-key --key-id key-1\n/);
     expect(text).toContain(
       '\n\nThe aws commands need the settings of docs/operations.md, "The local stack".\n',
     );
-  });
-
-  test('prints the same as JSON', async () => {
-    const { text } = await run(localStage(), { json: true });
-    const { checks } = JSON.parse(text);
-    expect(checks).toContainEqual({
-      group: 'Queues',
-      name: 'set aside',
+    const asJson = await run(localStage(), { json: true });
+    expect(JSON.parse(asJson.text).checks).toContainEqual({
+      group: 'Keys and gateway',
+      name: 'keys',
       state: 'failure',
-      seen: 'dead letters of shop.updated: 1 message, age unknown',
-      why: 'These events were not processed. They wait for a redrive.',
-      fix: 'npx hookctl dlq show shop.updated',
+      seen: 'Disabled: key-1 (Topics)',
+      why: expect.stringMatching(/^What it encrypts cannot be used/),
+      fix: 'aws kms enable-key --key-id key-1',
     });
   });
 
