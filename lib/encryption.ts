@@ -1,6 +1,7 @@
 import { ArnFormat, Aws, type RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { PolicyStatement, type Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
+import { RegionInfo } from 'aws-cdk-lib/region-info';
 import { type Construct, DependencyGroup } from 'constructs';
 import type { StageConfig } from './config.ts';
 import { UnchangingPolicy } from './pipeline/permissions.ts';
@@ -88,8 +89,10 @@ export class Encryption {
       .filter((service) => USERS_OF_THE_KEY.has(service));
     const services = [...new Set(used)].sort();
     if (this.key === undefined || services.length === 0) return [];
-    const { region, urlSuffix } = this.#stack;
-    const via = services.map((service) => `${service}.${region}.${urlSuffix}`);
+    const { region } = this.#stack;
+    // A stage without a region is for the partition `aws`.
+    const suffix = RegionInfo.get(region).domainSuffix ?? 'amazonaws.com';
+    const via = services.map((service) => `${service}.${region}.${suffix}`);
     return [
       new PolicyStatement({
         actions: USE,

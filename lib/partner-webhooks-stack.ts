@@ -81,7 +81,6 @@ export class PartnerWebhooksStack extends Stack {
       encryption,
       removalPolicy: RemovalPolicy.DESTROY,
       retentionPeriod: PROBE_RETENTION,
-      lastStop: 'Probes of the smoke test expire: that the receiver can store them is all that matters.',
     });
     const receiver = new Receiver(this, 'Receiver', {
       config,
@@ -104,7 +103,7 @@ export class PartnerWebhooksStack extends Stack {
     alarms.add(quarantine, 'Quarantine/NotEmpty', { metricsOf: quarantine, links: [queueLink(quarantine)] });
     alarms.add(unrouted, 'Unrouted/NotEmpty', { metricsOf: unrouted, links: [queueLink(unrouted)] });
     this.#watchDeliveries(alarms, config, receiver, pipelines);
-    addDashboard(this, { api, receiver, pipelines, archive, effects, quarantine, unrouted, alarms });
+    addDashboard(this, { api, receiver, pipelines, archive, effects, quarantine, unrouted });
 
     this.#output({
       WebhookUrl: api.webhookUrl,

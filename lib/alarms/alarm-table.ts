@@ -297,7 +297,7 @@ export const alarmTable = {
     metric: { name: 'BlockedRequests', statistic: 'Sum', period: FIVE_MINUTES },
     fires: { threshold: 1 },
     impact:
-      "<list> blocks requests. If they are the partner's, their repeats are blocked, too, and the events are lost.",
+      "a list of AWS blocks requests. If they are the partner's, their repeats are blocked, too, and the events are lost.",
     firstStep:
       'find out by source address who is blocked. If it is the partner, remove the list from waf.managedLists',
     section: 'blocked',

@@ -28,8 +28,6 @@ interface AlarmProps<Name extends AlarmName> {
   readonly links: readonly [string, ...string[]];
   /** Replaces `<event>` and `<impact>` in the texts. */
   readonly event?: EventName;
-  /** Values for all other `<…>` in the texts. */
-  readonly text?: Readonly<Record<string, string>>;
   /** Value of the setting that the alarm names in `timesSetting` or `periods`. In the unit of the metric. */
   readonly setting?: number;
   /** @default the last part of the alarm's name */
@@ -57,7 +55,6 @@ const COMPARISONS = {
 export class Alarms extends Construct {
   readonly topic: Topic;
   readonly #props: AlarmsProps;
-  readonly #thresholds = new Map<AlarmName, number>();
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
@@ -86,8 +83,8 @@ export class Alarms extends Construct {
     const { comparison = '>=' } = fires;
     const threshold = fires.timesSetting === undefined ? fires.threshold : fires.threshold * setting;
     const periods = fires.periods === 'quietAfter' ? setting : (fires.periods ?? 1);
-    const impact = this.#fillIn(texts.impact, props);
-    const firstStep = this.#fillIn(texts.firstStep, props);
+    const impact = this.#fillIn(texts.impact, props.event);
+    const firstStep = this.#fillIn(texts.firstStep, props.event);
     const alarm = new Alarm(scope, id, {
       metric: props.metricsOf.metric(alarmTable[name].metric.name, {
         statistic: metric.statistic,
@@ -103,7 +100,6 @@ export class Alarms extends Construct {
         ...props.links,
       ].join('\n'),
     });
-    this.#thresholds.set(name, threshold);
     if (notifies) {
       const notify = new SnsAction(this.topic);
       alarm.addAlarmAction(notify);
@@ -112,26 +108,11 @@ export class Alarms extends Construct {
     return alarm;
   }
 
-  /** The distinct thresholds of these alarms, if the stage has them. */
-  thresholdsOf(...names: readonly AlarmName[]): number[] {
-    return [...new Set(names.flatMap((name) => this.#thresholds.get(name) ?? []))];
-  }
-
-  /** @throws Error if a `<…>` has no value */
-  #fillIn(
-    text: AlarmDefinition['impact'],
-    { event, text: others }: Pick<AlarmProps<AlarmName>, 'event' | 'text'>,
-  ): string {
+  /** Replaces the placeholders of a text. */
+  #fillIn(text: AlarmDefinition['impact'], event: EventName | undefined): string {
     const { config, stage } = this.#props;
-    const values: Readonly<Record<string, string>> = {
-      stage,
-      ...(event && { event, impact: catalogue[event].impact }),
-      ...others,
-    };
-    return (typeof text === 'string' ? text : text[config.gateway]).replace(/<(\w+)>/g, (_, name) => {
-      const value = values[name];
-      if (value === undefined) throw new Error(`No value for <${name}> in the texts of an alarm`);
-      return value;
-    });
+    const filled = (typeof text === 'string' ? text : text[config.gateway]).replace('<stage>', stage);
+    if (event === undefined) return filled;
+    return filled.replace('<impact>', catalogue[event].impact).replace('<event>', event);
   }
 }

@@ -113,7 +113,6 @@ export class WebhookApi extends Construct {
       alarms.add(this, 'Api/BlockedBy<List>', {
         id: `BlockedBy${list.replace('AWSManagedRules', '')}`,
         metricsOf: ruleMetrics(this, list),
-        text: { list },
         links: logLinks(BLOCKED),
       });
     }

@@ -51,7 +51,7 @@ export function addDashboard(scope: Construct, sources: DashboardSources): void 
   new Dashboard(parent, 'Dashboard', {
     dashboardName: stackName,
     defaultInterval: RANGE,
-    // Keeps the graphs' own periods: the lines of alarms are right only for these.
+    // Keeps the graphs' own periods: their units are right only for these.
     periodOverride: PeriodOverride.INHERIT,
     widgets: rows,
   });

@@ -1,6 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
 import {
-  Color,
   GraphWidget,
   type IMetric,
   type IWidget,
@@ -9,7 +8,6 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { catalogue } from '../../lambda/events/catalogue.ts';
 import { type MetricName, rejectionReasons } from '../../lambda/metric-names.ts';
-import type { Alarms } from '../alarms/alarms.ts';
 import { countedMetrics, type MetricSource, metricsUnder } from '../alarms/log-metrics.ts';
 import type { WebhookApi } from '../api/webhook-api.ts';
 import type { EventArchive } from '../archive/event-archive.ts';
@@ -26,7 +24,6 @@ export interface DashboardSources {
   readonly effects: Effects;
   readonly quarantine: ProtectedQueue;
   readonly unrouted: ProtectedQueue;
-  readonly alarms: Alarms;
 }
 
 /** Labels of graphs, by the name of the metric. */
@@ -61,40 +58,30 @@ interface Graph {
   readonly left: readonly IMetric[];
   /** Unit of the left axis. */
   readonly unit: string;
-  /** Thresholds of alarms on the metrics of the left axis. Alarms on sums of another period must not be drawn. */
-  readonly alarmsAt?: readonly number[];
   /** Whether the values of the left axis are stacked. @default false */
   readonly stacked?: boolean;
   /** @default no right axis */
-  readonly right?: {
-    readonly metrics: readonly IMetric[];
-    readonly unit: string;
-    readonly alarmsAt?: readonly number[];
-  };
+  readonly right?: { readonly metrics: readonly IMetric[]; readonly unit: string };
 }
 
 /** Grid rows of a graph: a title, a curve, and a legend of two lines. */
 const GRAPH_HEIGHT = 6;
 
 const axis = (label: string) => ({ min: 0, label, showUnits: false });
-const alarmLines = (thresholds: readonly number[] = []) =>
-  thresholds.map((value) => ({ value, label: 'Alarm', color: Color.RED }));
 
 function row(...graphs: readonly Graph[]): IWidget[] {
   return graphs.map(
-    ({ title, width = 24 / graphs.length, left, unit, alarmsAt, stacked = false, right }) =>
+    ({ title, width = 24 / graphs.length, left, unit, stacked = false, right }) =>
       new GraphWidget({
         title,
         width,
         height: GRAPH_HEIGHT,
         left: [...left],
         leftYAxis: axis(unit),
-        leftAnnotations: alarmLines(alarmsAt),
         stacked,
         ...(right && {
           right: [...right.metrics],
           rightYAxis: axis(right.unit),
-          rightAnnotations: alarmLines(right.alarmsAt),
         }),
       }),
   );
@@ -111,7 +98,7 @@ export function heading(text: string, hint?: string): IWidget[] {
 }
 
 /** Graphs that answer "Are we accepting?": from the partner's requests to the receiver's outcomes. */
-export function accepting({ api, receiver, pipelines, alarms }: DashboardSources): IWidget[][] {
+export function accepting({ api, receiver, pipelines }: DashboardSources): IWidget[][] {
   const { metrics } = api.gateway;
   const { function: own } = receiver;
   const counted = countedMetrics(api);
@@ -121,7 +108,6 @@ export function accepting({ api, receiver, pipelines, alarms }: DashboardSources
         title: 'Requests and failures',
         left: sums(metrics, { Count: 'Requests', '4xx': '4xx', '5xx': '5xx' }),
         unit: 'requests a minute',
-        alarmsAt: alarms.thresholdsOf('Api/NearThrottle'),
       },
       {
         title: 'Answered by API Gateway itself',
@@ -132,7 +118,6 @@ export function accepting({ api, receiver, pipelines, alarms }: DashboardSources
           WrongAddress: 'Posted to a wrong address',
         }),
         unit: 'requests a minute',
-        alarmsAt: alarms.thresholdsOf('Api/Throttled', 'Api/Unavailable', 'Api/TooLarge'),
       },
       {
         title: 'Queued, by event',
@@ -155,7 +140,6 @@ export function accepting({ api, receiver, pipelines, alarms }: DashboardSources
           }),
         ],
         unit: 'a minute',
-        alarmsAt: alarms.thresholdsOf('Receiver/SecretUnreadable'),
       },
     ),
     row(
@@ -163,7 +147,6 @@ export function accepting({ api, receiver, pipelines, alarms }: DashboardSources
         title: 'How long the partner waits for an answer',
         left: [...percentiles(metrics, 'Latency', 'API '), ...percentiles(own, 'Duration', 'Receiver ')],
         unit: 'milliseconds',
-        alarmsAt: alarms.thresholdsOf('Api/Slow'),
       },
       {
         title: 'Receiver: errors and throttles',
@@ -172,7 +155,6 @@ export function accepting({ api, receiver, pipelines, alarms }: DashboardSources
           Throttles: 'Throttles: rejected by Lambda',
         }),
         unit: 'invocations a minute',
-        alarmsAt: alarms.thresholdsOf('Receiver/Errors', 'Receiver/Throttles'),
       },
       {
         title: 'Receiver: concurrent executions',
@@ -184,13 +166,12 @@ export function accepting({ api, receiver, pipelines, alarms }: DashboardSources
       title: "Delivery lag: from the partner's timestamp to the receipt",
       left: percentiles(counted, 'DeliveryLag'),
       unit: 'milliseconds (1 hour: 3,600,000)',
-      alarmsAt: alarms.thresholdsOf('Lag'),
     }),
   ];
 }
 
 /** Graphs that answer "Are we keeping up?": processing times, then a row for each event, beginning with its queue. */
-export function keepingUp({ api, pipelines, alarms }: DashboardSources): IWidget[][] {
+export function keepingUp({ api, pipelines }: DashboardSources): IWidget[][] {
   return [
     row({
       title: 'Effect latency: from the receipt to the effect',
@@ -199,12 +180,12 @@ export function keepingUp({ api, pipelines, alarms }: DashboardSources): IWidget
     }),
     ...pipelines.flatMap((pipeline) => [
       heading(`### ${pipeline.event}: ${catalogue[pipeline.event].processing}`),
-      eventRow(pipeline, alarms.thresholdsOf('<Event>/Waiting')),
+      eventRow(pipeline),
     ]),
   ];
 }
 
-function eventRow({ event, queue, consumer }: EventPipeline, alarmsAt: number[]): IWidget[] {
+function eventRow({ event, queue, consumer }: EventPipeline): IWidget[] {
   return row(
     {
       title: `${event}: waiting`,
@@ -213,7 +194,6 @@ function eventRow({ event, queue, consumer }: EventPipeline, alarmsAt: number[])
       right: {
         metrics: maxima(queue, { ApproximateAgeOfOldestMessage: 'Age of the oldest' }),
         unit: 'seconds',
-        alarmsAt,
       },
     },
     {
@@ -243,7 +223,7 @@ function eventRow({ event, queue, consumer }: EventPipeline, alarmsAt: number[])
 
 /** Graphs that answer "What is stuck?": the queues that only a person empties, and why messages are not processed. */
 export function stuck(sources: DashboardSources): IWidget[][] {
-  const { pipelines, archive, effects, quarantine, unrouted, alarms } = sources;
+  const { pipelines, archive, effects, quarantine, unrouted } = sources;
   /** The sum of all consumers' metrics. */
   const ofConsumers = (name: MetricName, label: string) => {
     const usingMetrics = Object.fromEntries(
@@ -264,7 +244,6 @@ export function stuck(sources: DashboardSources): IWidget[][] {
           maxima(deadLetterQueue, { ApproximateNumberOfMessagesVisible: event }),
         ),
         unit: 'messages',
-        alarmsAt: alarms.thresholdsOf('<Event>/DeadLetterQueue/NotEmpty'),
         stacked: true,
       },
       {
@@ -274,7 +253,6 @@ export function stuck(sources: DashboardSources): IWidget[][] {
           ...maxima(unrouted, { ApproximateNumberOfMessagesVisible: 'Unrouted' }),
         ],
         unit: 'messages',
-        alarmsAt: alarms.thresholdsOf('Quarantine/NotEmpty', 'Unrouted/NotEmpty'),
       },
       {
         title: 'Being processed, or waiting for the next attempt',

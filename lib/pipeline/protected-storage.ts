@@ -15,7 +15,7 @@ import {
   ObjectOwnership,
 } from 'aws-cdk-lib/aws-s3';
 import { Topic } from 'aws-cdk-lib/aws-sns';
-import { type DeadLetterQueue, Queue, QueueEncryption, type QueuePolicy } from 'aws-cdk-lib/aws-sqs';
+import { Queue, QueueEncryption, type QueuePolicy, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import {
   DATA_KEY_REUSE_SECONDS,
@@ -88,23 +88,12 @@ export class ProtectedTopic extends Topic {
   }
 }
 
-interface ProtectedQueueProps extends StoredProps {
-  /**
-   * How long a received message stays hidden from other receivers.
-   * @default 30 seconds
-   */
-  readonly visibilityTimeout?: Duration;
-  /** The queue for messages that were received too often. @default none: people look into this queue */
-  readonly deadLetterQueue?: DeadLetterQueue;
-  /** Why the queue needs no dead-letter queue. @default people look into it */
-  readonly lastStop?: string;
-  /** How long the queue keeps a message. @default as long as dead letters */
-  readonly retentionPeriod?: Duration;
-}
+type ProtectedQueueProps = StoredProps &
+  Pick<QueueProps, 'visibilityTimeout' | 'deadLetterQueue' | 'retentionPeriod'>;
 
-/** A queue that is encrypted, and answers over TLS only. */
+/** A queue that is encrypted, and answers over TLS only. By default it keeps messages as long as dead letters. */
 export class ProtectedQueue extends Queue {
-  constructor(scope: Construct, id: string, { encryption, lastStop, ...props }: ProtectedQueueProps) {
+  constructor(scope: Construct, id: string, { encryption, ...props }: ProtectedQueueProps) {
     super(scope, id, {
       retentionPeriod: Duration.seconds(DEAD_LETTER_RETENTION_SECONDS),
       ...props,
@@ -121,14 +110,10 @@ export class ProtectedQueue extends Queue {
     (this.node.findChild('Policy') as QueuePolicy).applyRemovalPolicy(props.removalPolicy);
     encryption.awaitGrants(this);
     if (props.deadLetterQueue === undefined) {
-      for (const rule of ['AwsSolutions-SQS3', 'Serverless-SQSRedrivePolicy']) {
-        acknowledge(
-          this,
-          rule,
-          lastStop ??
-            'The last stop: it has no consumer, an alarm fires for each message, and people redrive it.',
-        );
-      }
+      const reason =
+        'The last stop: no consumer reads it. People redrive its messages, or they are probes, which expire.';
+      for (const rule of ['AwsSolutions-SQS3', 'Serverless-SQSRedrivePolicy'])
+        acknowledge(this, rule, reason);
     }
   }
 }

@@ -62,9 +62,7 @@ const keyGrants = (template: SynthesisedTemplate, path: string) =>
  * @default no restriction
  */
 const decryptAndGenerate = (key: string, services?: readonly string[]) => {
-  const via = services?.map((service) => ({
-    'Fn::Join': ['', [`${service}.${home.region}.`, { Ref: 'AWS::URLSuffix' }]],
-  }));
+  const via = services?.map((service) => `${service}.${home.region}.amazonaws.com`);
   const condition = JSON.stringify({
     StringEquals: { 'kms:CallerAccount': { Ref: 'AWS::AccountId' }, ...(via && { 'kms:ViaService': via }) },
   });
