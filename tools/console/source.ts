@@ -206,7 +206,7 @@ export class Source {
       const { Item } = await this.stage.dynamodb.send(
         new GetItemCommand({ TableName: this.stage.outputs[item.table], Key, ConsistentRead: true }),
       );
-      return { effects: [itemNow(item, Item && plainItem(Item))] };
+      return { effects: [itemNow(item, row.eventId ?? '', Item && plainItem(Item))] };
     } catch (error) {
       const refused = refusalOf(error, this.stage.local);
       return { effects: [], unread: `The item as it is now cannot be read: ${refused}` };

@@ -1,6 +1,5 @@
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { ArchiveRecord } from '../../../lambda/archive/record-schema.ts';
-import { versionOf } from '../../../lambda/effects/event-order.ts';
 import { tableKey } from '../../../lambda/effects/item-values.ts';
 import { catalogue } from '../../../lambda/events/catalogue.ts';
 import type { EffectName } from '../../../lambda/events/definition.ts';
@@ -8,9 +7,8 @@ import { parsePayloadText } from '../../../lambda/events/envelope.ts';
 import type { ItemEffect, PlainItem } from './facts.ts';
 
 /**
- * Where each effect writes: the output with the table's name, and the field of `data` with the item's key, which
- * is also the name of the table's key. Topics have
- * no items.
+ * Where each effect writes: the output with the table's name, and the field of `data` with the item's key, which is also
+ * the name of the table's key. Topics have no items.
  */
 const WRITES: Readonly<Record<EffectName, { readonly table: string; readonly id: string } | undefined>> = {
   'shop-cache': { table: 'ShopCacheTable', id: 'shop_id' },
@@ -20,45 +18,28 @@ const WRITES: Readonly<Record<EffectName, { readonly table: string; readonly id:
   review: undefined,
 };
 
-interface ItemOfEvent {
-  readonly table: string;
-  /** Name of the table's key. */
-  readonly id: string;
-  readonly key: string;
-  readonly eventId: string;
-  /**
-   * The version that the event gave the item. If the timestamp was too far ahead, the first receipt decided, and the
-   * version may be lower (decision D8).
-   */
-  readonly version: string;
-}
-
 /** @returns undefined if the event changes no item, or its payload is unknown or unusable */
-export function itemOfEvent(record: ArchiveRecord, payload: Uint8Array): ItemOfEvent | undefined {
-  const writes = WRITES[catalogue[record.event].effect];
-  if (writes === undefined) return undefined;
+export function itemOfEvent({ event }: ArchiveRecord, payload: Uint8Array) {
+  const writes = WRITES[catalogue[event].effect];
   const parsed = parsePayloadText(Buffer.from(payload).toString());
-  if (parsed.kind !== 'event') return undefined;
-  const { data, timestamp } = parsed.event;
-  const value: unknown = Object.entries(data).find(([name]) => name === writes.id)?.[1];
-  if (typeof value !== 'string') return undefined;
-  const { receivedAt, eventId } = record;
-  const version = versionOf({ timestamp, receivedAt, eventId });
-  return { ...writes, key: tableKey(value), eventId, version };
+  if (writes === undefined || parsed.kind !== 'event') return undefined;
+  const value: unknown = Object.entries(parsed.event.data).find(([name]) => name === writes.id)?.[1];
+  return typeof value === 'string' ? { ...writes, key: tableKey(value) } : undefined;
 }
 
 /** The item as it is now, and whether this event wrote it. AWS keeps no earlier versions. */
 export function itemNow(
-  { table, key, eventId, version }: ItemOfEvent,
+  { table, key }: NonNullable<ReturnType<typeof itemOfEvent>>,
+  eventId: string,
   item: PlainItem | undefined,
 ): ItemEffect {
   const effect = { kind: 'item', table, key, now: item ?? null } as const;
-  // A contact also has a version for each field (decision D8).
-  const versions = Object.entries(item ?? {}).filter(([name]) => /(^|_)version$/.test(name));
-  if (versions.some(([, value]) => String(value).endsWith(`#${eventId}`)))
-    return { ...effect, written: 'by this event' };
-  const isNewer = typeof item?.version === 'string' && item.version > version;
-  return isNewer ? { ...effect, written: 'by a newer event' } : effect;
+  if (item === undefined) return effect;
+  // A version ends with the id of the event. A contact also has a version for each field (decision D8).
+  const isOwn = Object.entries(item).some(
+    ([name, value]) => /(^|_)version$/.test(name) && String(value).endsWith(`#${eventId}`),
+  );
+  return { ...effect, written: isOwn ? 'by this event' : 'by another event' };
 }
 
 /**

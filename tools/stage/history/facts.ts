@@ -86,7 +86,7 @@ export interface ItemEffect {
   readonly after?: PlainItem | null;
   /** The item as it is now, if before and after are unknown. */
   readonly now?: PlainItem | null;
-  readonly written?: 'by this event' | 'by a newer event';
+  readonly written?: 'by this event' | 'by another event';
 }
 
 export type PlainItem = Readonly<Record<string, unknown>>;

@@ -15,9 +15,6 @@ const MAX_CANDIDATES = 10;
 /** The beginning of an event, request or message id: hex digits, base64 or a UUID. No id of AWS is longer. */
 const POSSIBLE = /^[A-Za-z0-9._:=+/@~-]{8,128}$/;
 
-/** An event id, or the beginning of one (decision D7). */
-const OF_EVENT_ID = /^[0-9a-f]{8,64}$/i;
-
 export interface FindOptions {
   readonly since?: Date | undefined;
   readonly until?: Date | undefined;
@@ -40,9 +37,10 @@ export async function findFacts(stage: Stage, text: string, { signal, progress, 
   const window = windowOf(times);
   const logs = new LogSearch(stage, window, signal);
   const reading = { ...window, signal, progress };
-  const fits = (ids: Ids) => kindOf(text, ids) !== undefined;
+  const fits = (ids: Ids) => isIdOf(text, ids);
 
-  let lines = await logs.find(patternOf(text));
+  const lower = inPattern(text.toLowerCase());
+  let lines = await logs.find(`"eventId":"${lower}|"(requestId|messageId)":"${inPattern(text)}`);
   let known = onlyOne(text, lines);
   let archive = known === undefined ? await findRecords(stage, reading, fits) : undefined;
   known ??= onlyOne(text, archive?.found.map(({ fact }) => fact) ?? []);
@@ -57,9 +55,9 @@ export async function findFacts(stage: Stage, text: string, { signal, progress, 
     );
   }
 
-  const { eventId, kind } = known;
+  const { eventId = '' } = known;
   // A request id, for example, finds only its own delivery. The event id finds all deliveries of the event.
-  if (kind !== 'eventId') {
+  if (!isIdOf(text, { eventId })) {
     lines = await logs.find(`"eventId":"${eventId}`);
     archive &&= await findRecords(stage, reading, (record) => record.eventId === eventId);
   }
@@ -73,35 +71,21 @@ export async function findFacts(stage: Stage, text: string, { signal, progress, 
   if (signal.aborted) return undefined;
   const facts = [...found, ...(deadLetters?.facts ?? [])];
   const sources = [logs, archive, deadLetters ?? onQueues].flatMap((one) => one?.source ?? []);
-  return { eventId, idIs: kind, facts, sources };
+  return { eventId, facts, sources };
 }
 
-export type IdKind = 'eventId' | 'requestId' | 'messageId';
+type Ids = Partial<Readonly<Record<'eventId' | 'requestId' | 'messageId', string | undefined>>>;
 
-type Ids = Partial<Readonly<Record<IdKind, string | undefined>>>;
-
-/** The kind of an id as typed by a user, who does not need to know it. Undefined if it is none of these ids. */
-function kindOf(text: string, { eventId, requestId, messageId }: Ids): IdKind | undefined {
-  if (OF_EVENT_ID.test(text) && eventId?.startsWith(text.toLowerCase())) return 'eventId';
-  if (requestId?.startsWith(text)) return 'requestId';
-  return messageId?.startsWith(text) ? 'messageId' : undefined;
-}
-
-/** Matches log lines with the id. */
-function patternOf(text: string): string {
-  const ofEvent = OF_EVENT_ID.test(text) ? [`"eventId":"${text.toLowerCase()}`] : [];
-  return [...ofEvent, `"requestId":"${inPattern(text)}`, `"messageId":"${inPattern(text)}`].join('|');
-}
+/** Whether one of these ids begins with a text that a user typed, who does not need to know its kind. */
+const isIdOf = (text: string, { eventId = '', requestId = '', messageId = '' }: Ids): boolean =>
+  eventId.startsWith(text.toLowerCase()) || requestId.startsWith(text) || messageId.startsWith(text);
 
 /**
- * @returns the event that the id belongs to, and the kind of id; undefined if nothing matches
+ * @returns a fact of the event that the id belongs to; undefined if nothing matches
  * @throws CommandError with a list if the id belongs to several
  */
-function onlyOne(text: string, facts: readonly Fact[]) {
-  const matching = facts.flatMap(({ eventId = '', event, at, ...fact }) => {
-    const kind = kindOf(text, { eventId, ...fact });
-    return kind === undefined ? [] : [{ eventId, event, at, kind }];
-  });
+function onlyOne(text: string, facts: readonly Fact[]): Fact | undefined {
+  const matching = facts.filter((fact) => isIdOf(text, fact));
   // Only some lines of an event name its kind, and of equal keys, a map keeps the last value.
   const sorted = matching.toSorted((a, b) => Number(a.event !== undefined) - Number(b.event !== undefined));
   const events = [...new Map(sorted.map((one) => [one.eventId, one])).values()];

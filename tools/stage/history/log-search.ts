@@ -82,9 +82,10 @@ export class LogSearch {
       return { text, problem };
     }
     const { since, until } = this.#window;
-    const size = `${(this.#bytesScanned / 1e9).toFixed(3)} GB scanned`;
     const dollars = (this.#bytesScanned * SCANNED_BYTE_DOLLARS).toFixed(4);
-    const cost = this.#stage.local ? '' : `, ${size} for ${dollars} dollars`;
+    const cost = this.#stage.local
+      ? ''
+      : `, ${(this.#bytesScanned / 1e9).toFixed(3)} GB scanned for ${dollars} dollars`;
     const more = this.#hasMore ? ' There are more lines: narrow the window with --since and --until.' : '';
     const window = `${toTheMinute(since)} to ${toTheMinute(until)}`;
     return { text: `Logs from ${window}: ${counted(this.#lines, 'line')}${cost}.${more}` };
@@ -108,7 +109,7 @@ export class LogSearch {
     const { logs, receiverLogGroup, events } = this.#stage;
     const oldest = await this.#oldest();
     const until = this.#window.until.getTime();
-    // No line of an earlier time would prove nothing.
+    // Older times would prove nothing.
     const since = Math.min(until, Math.max(oldest, this.#window.since.getTime()));
     this.#window = { ...this.#window, since: new Date(since) };
     if (until <= oldest) return [];
@@ -123,10 +124,8 @@ export class LogSearch {
     );
     const answer = await queryResult(this.#stage, queryId, this.#signal);
     const { results = [], statistics: { bytesScanned = 0, recordsMatched = 0 } = {} } = answer ?? {};
-    const facts = results.flatMap((row) => {
-      const text = row.find(({ field }) => field === '@message')?.value?.trimEnd() ?? '';
-      return lineFact(text) ?? [];
-    });
+    const texts = results.map((row) => row.find(({ field }) => field === '@message')?.value ?? '');
+    const facts = texts.flatMap((text) => lineFact(text.trimEnd()) ?? []);
     this.#lines = facts.length;
     this.#bytesScanned += bytesScanned;
     this.#hasMore = recordsMatched > results.length;
@@ -141,9 +140,9 @@ export class LogSearch {
     const { logs, receiverLogGroup } = this.#stage;
     const command = new DescribeLogGroupsCommand({ logGroupNamePrefix: receiverLogGroup });
     const { logGroups = [] } = await logs.send(command);
-    const { retentionInDays, creationTime = 0 } =
-      logGroups.find(({ logGroupName }) => logGroupName === receiverLogGroup) ?? {};
-    return Math.max(creationTime, retentionInDays === undefined ? 0 : Date.now() - retentionInDays * DAY);
+    const group = logGroups.find(({ logGroupName }) => logGroupName === receiverLogGroup);
+    const { retentionInDays = Infinity, creationTime = 0 } = group ?? {};
+    return Math.max(creationTime, Date.now() - retentionInDays * DAY);
   }
 }
 

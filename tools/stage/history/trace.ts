@@ -11,7 +11,7 @@ import type { Stage } from '../stage.ts';
 import { deadLettersOf } from './dead-letters.ts';
 import { deriveHistory, hasSettled } from './derive-history.ts';
 import { type Effect, type Fact, identityOf } from './facts.ts';
-import { type FindOptions, findFacts, type IdKind } from './find-facts.ts';
+import { type FindOptions, findFacts } from './find-facts.ts';
 import { followLines } from './follow-facts.ts';
 import type { History, HistoryLocation, PausedQueue } from './history.ts';
 import type { SearchedSource } from './log-search.ts';
@@ -32,7 +32,6 @@ export interface Trace {
   /** Title for people: `the local stack`, `stage prod in eu-west-1`. */
   readonly stack: string;
   readonly id: string;
-  readonly idIs: IdKind;
   readonly history: History;
   /** What the event changed. Empty for a stage in AWS, and without the console of the local stack. */
   readonly effects: readonly Effect[];
@@ -51,10 +50,10 @@ export async function traceDelivery(
 ): Promise<Trace | undefined> {
   const found = await findFacts(stage, id, options);
   if (found === undefined) return undefined;
-  const { idIs, facts, sources } = found;
+  const { facts, sources } = found;
   const history = await locate(stage, deriveHistory(facts));
   const effects = await localEffects(stage, history.steps.find(({ kind }) => kind === 'queued')?.requestId);
-  return { stack: stage.title, id, idIs, history, effects, sources };
+  return { stack: stage.title, id, history, effects, sources };
 }
 
 /**
@@ -102,7 +101,7 @@ export async function awaitDelivery(
     throw new CommandError(`Part of the history is unknown: ${[...problems.values()].join('; ')}`);
   }
   const effects = await localEffects(stage, requestId);
-  return { stack: stage.title, id: eventId, idIs: 'eventId', history, effects, sources: [] };
+  return { stack: stage.title, id: eventId, history, effects, sources: [] };
 }
 
 /** Adds whether an event is paused, unless a permission is missing. */

@@ -15,7 +15,7 @@ const sources = [{ text: 'Logs: 4 lines.' }];
 
 const traceOf = (facts: readonly Fact[]): Trace => ({
   stack: stage.title,
-  ...{ id: EVENT_ID, idIs: 'eventId', effects: [], sources },
+  ...{ id: EVENT_ID, effects: [], sources },
   history: deriveHistory(facts),
 });
 

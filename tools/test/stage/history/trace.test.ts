@@ -127,15 +127,11 @@ describe('a processed delivery', () => {
   test('is found by the beginning of each id, and printed as JSON', async () => {
     const { history } = await traced(sent.processed.eventId);
     const { messageId = '' } = history.steps.find(({ kind }) => kind === 'processed') ?? {};
-    const ids = [
-      [String(sent.processed.eventId).slice(0, 8), 'eventId'],
-      [String(sent.processed.eventId).toUpperCase(), 'eventId'],
-      [String(sent.processed.requestId).slice(0, 8), 'requestId'],
-      [messageId.slice(0, 8), 'messageId'],
-    ];
-    for (const [id, idIs] of ids) {
+    const { eventId, requestId } = sent.processed;
+    const short = [eventId, requestId, messageId].map((id) => String(id).slice(0, 8));
+    for (const id of [...short, String(eventId).toUpperCase()]) {
       const { text } = await printed(id, { json: true });
-      expect(JSON.parse(text)).toMatchObject({ idIs, history: JSON.parse(JSON.stringify(history)) });
+      expect(JSON.parse(text).history).toEqual(JSON.parse(JSON.stringify(history)));
     }
   });
 
@@ -200,7 +196,7 @@ test('a dead letter says when SQS deletes it, is found by its new message, and i
   const { seen, traced: own } = await observed(dead);
   expect(seen).toEqual(own);
   const [message] = await stack.inspectQueue(stack.outputs.GirlDeletedDeadLetterQueueUrl ?? '');
-  expect(await traced(message?.id.slice(0, 8))).toMatchObject({ idIs: 'messageId', history: dead.history });
+  expect((await traced(message?.id.slice(0, 8))).history).toMatchObject(dead.history);
   await redrive(operator.operation(), operator.queue('girl.deleted'), {}, 500);
   const { history } = await traced(eventId, (trace) => state(trace) === 'processed');
   expect(history.steps).toContainEqual(
