@@ -132,13 +132,7 @@ async function createTable(
   operator: AwsCaller,
   { name: TableName, properties }: DeployedResource<'AWS::DynamoDB::Table'>,
 ): Promise<void> {
-  const { TimeToLiveSpecification } = properties;
   const definition = pick(properties, ['KeySchema', 'AttributeDefinitions', 'GlobalSecondaryIndexes']);
-  await operator.json('dynamodb', 'CreateTable', {
-    TableName,
-    BillingMode: 'PAY_PER_REQUEST',
-    ...definition,
-  });
-  if (!isJsonObject(TimeToLiveSpecification) || TimeToLiveSpecification.Enabled !== true) return;
-  await operator.json('dynamodb', 'UpdateTimeToLive', { TableName, TimeToLiveSpecification });
+  const input = { TableName, BillingMode: 'PAY_PER_REQUEST', ...definition };
+  await operator.json('dynamodb', 'CreateTable', input);
 }

@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { AwsError } from './errors.ts';
-import { type JsonObject, textOf, textsOf } from './json.ts';
+import { type JsonObject, textOf } from './json.ts';
 import { arnOf, type Operations } from './services.ts';
 
 interface Secret {
@@ -14,8 +14,6 @@ interface Secret {
 interface SecretVersion {
   readonly id: string;
   readonly value: string;
-  /** Staging labels. */
-  stages: string[];
   /** Epoch seconds, with fractions. */
   readonly createdDate: number;
 }
@@ -26,7 +24,10 @@ const PREVIOUS = 'AWSPREVIOUS';
 const SUFFIX_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const SUFFIX_LENGTH = '-xxxxxx'.length;
 
-/** Secrets Manager, in memory: secrets of text. */
+/**
+ * Secrets Manager, in memory: secrets of text. The newest version is AWSCURRENT, the one before it AWSPREVIOUS. There are
+ * no other staging labels.
+ */
 export function createSecretsManager() {
   const secrets: Secret[] = [];
 
@@ -51,35 +52,37 @@ export function createSecretsManager() {
       const arn = arnOf('secretsmanager', `secret:${name}${arnSuffix()}`);
       const secret: Secret = { name, arn, description: textOf(parameters, 'Description'), versions: [] };
       const hasValue = parameters.SecretString !== undefined || parameters.SecretBinary !== undefined;
-      const version = hasValue ? addVersion(secret.versions, parameters, [CURRENT]) : undefined;
+      const version = hasValue ? addVersion(secret.versions, parameters) : undefined;
       secrets.push(secret);
       return { ARN: arn, Name: name, VersionId: version?.id };
     },
 
     GetSecretValue(parameters) {
       const { arn, name, versions } = existing(parameters);
-      const { id, value, stages, createdDate } = requestedVersion(versions, parameters);
+      const { id, value, createdDate } = requestedVersion(versions, parameters);
       return {
         ARN: arn,
         Name: name,
         VersionId: id,
         SecretString: value,
-        VersionStages: stages,
+        VersionStages: stagesOf(versions, id),
         CreatedDate: createdDate,
       };
     },
 
     PutSecretValue(parameters) {
       const { arn, name, versions } = existing(parameters);
-      const stages = textsOf(parameters, 'VersionStages') ?? [CURRENT];
-      const version = addVersion(versions, parameters, stages);
-      return { ARN: arn, Name: name, VersionId: version.id, VersionStages: version.stages };
+      if (parameters.VersionStages !== undefined) {
+        throw invalidParameter('The local AWS endpoint does not support VersionStages.');
+      }
+      const { id } = addVersion(versions, parameters);
+      return { ARN: arn, Name: name, VersionId: id, VersionStages: stagesOf(versions, id) };
     },
 
     DescribeSecret(parameters) {
       const { arn, name, description, versions } = existing(parameters);
-      const labelled = versions.filter(({ stages }) => stages.length > 0);
-      const VersionIdsToStages = Object.fromEntries(labelled.map(({ id, stages }) => [id, stages]));
+      const labelled = versions.slice(-2).map(({ id }) => [id, stagesOf(versions, id)]);
+      const VersionIdsToStages = Object.fromEntries(labelled);
       return { ARN: arn, Name: name, Description: description, VersionIdsToStages };
     },
 
@@ -98,7 +101,7 @@ export function createSecretsManager() {
 }
 
 /** Adds a version. A repeated call with the same token and value finds the version of the first call. */
-function addVersion(versions: SecretVersion[], parameters: JsonObject, stages: string[]): SecretVersion {
+function addVersion(versions: SecretVersion[], parameters: JsonObject): SecretVersion {
   const value = textOf(parameters, 'SecretString');
   if (value === undefined || parameters.SecretBinary !== undefined) {
     throw invalidParameter('The local AWS endpoint stores SecretString, and no SecretBinary.');
@@ -112,50 +115,32 @@ function addVersion(versions: SecretVersion[], parameters: JsonObject, stages: s
       "You can't use ClientRequestToken because that value is already in use for a version of this secret.",
     );
   }
-  const version: SecretVersion = { id, value, stages: [], createdDate: Date.now() / 1000 };
+  const version: SecretVersion = { id, value, createdDate: Date.now() / 1000 };
   versions.push(version);
-  for (const stage of stages) attach(versions, version, stage);
   return version;
+}
+
+function stagesOf(versions: readonly SecretVersion[], id: string): string[] {
+  if (versions.at(-1)?.id === id) return [CURRENT];
+  return versions.at(-2)?.id === id ? [PREVIOUS] : [];
 }
 
 /** @param parameters of GetSecretValue */
 function requestedVersion(versions: SecretVersion[], parameters: JsonObject): SecretVersion {
   const id = textOf(parameters, 'VersionId');
-  const stage = textOf(parameters, 'VersionStage');
-  const version = id === undefined ? holderOf(versions, stage ?? CURRENT) : versionWithId(versions, id);
+  const stage = textOf(parameters, 'VersionStage') ?? (id === undefined ? CURRENT : undefined);
+  const version = versions.find((one) =>
+    id === undefined ? stagesOf(versions, one.id).includes(String(stage)) : one.id === id,
+  );
   if (version === undefined) {
-    const label = stage ?? CURRENT;
-    throw notFound(`Secrets Manager can't find the specified secret value for staging label: ${label}`);
+    const which = id === undefined ? `staging label: ${stage}` : `VersionId: ${id}`;
+    throw notFound(`Secrets Manager can't find the specified secret value for ${which}`);
   }
-  if (stage === undefined || version.stages.includes(stage)) return version;
+  if (stage === undefined || stagesOf(versions, version.id).includes(stage)) return version;
   throw new AwsError(
     'InvalidRequestException',
     'You provided a VersionStage that is not associated to the provided VersionId.',
   );
-}
-
-function versionWithId(versions: SecretVersion[], id: string): SecretVersion {
-  const version = versions.find((candidate) => candidate.id === id);
-  if (version !== undefined) return version;
-  throw notFound(`Secrets Manager can't find the specified secret value for VersionId: ${id}`);
-}
-
-const holderOf = (versions: SecretVersion[], stage: string) =>
-  versions.find(({ stages }) => stages.includes(stage));
-
-function detach(versions: SecretVersion[], stage: string): void {
-  for (const version of versions) version.stages = version.stages.filter((label) => label !== stage);
-}
-
-/** Moves a staging label to a version. The version that loses AWSCURRENT becomes AWSPREVIOUS. */
-function attach(versions: SecretVersion[], version: SecretVersion, stage: string): void {
-  const holder = holderOf(versions, stage);
-  if (holder === version) return;
-  detach(versions, stage);
-  version.stages.push(stage);
-  if (stage !== CURRENT || holder === undefined) return;
-  detach(versions, PREVIOUS);
-  holder.stages.push(PREVIOUS);
 }
 
 /** Random suffix of an ARN. A secret that is deleted and created again gets another ARN. */

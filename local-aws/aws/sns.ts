@@ -10,28 +10,25 @@ import type { AwsResponse } from './response.ts';
  */
 const MAX_MESSAGE_BYTES = 262_144;
 
-/** SNS: fauxqs, plus `MessageStructure`. Like the real service, it has only the query protocol. */
-export function sns(fauxqs: Fauxqs, form: URLSearchParams): Promise<AwsResponse> {
-  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-  const body = resolveMessageStructure(form).toString();
-  return fauxqs.send({ method: 'POST', url: '/', headers, body });
-}
-
 /**
- * Implements `MessageStructure: json` for queues, the only subscribers that fauxqs delivers to: the message becomes the
- * text under `sqs`, or else the text under `default`.
- * @param form of Publish or PublishBatch
- * @throws AwsError InvalidParameter if the message is not a JSON object with `default`, or too long. SNS rejects only
- * the invalid entry of a batch; this function rejects the whole batch.
+ * SNS: fauxqs, plus `MessageStructure: json` for queues, the only subscribers that fauxqs delivers to: the message
+ * becomes the text under `sqs`, or else the text under `default`. Like the real service, it has only the query protocol.
+ * @throws AwsError InvalidParameter if such a message is not a JSON object with `default`, or too long
  */
-function resolveMessageStructure(form: URLSearchParams): URLSearchParams {
-  const resolved = new URLSearchParams();
-  for (const [field, value] of form) {
-    const prefix = /^(PublishBatchRequestEntries\.member\.\d+\.|)Message$/.exec(field)?.[1];
-    const structured = prefix !== undefined && form.get(`${prefix}MessageStructure`) === 'json';
-    resolved.set(field, structured ? messageForQueues(value) : value);
+export function sns(fauxqs: Fauxqs, form: URLSearchParams): Promise<AwsResponse> {
+  if (form.get('Action') === 'PublishBatch') {
+    throw new AwsError(
+      'InvalidAction',
+      "The local AWS endpoint does not offer SNS's PublishBatch, only Publish.",
+    );
   }
-  return resolved;
+  const sent = new URLSearchParams(form);
+  if (form.get('MessageStructure') === 'json') {
+    const texts = textsByProtocol(form.get('Message') ?? '');
+    sent.set('Message', texts.sqs ?? texts.default);
+  }
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  return fauxqs.send({ method: 'POST', url: '/', headers, body: sent.toString() });
 }
 
 /** @param parameters of a call of Publish that has succeeded */
@@ -51,11 +48,6 @@ export function publishedNotification(parameters: JsonObject): PublishedNotifica
     attributes: Object.fromEntries(attributes),
     at: new Date(),
   };
-}
-
-function messageForQueues(message: string): string {
-  const texts = textsByProtocol(message);
-  return texts.sqs ?? texts.default;
 }
 
 function textsByProtocol(message: string): { default: string; [protocol: string]: string } {

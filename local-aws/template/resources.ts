@@ -97,24 +97,21 @@ export class Resources {
       }));
   }
 
+  /**
+   * The outputs, with local addresses. CloudFormation has no attribute for the address of a REST API: templates join it
+   * from parts, so it is replaced here.
+   */
   outputs(): Record<string, string> {
+    const { apiUrl } = this.#location;
+    const addresses = this.ofType('AWS::ApiGateway::RestApi').map(
+      ({ ref }) => `https://${ref}.execute-api.${REGION}.${URL_SUFFIX}`,
+    );
+    const here = (text: string) => addresses.reduce((url, address) => url.replace(address, apiUrl), text);
     return Object.fromEntries(
       Object.entries(this.#stack.template.Outputs).map(([name, { Value }]) => [
         name,
-        this.#here(String(this.#resolve(Value))),
+        here(String(this.#resolve(Value))),
       ]),
-    );
-  }
-
-  /**
-   * Replaces the address of a REST API by the local one. CloudFormation has no attribute for this address: templates
-   * join the address from parts.
-   */
-  #here(text: string): string {
-    return this.ofType('AWS::ApiGateway::RestApi').reduce(
-      (url, { ref }) =>
-        url.replace(`https://${ref}.execute-api.${REGION}.${URL_SUFFIX}`, this.#location.apiUrl),
-      text,
     );
   }
 

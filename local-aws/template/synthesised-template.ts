@@ -19,29 +19,27 @@ interface RolePermission {
   readonly condition: string;
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: a property has whatever shape CloudFormation gives it.
+type Untyped = any;
+
 export interface TemplateResource {
   readonly logicalId: string;
   /** Path of the resource's construct below the stack, such as `Orders/Queue`. */
   readonly path: string;
   readonly type: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a property has whatever shape CloudFormation gives it.
-  readonly properties: any;
+  readonly properties: Untyped;
   readonly deletionPolicy: string | undefined;
   readonly updateReplacePolicy: string | undefined;
-  // biome-ignore lint/suspicious/noExplicitAny: as the properties.
-  readonly updatePolicy: any;
+  readonly updatePolicy: Untyped;
   /** Logical ids of resources that must be created before. */
   readonly dependsOn: readonly string[];
 }
 
-interface Declaration {
-  readonly Type: string;
-  readonly Properties?: object;
-  readonly DeletionPolicy?: string;
-  readonly UpdateReplacePolicy?: string;
-  readonly UpdatePolicy?: object;
-  readonly DependsOn?: string | readonly string[];
-}
+type Declaration = Readonly<
+  { Type: string; DependsOn?: string | readonly string[] } & Partial<
+    Record<'Properties' | 'UpdatePolicy', object> & Record<'DeletionPolicy' | 'UpdateReplacePolicy', string>
+  >
+>;
 
 /**
  * A synthesised template. Resources are found by the path of their construct instead of a logical id, which
@@ -101,7 +99,7 @@ export class SynthesisedTemplate {
 
   /** The path of the resource that a `Ref` or an `Fn::GetAtt` refers to. */
   referred(reference: unknown): string {
-    const { Ref, 'Fn::GetAtt': getAtt } = (reference ?? {}) as { Ref?: string; 'Fn::GetAtt'?: string[] };
+    const { Ref, 'Fn::GetAtt': getAtt } = (reference ?? {}) as Untyped;
     const logicalId = Ref ?? getAtt?.[0];
     const resource = this.resources.find((candidate) => candidate.logicalId === logicalId);
     if (resource === undefined) throw new Error(`Refers to no resource: ${JSON.stringify(reference)}`);
@@ -115,18 +113,6 @@ export class SynthesisedTemplate {
     return [...attached.map(({ properties }) => properties), ...(role.properties.Policies ?? [])].flatMap(
       ({ PolicyDocument }) => PolicyDocument.Statement,
     );
-  }
-
-  /**
-   * The path of the function behind an alias.
-   * @param reference any reference to the alias
-   */
-  functionBehind(reference: unknown): string {
-    const alias = this.ofType('AWS::Lambda::Alias').find(({ logicalId }) =>
-      JSON.stringify(reference).includes(`{"Ref":"${logicalId}"}`),
-    );
-    if (alias === undefined) throw new Error(`Refers to no alias: ${JSON.stringify(reference)}`);
-    return this.referred(alias.properties.FunctionName);
   }
 
   /** All permissions of a role, one entry for each action on each resource, sorted. */
@@ -150,55 +136,35 @@ export class SynthesisedTemplate {
       .sort((a, b) => `${a.action} ${a.resource}`.localeCompare(`${b.action} ${b.resource}`));
   }
 
-  /** The statements of the resource policies of a queue, a topic or a bucket. */
-  resourcePolicyOf(target: TemplateResource): Statement[] {
-    return this.ofType(`${target.type}Policy`)
-      .filter(({ properties: { Queues, Topics, Bucket } }) =>
-        (Queues ?? Topics ?? [Bucket]).some((one: unknown) => this.referred(one) === target.path),
-      )
-      .flatMap(({ properties }) => properties.PolicyDocument.Statement);
-  }
-
   /**
    * The construct's path of the resource in an ARN, with the text that follows it. A pseudo parameter becomes
    * `<AWS::AccountId>`.
    */
   #arnOf(value: unknown): string {
     if (typeof value === 'string') return value;
-    const {
-      Ref: ref,
-      'Fn::GetAtt': getAtt,
-      'Fn::Join': join,
-    } = value as { Ref?: string; 'Fn::GetAtt'?: [string, string]; 'Fn::Join'?: [string, unknown[]] };
+    const { Ref: ref, 'Fn::GetAtt': getAtt, 'Fn::Join': join } = value as Untyped;
     if (ref?.startsWith('AWS::')) return `<${ref}>`;
-    if (getAtt?.[1] === 'Arn' || this.#isReferenceToArn(value)) return this.referred(value);
-    if (join?.[0] === '') return join[1].map((part) => this.#arnOf(part)).join('');
+    const type = this.resources.find(({ logicalId }) => logicalId === ref)?.type ?? '';
+    if (getAtt?.[1] === 'Arn' || WITH_ARN_AS_REF.includes(type)) return this.referred(value);
+    if (join?.[0] === '') return join[1].map((part: unknown) => this.#arnOf(part)).join('');
     throw new Error(`Not an ARN: ${JSON.stringify(value)}`);
   }
-
-  /** Whether a reference gives an ARN. `Ref` does so only for a few types. */
-  #isReferenceToArn(value: unknown): boolean {
-    const { Ref } = value as { Ref?: string };
-    const type = this.resources.find(({ logicalId }) => logicalId === Ref)?.type;
-    return ['AWS::SNS::Topic', 'AWS::SecretsManager::Secret', 'AWS::Lambda::Version'].includes(type ?? '');
-  }
 }
+
+/** Types whose `Ref` is an ARN. */
+const WITH_ARN_AS_REF = ['AWS::SNS::Topic', 'AWS::SecretsManager::Secret', 'AWS::Lambda::Version'];
 
 export function listOf<Item>(value: Item | readonly Item[]): readonly Item[] {
   return Array.isArray(value) ? value : [value as Item];
 }
 
+/** Paths below the stack: `/Shop/Orders/Queue/Resource` becomes `Orders/Queue`. */
 function pathsByLogicalId(metadata: Metadata): Map<string, string> {
   return new Map(
     Object.entries(metadata).flatMap(([path, entries]) =>
       entries
         .filter(({ type }) => type === 'aws:cdk:logicalId')
-        .map(({ data }) => [String(data), belowStack(path)] as const),
+        .map(({ data }) => [String(data), path.replace(/^\/[^/]+\/|\/Resource$/g, '')] as const),
     ),
   );
-}
-
-/** The path below the stack: `/Shop/Orders/Queue/Resource` → `Orders/Queue`. */
-function belowStack(path: string): string {
-  return path.replace(/^\/[^/]+\//, '').replace(/\/Resource$/, '');
 }

@@ -43,7 +43,6 @@ test('resources have the settings of the template', async () => {
             Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['name', 'at'] },
           },
         ],
-        TimeToLiveSpecification: { AttributeName: 'ends', Enabled: true },
         PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
       },
     },
@@ -65,9 +64,6 @@ test('resources have the settings of the template', async () => {
   const TableName = 'Stack-Table';
   expect(await json('dynamodb', 'DescribeTable', { TableName })).toMatchObject({
     Table: { GlobalSecondaryIndexes: [{ IndexName: 'by-shop' }] },
-  });
-  expect(await json('dynamodb', 'DescribeTimeToLive', { TableName })).toEqual({
-    TimeToLiveDescription: { TimeToLiveStatus: 'ENABLED', AttributeName: 'ends' },
   });
 
   const headers = { authorization: signedFor('s3') };

@@ -5,7 +5,13 @@ import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { metrics } from '../../lambda/metric-names.ts';
 import { alarmTable } from '../../lib/alarms/alarm-table.ts';
-import { everyStage, type StageResource, stageTemplate, templateOf } from './stage-assembly.ts';
+import {
+  everyStage,
+  resourcePolicyOf,
+  type StageResource,
+  stageTemplate,
+  templateOf,
+} from './stage-assembly.ts';
 
 const ALARM = 'AWS::CloudWatch::Alarm';
 const { ofType, breaking } = await everyStage();
@@ -120,7 +126,7 @@ test('every queue and topic has alarms, except the queue for probes of the smoke
 });
 
 test('CloudWatch may publish to the alarm topic, for alarms of this account', () => {
-  expect(template.resourcePolicyOf(template.at('AWS::SNS::Topic', 'Alarms/Topic'))).toContainEqual(
+  expect(resourcePolicyOf(template, template.at('AWS::SNS::Topic', 'Alarms/Topic'))).toContainEqual(
     expect.objectContaining({
       ...{ Effect: 'Allow', Principal: { Service: 'cloudwatch.amazonaws.com' }, Action: 'sns:Publish' },
       Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },

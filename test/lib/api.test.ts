@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { logFilter } from 'local-aws/endpoint';
 import type { SynthesisedTemplate } from 'local-aws/template';
-import { only, stageTemplate } from './stage-assembly.ts';
+import { functionBehind, only, stageTemplate } from './stage-assembly.ts';
 
 const { waf } = JSON.parse(readFileSync('bin/every-setting.json', 'utf8'));
 const templates = { http: await stageTemplate('dev'), rest: await stageTemplate('every-setting') };
@@ -16,7 +16,10 @@ describe('the HTTP API', () => {
   test('has one route: POST /api/v1/webhooks/partner, which leads to the receiver in payload format 2.0', () => {
     expect(only(http, 'AWS::ApiGatewayV2::Route').RouteKey).toBe('POST /api/v1/webhooks/partner');
     const { IntegrationUri, PayloadFormatVersion } = only(http, 'AWS::ApiGatewayV2::Integration');
-    expect([http.functionBehind(IntegrationUri), PayloadFormatVersion]).toEqual(['Receiver/Function', '2.0']);
+    expect([functionBehind(http, IntegrationUri), PayloadFormatVersion]).toEqual([
+      'Receiver/Function',
+      '2.0',
+    ]);
   });
 });
 
@@ -25,7 +28,7 @@ describe('the REST API', () => {
     const { BinaryMediaTypes, EndpointConfiguration } = only(rest, 'AWS::ApiGateway::RestApi');
     expect([BinaryMediaTypes, EndpointConfiguration]).toEqual([['*/*'], { Types: ['REGIONAL'] }]);
     const { HttpMethod, Integration } = only(rest, 'AWS::ApiGateway::Method');
-    const receiver = [HttpMethod, Integration.Type, rest.functionBehind(Integration.Uri)];
+    const receiver = [HttpMethod, Integration.Type, functionBehind(rest, Integration.Uri)];
     expect(receiver).toEqual(['POST', 'AWS_PROXY', 'Receiver/Function']);
   });
 

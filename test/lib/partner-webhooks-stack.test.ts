@@ -7,7 +7,13 @@ import { eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { stackNameOf } from '../../lib/config.ts';
 import { warnings as warningTable } from '../../lib/warnings.ts';
-import { everyStage, type StageResource, stageAssembly } from './stage-assembly.ts';
+import {
+  everyStage,
+  functionBehind,
+  resourcePolicyOf,
+  type StageResource,
+  stageAssembly,
+} from './stage-assembly.ts';
 
 // Rules for the resources of all stages. The details of each resource are in the tests of its part.
 const { ofType, breaking } = await everyStage();
@@ -15,23 +21,21 @@ const settingsOf = (stage: string) => stages[stage] as Readonly<Record<string, u
 
 /** Whether the topic's own policy denies a publication without TLS. */
 const demandsTls = (topic: StageResource) =>
-  topic.template
-    .resourcePolicyOf(topic)
-    .some(
-      ({ Effect, Action, Principal, Resource, Condition }) =>
-        Effect === 'Deny' &&
-        Action === 'sns:Publish' &&
-        ['"*"', '{"AWS":"*"}'].includes(JSON.stringify(Principal)) &&
-        topic.template.referred(listOf(Resource)[0]) === topic.path &&
-        JSON.stringify(Condition) === '{"Bool":{"aws:SecureTransport":"false"}}',
-    );
+  resourcePolicyOf(topic.template, topic).some(
+    ({ Effect, Action, Principal, Resource, Condition }) =>
+      Effect === 'Deny' &&
+      Action === 'sns:Publish' &&
+      ['"*"', '{"AWS":"*"}'].includes(JSON.stringify(Principal)) &&
+      topic.template.referred(listOf(Resource)[0]) === topic.path &&
+      JSON.stringify(Condition) === '{"Bool":{"aws:SecureTransport":"false"}}',
+  );
 
 const mappings = ofType('AWS::Lambda::EventSourceMapping').map(({ stage, template, properties }) => ({
   stage,
   template,
   properties,
   queue: template.at('AWS::SQS::Queue', template.referred(properties.EventSourceArn)),
-  consumer: template.at('AWS::Lambda::Function', template.functionBehind(properties.FunctionName)),
+  consumer: template.at('AWS::Lambda::Function', functionBehind(template, properties.FunctionName)),
 }));
 const mappingOf = ({ stage, path }: StageResource) =>
   mappings.find((mapping) => mapping.stage === stage && mapping.queue.path === path);

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { SynthesisedTemplate, type TemplateResource } from 'local-aws/template';
+import { type Statement, SynthesisedTemplate, type TemplateResource } from 'local-aws/template';
 import { stages } from '../../bin/stages.ts';
 import { sharedAssembly } from '../support/test-assembly.ts';
 
@@ -40,6 +40,24 @@ export function only(template: SynthesisedTemplate, type: string): TemplateResou
   const [resource, ...others] = template.ofType(type);
   expect(others).toEqual([]);
   return resource?.properties;
+}
+
+/** The path of the function behind an alias, by any reference to the alias. */
+export function functionBehind(template: SynthesisedTemplate, reference: unknown): string {
+  const alias = template
+    .ofType('AWS::Lambda::Alias')
+    .find(({ logicalId }) => JSON.stringify(reference).includes(`{"Ref":"${logicalId}"}`));
+  return template.referred(alias?.properties.FunctionName);
+}
+
+/** The statements of the resource policies of a queue, a topic or a bucket. */
+export function resourcePolicyOf(template: SynthesisedTemplate, target: TemplateResource): Statement[] {
+  return template
+    .ofType(`${target.type}Policy`)
+    .filter(({ properties: { Queues, Topics, Bucket } }) =>
+      (Queues ?? Topics ?? [Bucket]).some((one: unknown) => template.referred(one) === target.path),
+    )
+    .flatMap(({ properties }) => properties.PolicyDocument.Statement);
 }
 
 export interface StageResource extends TemplateResource {

@@ -1,12 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { AwsError } from '../errors.ts';
-import { isJsonObject, type JsonObject, objectsOf, parseJsonObject, textOf } from '../json.ts';
+import { type JsonObject, parseJsonObject, textOf } from '../json.ts';
 import { REGION } from '../services.ts';
-
-export const OPERATIONS =
-  'CreateTable DeleteItem DeleteTable DescribeTable GetItem ListTables PutItem Query Scan UpdateItem'.split(
-    ' ',
-  );
 
 /** A call of DynamoDB for the thread, and its answer. */
 interface DynaliteCall {
@@ -83,33 +78,4 @@ export class Dynalite {
     });
     return worker;
   }
-}
-
-/** Creates a table, and answers when it is ACTIVE. dynalite activates it a moment after its own answer. */
-export async function createTable(dynalite: Dynalite, parameters: JsonObject): Promise<JsonObject> {
-  const { TableName } = parameters;
-  await dynalite.call('CreateTable', parameters);
-  for (;;) {
-    const { Table } = await dynalite.call('DescribeTable', { TableName });
-    if (isJsonObject(Table) && Table.TableStatus === 'ACTIVE') return { TableDescription: Table };
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
-
-/**
- * The key of an item, with its parts in the order of the table's schema.
- * @param item the whole item, or only its key
- * @throws AwsError if the table does not exist
- */
-export async function keyOf(
-  dynalite: Dynalite,
-  table: JsonObject[string],
-  item: JsonObject[string],
-): Promise<JsonObject> {
-  const { Table } = await dynalite.call('DescribeTable', { TableName: table });
-  const names = objectsOf(isJsonObject(Table) ? Table : {}, 'KeySchema').map((key) =>
-    String(key.AttributeName),
-  );
-  const attributes = isJsonObject(item) ? item : {};
-  return Object.fromEntries(names.map((name) => [name, attributes[name]]));
 }

@@ -1,85 +1,128 @@
-import type { ItemChange } from '../../observation.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { ItemChange, ObservedItem } from '../../observation.ts';
 import { AwsError } from '../errors.ts';
-import { isJsonObject, type JsonObject, textOf } from '../json.ts';
+import { isJsonObject, type JsonObject, objectsOf, textOf } from '../json.ts';
 import type { Operations } from '../services.ts';
-import { createTable, Dynalite, keyOf, OPERATIONS } from './dynalite.ts';
-import { ItemChanges } from './item-changes.ts';
+import { Dynalite } from './dynalite.ts';
+
+const FORWARDED = ['DeleteTable', 'DescribeTable', 'GetItem', 'ListTables', 'Query', 'Scan'];
+
+/** Operations that write a single item. */
+const WRITES = ['PutItem', 'UpdateItem', 'DeleteItem'];
 
 /**
- * DynamoDB: dynalite, plus features that it lacks.
- * @param onItemChange is called for each item that a write of a single item changed. Without it, writes are
- * faster
+ * DynamoDB: dynalite, plus `ReturnValuesOnConditionCheckFailure`, which it lacks.
+ * @param onItemChange is called for each item that a write of a single item changed, before the next write to the
+ * same item begins. Without it, writes are faster
  */
 export function createDynamodb(
   onItemChange: ((change: ItemChange, accessKeyId: string) => void) | undefined,
 ): { readonly operations: Operations; close(): Promise<void> } {
   const dynalite = new Dynalite();
-  const itemChanges = new ItemChanges(dynalite);
-  /** The expiry attribute of each table with TTL. Items never expire here. */
-  const expiryAttributes = new Map<string, string>();
+  const inTurn = turns();
 
-  async function nameOfTable(parameters: JsonObject): Promise<string> {
-    const name = textOf(parameters, 'TableName') ?? '';
-    await dynalite.call('DescribeTable', { TableName: name });
-    return name;
+  /** Creates a table, and answers when it is ACTIVE. dynalite activates it a moment after its own answer. */
+  async function createTable(parameters: JsonObject): Promise<JsonObject> {
+    const { TableName } = parameters;
+    await dynalite.call('CreateTable', parameters);
+    for (;;) {
+      const { Table } = await dynalite.call('DescribeTable', { TableName });
+      if (isJsonObject(Table) && Table.TableStatus === 'ACTIVE') return { TableDescription: Table };
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 
-  const write = (operation: string) => (parameters: JsonObject, accessKeyId: string) => {
-    const carryOut = () => writeItem(dynalite, operation, parameters);
-    if (onItemChange === undefined) return carryOut();
-    return itemChanges.observe(parameters, carryOut, (change) => onItemChange(change, accessKeyId));
-  };
+  /**
+   * The key of an item, with its parts in the order of the table's schema.
+   * @param parameters with the key, or the whole item
+   * @throws AwsError if the table does not exist
+   */
+  async function keyOf({ TableName, Key, Item }: JsonObject): Promise<JsonObject> {
+    const { Table } = await dynalite.call('DescribeTable', { TableName });
+    const names = objectsOf(isJsonObject(Table) ? Table : {}, 'KeySchema').map((key) =>
+      String(key.AttributeName),
+    );
+    const attributes = [Key, Item].find(isJsonObject) ?? {};
+    return Object.fromEntries(names.map((name) => [name, attributes[name]]));
+  }
 
-  const operations: Operations = {
-    ...Object.fromEntries(
-      OPERATIONS.map((operation) => [
-        operation,
-        (parameters: JsonObject) => dynalite.call(operation, parameters),
-      ]),
-    ),
-    PutItem: write('PutItem'),
-    UpdateItem: write('UpdateItem'),
-    DeleteItem: write('DeleteItem'),
+  async function read(TableName: JsonObject[string], Key: JsonObject): Promise<JsonObject[string]> {
+    return (await dynalite.call('GetItem', { TableName, Key, ConsistentRead: true })).Item;
+  }
 
-    CreateTable: (parameters) => createTable(dynalite, parameters),
-
-    DeleteTable(parameters) {
-      expiryAttributes.delete(textOf(parameters, 'TableName') ?? '');
-      return dynalite.call('DeleteTable', parameters);
-    },
-
-    async UpdateTimeToLive(parameters) {
-      const table = await nameOfTable(parameters);
-      const { TimeToLiveSpecification: settings } = parameters;
-      const { AttributeName, Enabled } = isJsonObject(settings) ? settings : {};
-      if (typeof AttributeName !== 'string' || typeof Enabled !== 'boolean') {
-        throw new AwsError('ValidationException', 'TimeToLiveSpecification needs AttributeName and Enabled.');
+  async function write(operation: string, parameters: JsonObject): Promise<JsonObject> {
+    try {
+      return await dynalite.call(operation, parameters);
+    } catch (error) {
+      const isWanted = parameters.ReturnValuesOnConditionCheckFailure === 'ALL_OLD';
+      if (!(error instanceof AwsError && error.code === 'ConditionalCheckFailedException' && isWanted)) {
+        throw error;
       }
-      if (Enabled) expiryAttributes.set(table, AttributeName);
-      else expiryAttributes.delete(table);
-      return { TimeToLiveSpecification: { AttributeName, Enabled } };
-    },
+      const Item = await read(parameters.TableName, await keyOf(parameters));
+      throw new AwsError(error.code, error.message, { details: { Item } });
+    }
+  }
 
-    async DescribeTimeToLive(parameters) {
-      const AttributeName = expiryAttributes.get(await nameOfTable(parameters));
-      const TimeToLiveStatus = AttributeName === undefined ? 'DISABLED' : 'ENABLED';
-      return { TimeToLiveDescription: { TimeToLiveStatus, AttributeName } };
+  /** Writes an item, and finds what the write changes by reading the item before and after it. */
+  async function observedWrite(
+    operation: string,
+    parameters: JsonObject,
+    report: (change: ItemChange) => void,
+  ): Promise<JsonObject> {
+    const table = textOf(parameters, 'TableName') ?? '';
+    const key = await keyOf(parameters).catch(() => undefined);
+    // Without a valid key, the write itself reports the error.
+    if (key === undefined) return write(operation, parameters);
+    const observed = () => read(table, key).then(itemOf, () => undefined);
+    return inTurn(JSON.stringify([table, key]), async () => {
+      const before = await observed();
+      const answer = await write(operation, parameters);
+      const after = await observed();
+      if (!isDeepStrictEqual(before, after)) {
+        report({ table, key: itemOf(key) ?? {}, before, after, at: new Date() });
+      }
+      return answer;
+    });
+  }
+
+  return {
+    operations: {
+      ...Object.fromEntries(
+        FORWARDED.map((name) => [name, (parameters: JsonObject) => dynalite.call(name, parameters)]),
+      ),
+      ...Object.fromEntries(
+        WRITES.map((name) => [
+          name,
+          (parameters: JsonObject, accessKeyId: string) =>
+            onItemChange === undefined
+              ? write(name, parameters)
+              : observedWrite(name, parameters, (change) => onItemChange(change, accessKeyId)),
+        ]),
+      ),
+      CreateTable: createTable,
     },
+    close: () => dynalite.close(),
   };
-  return { operations, close: () => dynalite.close() };
 }
 
-/** Writes one item, with `ReturnValuesOnConditionCheckFailure`, which dynalite lacks. */
-async function writeItem(dynalite: Dynalite, operation: string, parameters: JsonObject): Promise<JsonObject> {
-  if (parameters.ReturnValuesOnConditionCheckFailure !== 'ALL_OLD')
-    return dynalite.call(operation, parameters);
-  const { TableName, Key, Item } = parameters;
-  try {
-    return await dynalite.call(operation, parameters);
-  } catch (error) {
-    if (!(error instanceof AwsError) || error.code !== 'ConditionalCheckFailedException') throw error;
-    const key = Key ?? (await keyOf(dynalite, TableName, Item));
-    const found = await dynalite.call('GetItem', { TableName, Key: key, ConsistentRead: true });
-    throw new AwsError(error.code, error.message, { details: { Item: found.Item } });
-  }
+/** @returns a function that runs the actions on the same item one after another, so that each change has one cause */
+function turns() {
+  const last = new Map<string, Promise<unknown>>();
+  return async <Answer>(item: string, act: () => Promise<Answer>): Promise<Answer> => {
+    const turn = (last.get(item) ?? Promise.resolve()).then(act);
+    const settled = turn.catch(() => {});
+    last.set(item, settled);
+    try {
+      return await turn;
+    } finally {
+      if (last.get(item) === settled) last.delete(item);
+    }
+  };
+}
+
+function itemOf(attributes: JsonObject[string]): ObservedItem | undefined {
+  if (!isJsonObject(attributes)) return undefined;
+  return Object.fromEntries(
+    Object.entries(attributes).flatMap(([name, value]) => (isJsonObject(value) ? [[name, value]] : [])),
+  );
 }

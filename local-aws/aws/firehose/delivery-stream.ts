@@ -14,19 +14,14 @@ const BUFFER_MS = 250;
 /** Milliseconds between two attempts to write an object. */
 const RETRY_MS = 1_000;
 
-/** Bucket and names of a stream's objects. */
-interface BucketDestination {
-  readonly bucket: string;
-  readonly prefix: string;
-  readonly fileExtension: string;
-}
-
 /** Writes a gzipped object to a bucket. @throws Error if the object is not written */
 export type WriteObject = (bucket: string, key: string, body: Buffer) => Promise<void>;
 
 interface DeliveryStreamOptions {
   readonly name: string;
-  readonly destination: BucketDestination;
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly fileExtension: string;
   readonly write: WriteObject;
   /** Called once with each reason why records cannot be written to the bucket. */
   readonly onProblem: (message: string) => void;
@@ -72,30 +67,21 @@ export class DeliveryStream {
   }
 
   async #deliver(records: readonly Buffer[], arrived: Date): Promise<void> {
-    const { name, destination, write, onProblem } = this.#options;
-    const { bucket, prefix, fileExtension } = destination;
+    const { name, bucket, prefix, fileExtension, write, onProblem } = this.#options;
+    const { signal } = this.#closing;
     const file = `${name}-${VERSION}-${formatted(OBJECT_TIME, arrived)}-${randomUUID()}${fileExtension}`;
     const key = evaluatedPrefix(prefix, arrived) + file;
     const body = await gzip(Buffer.concat(records));
-    while (!(await this.#isWritten(() => write(bucket, key, body)))) {
-      const { signal } = this.#closing;
-      const isOver = await sleep(RETRY_MS, signal.aborted, { signal }).catch(() => true);
-      if (isOver) {
-        onProblem(`${name}: ${records.length} records were never delivered to ${bucket}`);
-        return;
+    for (;;) {
+      try {
+        return await write(bucket, key, body);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        if (!this.#problems.has(reason)) onProblem(`${name}: ${reason}`);
+        this.#problems.add(reason);
       }
-    }
-  }
-
-  async #isWritten(write: () => Promise<void>): Promise<boolean> {
-    try {
-      await write();
-      return true;
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      if (!this.#problems.has(reason)) this.#options.onProblem(`${this.#options.name}: ${reason}`);
-      this.#problems.add(reason);
-      return false;
+      const isOver = await sleep(RETRY_MS, signal.aborted, { signal }).catch(() => true);
+      if (isOver) return onProblem(`${name}: ${records.length} records were never delivered to ${bucket}`);
     }
   }
 }
@@ -103,18 +89,15 @@ export class DeliveryStream {
 /** Expressions of a prefix that are evaluated for each object, such as `!{timestamp:yyyy-MM-dd}`. */
 const EXPRESSION = /!\{(\w+):([^}]*)\}/g;
 
-/** The supported letters of Java's DateTimeFormatter. */
-const FIELDS: Readonly<Record<string, (time: string) => string>> = {
-  yyyy: (time) => time.slice(0, 4),
-  MM: (time) => time.slice(5, 7),
-  dd: (time) => time.slice(8, 10),
-  HH: (time) => time.slice(11, 13),
-  mm: (time) => time.slice(14, 16),
-  ss: (time) => time.slice(17, 19),
+/** The supported letters of Java's DateTimeFormatter, and where they are in a time of ISO 8601. */
+const FIELDS: Readonly<Record<string, readonly [start: number, end: number]>> = {
+  yyyy: [0, 4],
+  MM: [5, 7],
+  dd: [8, 10],
+  HH: [11, 13],
+  mm: [14, 16],
+  ss: [17, 19],
 };
-
-/** Token of a date format: text in quotes, a run of one letter, or any other character. */
-const TOKEN = /'([^']*)'|([A-Za-z])\2*|[^A-Za-z']/g;
 
 /** Time format that Firehose appends to a prefix without an expression. */
 const DEFAULT_TIME = 'yyyy/MM/dd/HH/';
@@ -137,16 +120,14 @@ export function evaluatedPrefix(prefix: string, arrived: Date): string {
 }
 
 function formatted(pattern: string, time: Date): string {
-  const text = time.toISOString();
-  return pattern.replace(TOKEN, (token: string, quoted?: string, letter?: string) => {
-    if (quoted !== undefined) return quoted;
-    if (letter === undefined) return token;
+  return pattern.replace(/([A-Za-z'])\1*/g, (token) => {
     const field = FIELDS[token];
     if (field === undefined) throw unsupported(token);
-    return field(text);
+    return time.toISOString().slice(...field);
   });
 }
 
 function unsupported(what: string): Error {
-  return new Error(`${what} is not understood here: !{timestamp:} with ${Object.keys(FIELDS).join(', ')} is`);
+  const fields = Object.keys(FIELDS).join(', ');
+  return new Error(`The local stack supports !{timestamp:} with ${fields}, but not ${what}`);
 }

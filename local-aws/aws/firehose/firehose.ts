@@ -59,11 +59,9 @@ export function createFirehose({ isAllowed, writeObject, onProblem }: FirehoseOp
       const roleArn = textOf(configuration, 'RoleARN') ?? '';
       const delivery = new DeliveryStream({
         name,
-        destination: {
-          bucket: (textOf(configuration, 'BucketARN') ?? '').replace(/^arn:[^:]*:s3:::/, ''),
-          prefix: textOf(configuration, 'Prefix') ?? '',
-          fileExtension: textOf(configuration, 'FileExtension') ?? '',
-        },
+        bucket: (textOf(configuration, 'BucketARN') ?? '').replace(/^arn:[^:]*:s3:::/, ''),
+        prefix: textOf(configuration, 'Prefix') ?? '',
+        fileExtension: textOf(configuration, 'FileExtension') ?? '',
         write: (...object) => writeObject(roleArn, ...object),
         onProblem: (message) => onProblem(`Delivery stream ${message}`),
       });

@@ -1,4 +1,5 @@
 import { AwsError } from '../errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from '../json.ts';
 
 type LogFilter = (message: string) => boolean;
 
@@ -44,10 +45,10 @@ function jsonFilter(pattern: string): LogFilter {
   const inside = /^\{(.*)\}$/s.exec(pattern)?.[1];
   if (inside === undefined) throw notSupported(pattern);
   const tokens = (inside.match(TOKEN) ?? []).map((token) => token.trim()).filter((token) => token !== '');
-  const matches = readAlternatives(tokens, pattern);
+  const matches = expressionOf(tokens, pattern);
   if (tokens.length > 0) throw notSupported(pattern);
   return (message) => {
-    const line = parseLine(message);
+    const line = message.startsWith('{') ? parseJsonObject(message) : undefined;
     return line !== undefined && matches(line);
   };
 }
@@ -55,40 +56,29 @@ function jsonFilter(pattern: string): LogFilter {
 /** Token of an expression: a parenthesis, `&&`, `||`, or a comparison. */
 const TOKEN = /\(|\)|&&|\|\||(?:"[^"]*"|[^"()&|])+/g;
 
-type Comparison = (line: Record<string, unknown>) => boolean;
+type LineTest = (line: JsonObject) => boolean;
 
 /**
- * Reads alternatives that are joined by `||`. Each of the functions `read…` removes the tokens that it has read.
+ * Reads alternatives that are joined by `||`, each of parts that are joined by `&&`, and removes their tokens.
  * @throws AwsError for an invalid expression
  */
-function readAlternatives(tokens: string[], pattern: string): Comparison {
-  const alternatives = readList(tokens, '||', () => readConjunction(tokens, pattern));
-  return (line) => alternatives.some((matches) => matches(line));
-}
-
-function readConjunction(tokens: string[], pattern: string): Comparison {
-  const parts = readList(tokens, '&&', () => readPart(tokens, pattern));
-  return (line) => parts.every((matches) => matches(line));
-}
-
-function readList(tokens: string[], separator: string, read: () => Comparison): Comparison[] {
-  const list = [read()];
-  while (tokens[0] === separator) {
-    tokens.shift();
-    list.push(read());
+function expressionOf(tokens: string[], pattern: string): LineTest {
+  const part = () => {
+    const token = tokens.shift() ?? '';
+    if (token !== '(') return comparisonOf(token, pattern);
+    const inside = expressionOf(tokens, pattern);
+    if (tokens.shift() !== ')') throw notSupported(pattern);
+    return inside;
+  };
+  const alternatives = [[part()]];
+  while (tokens[0] === '&&' || tokens[0] === '||') {
+    if (tokens.shift() === '||') alternatives.push([part()]);
+    else alternatives.at(-1)?.push(part());
   }
-  return list;
+  return (line) => alternatives.some((parts) => parts.every((matches) => matches(line)));
 }
 
-function readPart(tokens: string[], pattern: string): Comparison {
-  const token = tokens.shift() ?? '';
-  if (token !== '(') return comparisonOf(token, pattern);
-  const inside = readAlternatives(tokens, pattern);
-  if (tokens.shift() !== ')') throw notSupported(pattern);
-  return inside;
-}
-
-function comparisonOf(text: string, pattern: string): Comparison {
+function comparisonOf(text: string, pattern: string): LineTest {
   const [, field = '', operator = '', quoted, bare = ''] = COMPARISON.exec(text) ?? [];
   if (operator === '') throw notSupported(pattern);
   const compare = NUMERIC_OPERATORS[operator];
@@ -112,26 +102,13 @@ function comparisonOf(text: string, pattern: string): Comparison {
 }
 
 /** @param path of a field in a JSON log line, such as `record.status` */
-function fieldOf(line: Record<string, unknown>, path: string): unknown {
-  return path
+const fieldOf = (line: JsonObject, path: string) =>
+  path
     .split('.')
-    .reduce<unknown>(
-      (value, name) =>
-        typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-          ? (value as Record<string, unknown>)[name]
-          : undefined,
+    .reduce<JsonValue | undefined>(
+      (value, name) => (isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
       line,
     );
-}
-
-function parseLine(message: string): Record<string, unknown> | undefined {
-  if (!message.startsWith('{')) return undefined;
-  try {
-    return JSON.parse(message);
-  } catch {
-    return undefined;
-  }
-}
 
 function notSupported(pattern: string): AwsError {
   return new AwsError(

@@ -90,32 +90,28 @@ export function createQueries(linesOf: (group: string) => readonly QueriedLine[]
   };
 }
 
-/** Result of a query: the number of matching lines, and the rows. */
-type LineSelection = (lines: readonly QueriedLine[]) => { matched: number; rows: JsonObject[][] };
-
-function selectionOf(query: string): LineSelection {
+/** @returns a function that gives the number of matching lines, and the rows of the query's result */
+function selectionOf(query: string) {
   const [, pattern = '', limit] = QUERY.exec(query) ?? [];
-  if (limit !== undefined) {
-    const expression = compile(pattern);
-    return (lines) => {
-      const matched = newestFirst(lines.filter(({ message }) => expression.test(message)));
-      const rows = matched
-        .slice(0, Number(limit))
-        .map(({ message }) => [{ field: '@message', value: message }]);
-      return { matched: matched.length, rows };
-    };
-  }
   const wanted = NEWEST_BY_EVENT.exec(query)?.[1];
-  if (wanted === undefined) throw malformed();
-  return (lines) => {
-    const matched = newestFirst(lines).flatMap(({ timestamp, message }) => {
+  if (limit === undefined && wanted === undefined) throw malformed();
+  const expression = compile(pattern);
+  return (lines: readonly QueriedLine[]) => {
+    const newest = newestFirst(lines);
+    if (limit !== undefined) {
+      const matched = newest.filter(({ message }) => expression.test(message));
+      const rows = matched.slice(0, Number(limit));
+      return {
+        matched: matched.length,
+        rows: rows.map(({ message }) => [{ field: '@message', value: message }]),
+      };
+    }
+    const matched = newest.flatMap(({ timestamp, message }) => {
       const fields = parseJsonObject(message) ?? {};
       return fields.message === wanted ? [{ timestamp, event: textOf(fields, 'event') ?? '' }] : [];
     });
-    const newest = matched.filter(
-      (line, index) => matched.findIndex(({ event }) => event === line.event) === index,
-    );
-    const rows = newest.map(({ timestamp, event }) => [
+    const byEvent = [...Map.groupBy(matched, ({ event }) => event)];
+    const rows = byEvent.map(([event, [{ timestamp = 0 } = {}]]) => [
       { field: '@timestamp', value: new Date(timestamp).toISOString().replace('T', ' ').replace('Z', '') },
       { field: 'event', value: event },
     ]);

@@ -41,8 +41,12 @@ const MAX_NESTING = 32;
 const EXPRESSIONS = ['Condition', 'Filter', 'KeyCondition', 'Projection', 'Update'].map(
   (kind) => `${kind}Expression`,
 );
-const WITH_EXPRESSIONS = ['PutItem', 'UpdateItem', 'DeleteItem', 'GetItem', 'Query', 'Scan'];
-const DYNAMODB_QUOTAS = 'DynamoDB developer guide, "Quotas in Amazon DynamoDB"';
+const ofDynamodb = (message: string, holds: GuideRule['holds']): GuideRule => ({
+  source: 'DynamoDB developer guide, "Quotas in Amazon DynamoDB"',
+  operations: ['PutItem', 'UpdateItem', 'DeleteItem', 'GetItem', 'Query', 'Scan'],
+  message,
+  holds,
+});
 
 const MAX_KEY_BYTES = 1_024;
 const MAX_METADATA_BYTES = 2 * KIB;
@@ -103,72 +107,48 @@ const GUIDE_RULES: Readonly<Partial<Record<Service, readonly GuideRule[]>>> = {
   sns: [
     {
       source: 'SNS API reference, `Publish`',
-      operations: ['Publish', 'PublishBatch'],
+      operations: ['Publish'],
       message: 'Invalid parameter: Subject',
-      holds: (request) =>
-        publishedMessages(request).every(({ Subject = 'none' }) => SUBJECT.test(String(Subject))),
+      holds: ({ parameters: { Subject = 'none' } }) => SUBJECT.test(String(Subject)),
     },
     {
       source: 'SNS developer guide, "Message attribute data types and validation"',
-      operations: ['Publish', 'PublishBatch'],
+      operations: ['Publish'],
       message:
         'Invalid parameter: MessageAttributes Reason: Invalid attribute value was passed in for message attribute',
-      holds: (request) =>
-        publishedMessages(request)
-          .flatMap(({ MessageAttributes: attributes }) =>
-            isJsonObject(attributes) ? Object.values(attributes) : [],
-          )
-          .every((attribute) => isJsonObject(attribute) && isPublishable(attribute)),
+      holds: ({ parameters: { MessageAttributes: attributes } }) =>
+        Object.values(isJsonObject(attributes) ? attributes : {}).every(
+          (attribute) => isJsonObject(attribute) && isPublishable(attribute),
+        ),
     },
   ],
   dynamodb: [
-    {
-      source: DYNAMODB_QUOTAS,
-      operations: WITH_EXPRESSIONS,
-      message: 'Expression size has exceeded the maximum allowed size',
-      holds: (request) =>
-        expressionsOf(request).every(({ text }) => Buffer.byteLength(text) <= MAX_EXPRESSION_BYTES),
-    },
-    {
-      source: DYNAMODB_QUOTAS,
-      operations: WITH_EXPRESSIONS,
-      message: 'The expression contains too many operators',
-      holds: (request) =>
-        expressionsOf(request).every(({ name, text }) => operatorsIn(text, name) <= MAX_OPERATORS),
-    },
-    {
-      source: DYNAMODB_QUOTAS,
-      operations: WITH_EXPRESSIONS,
-      message: 'The IN operator is provided with too many operands',
-      holds: (request) =>
-        expressionsOf(request)
-          .flatMap(({ text }) => [...text.matchAll(/\bIN\s*\(([^)]*)\)/gi)])
-          .every(([, list = '']) => list.split(',').length <= MAX_IN_OPERANDS),
-    },
-    {
-      source: DYNAMODB_QUOTAS,
-      operations: WITH_EXPRESSIONS,
-      message: `Expression attribute names and values may have at most ${MAX_PLACEHOLDER_CHARACTERS} characters`,
-      holds: (request) =>
+    ofDynamodb('Expression size has exceeded the maximum allowed size', (request) =>
+      expressionsOf(request).every(({ text }) => Buffer.byteLength(text) <= MAX_EXPRESSION_BYTES),
+    ),
+    ofDynamodb('The expression contains too many operators', (request) =>
+      expressionsOf(request).every(({ name, text }) => operatorsIn(text, name) <= MAX_OPERATORS),
+    ),
+    ofDynamodb('The IN operator is provided with too many operands', (request) =>
+      expressionsOf(request)
+        .flatMap(({ text }) => [...text.matchAll(/\bIN\s*\(([^)]*)\)/gi)])
+        .every(([, list = '']) => list.split(',').length <= MAX_IN_OPERANDS),
+    ),
+    ofDynamodb(
+      `Expression attribute names and values may have at most ${MAX_PLACEHOLDER_CHARACTERS} characters`,
+      (request) =>
         substitutionsOf(request)
           .flatMap((each) => Object.keys(each))
           .every((placeholder) => placeholder.length <= MAX_PLACEHOLDER_CHARACTERS),
-    },
-    {
-      source: DYNAMODB_QUOTAS,
-      operations: WITH_EXPRESSIONS,
-      message: 'Expression attribute names and values may have at most 2 MB',
-      holds: (request) =>
-        substitutionsOf(request).every((each) => JSON.stringify(each).length <= MAX_SUBSTITUTION_BYTES),
-    },
-    {
-      source: DYNAMODB_QUOTAS,
-      operations: ['PutItem', 'UpdateItem'],
-      message:
-        'Nesting Levels have exceeded supported limits: Attributes have a maximum nesting of 32 levels',
-      holds: ({ parameters: { Item, ExpressionAttributeValues } }) =>
+    ),
+    ofDynamodb('Expression attribute names and values may have at most 2 MB', (request) =>
+      substitutionsOf(request).every((each) => JSON.stringify(each).length <= MAX_SUBSTITUTION_BYTES),
+    ),
+    ofDynamodb(
+      'Nesting Levels have exceeded supported limits: Attributes have a maximum nesting of 32 levels',
+      ({ parameters: { Item, ExpressionAttributeValues } }) =>
         [Item, ExpressionAttributeValues].every((values) => nestingOf(values) <= MAX_NESTING),
-    },
+    ),
   ],
   s3: [
     {
@@ -250,11 +230,6 @@ export function checkGuideRules(request: AwsRequest): void {
 }
 
 const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0);
-
-/** SNS refuses only the invalid entry of a batch; here the whole batch is refused. */
-function publishedMessages({ parameters }: AwsRequest): JsonObject[] {
-  return [parameters, ...objectsOf(parameters, 'PublishBatchRequestEntries')];
-}
 
 function isPublishable({ DataType, StringValue, BinaryValue }: JsonObject): boolean {
   if (!ATTRIBUTE_TYPE.test(String(DataType))) return false;

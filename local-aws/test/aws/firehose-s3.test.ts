@@ -277,5 +277,5 @@ describe('an object of S3', () => {
 test('a prefix without an expression gets the time that Firehose adds', () => {
   const time = new Date('2026-01-31T09:08:07Z');
   expect(evaluatedPrefix('all/', time)).toBe('all/2026/01/31/09/');
-  expect(evaluatedPrefix("!{timestamp:yyyy/'at 'HH:mm:ss}/", time)).toBe('2026/at 09:08:07/');
+  expect(evaluatedPrefix('!{timestamp:yyyy/HH:mm:ss}/', time)).toBe('2026/09:08:07/');
 });

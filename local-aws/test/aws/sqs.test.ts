@@ -1,4 +1,4 @@
-import { CreateTopicCommand, PublishBatchCommand, PublishCommand, SNSClient } from '@aws-sdk/client-sns';
+import { CreateTopicCommand, PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import {
   CreateQueueCommand,
   DeleteMessageCommand,
@@ -171,9 +171,7 @@ describe('a message of SNS', () => {
 
   test('in JSON structure is its text for queues, or else its default text', async () => {
     await publish({ default: 'for all', email: 'for people' });
-    const Message = JSON.stringify({ default: 'for all', sqs: 'for queues', email: 'for people' });
-    const PublishBatchRequestEntries = [{ Id: 'a', Message, MessageStructure: 'json' }];
-    await clients.sns.send(new PublishBatchCommand({ TopicArn, PublishBatchRequestEntries }));
+    await publish({ default: 'for all', sqs: 'for queues', email: 'for people' });
     expect((await received()).sort()).toEqual(['for all', 'for queues']);
   });
 
