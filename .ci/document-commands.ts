@@ -45,7 +45,7 @@ const documents =
         'CONTRIBUTING.md',
         ...globSync([
           'docs/*.md',
-          '{examples,tools}/{archive-queries,bench,review-subscriber,test/emulator}/README.md',
+          '{examples,tools}/{archive-queries,bench,console,review-subscriber,test/emulator}/README.md',
         ]).sort(),
       ];
 const blocks = [

@@ -1,6 +1,6 @@
 /*
  * Limits and times of the functions. This file imports nothing, so the CDK app and the commands can load it without the
- * functions' libraries. `docs/how-it-works.md` has the table of them (`npm run generate`).
+ * functions' libraries.
  */
 
 /** Seconds. */

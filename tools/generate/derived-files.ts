@@ -7,7 +7,7 @@ import { apiFiles } from '../api/files.ts';
 import { configurationDocument } from './configuration-document.ts';
 import type { DerivedFile } from './derived-file.ts';
 import { eventIndex } from './event-index.ts';
-import { limitsTable, partnerEventsTable } from './markdown-tables.ts';
+import { partnerEventsTable } from './markdown-tables.ts';
 import { permissionsDocument } from './permissions-document.ts';
 import { statefulResources } from './stateful-resources.ts';
 
@@ -22,8 +22,8 @@ const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
   'test/lib/snapshots/stateful.txt': (all) => statefulResources([all.prod, all['every-setting']]),
   'docs/permissions.md': (all) => permissionsDocument(all.prod, all['every-setting'], all.encrypted),
   'docs/configuration.md': configurationDocument,
-  'docs/partner.md': () => filled('docs/partner.md', { 'partner-events': partnerEventsTable() }),
-  'docs/how-it-works.md': () => filled('docs/how-it-works.md', { limits: limitsTable() }),
+  'docs/partner.md': () =>
+    fillSection(readFileSync('docs/partner.md', 'utf8'), 'partner-events', partnerEventsTable()),
 };
 
 /**
@@ -41,12 +41,6 @@ export async function derivedFiles(assemblies?: Assemblies): Promise<DerivedFile
 
 const foldersIn = (folder: string) =>
   Object.fromEntries(derivedFrom.map((stage) => [stage, join(folder, stage)])) as Assemblies;
-
-const filled = (file: string, texts: Readonly<Record<string, string>>) =>
-  Object.entries(texts).reduce(
-    (document, [name, text]) => fillSection(document, name, text),
-    readFileSync(file, 'utf8'),
-  );
 
 /**
  * Replaces the text between `<!-- name -->` and `<!-- /name -->` in a document.
