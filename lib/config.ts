@@ -37,7 +37,6 @@ const memory = prefault(wholeNumber('MB', 128, 10_240), 512).describe(
 const quietAfter = (condition: string) =>
   optional(wholeNumber('hours', 1, 168)).describe(`An alarm fires if ${condition} for this many hours.`);
 
-/** The default concurrency of an account is 1,000. Source: Lambda quotas. */
 const receiver = z.strictObject({
   memory,
   reservedConcurrency: optional(wholeNumber('executions', 1, 1_000_000)).describe(
@@ -69,9 +68,7 @@ const slack = z.strictObject({
   workspaceId: text(/^T[A-Z0-9]{8,}$/, "Slack's id of the workspace, like T0123ABCD").describe(
     'Id of the workspace. Authorise it first (deploying.md).',
   ),
-  channelId: text(/^[CG][A-Z0-9]{8,}$/, "Slack's id of the channel, like C0123ABCD").describe(
-    'Id of the channel.',
-  ),
+  channelId: text(/^[CG][A-Z0-9]{8,}$/, "Slack's channel id, like C0123ABCD").describe('Id of the channel.'),
 });
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -79,9 +76,7 @@ const TEAMS_CHANNEL = /^19(:|%3a)[\w.+-]+(@|%40)thread\.\w+$/i;
 const teams = z.strictObject({
   tenantId: text(UUID, 'a UUID').describe('Id of the Microsoft Entra tenant.'),
   teamId: text(UUID, 'a UUID').describe('Id of the team. Authorise it first.'),
-  channelId: text(TEAMS_CHANNEL, "Teams' id of the channel, like 19:…@thread.tacv2").describe(
-    'Id of the channel.',
-  ),
+  channelId: text(TEAMS_CHANNEL, "Teams' channel id, like 19:…@thread.tacv2").describe('Id of the channel.'),
 });
 
 const chat = z.strictObject({
@@ -124,9 +119,7 @@ const path = text(
   'a path of at most 4,000 ASCII characters that begins with / and has no braces but {shop_id}',
 );
 const cloudFront = z.strictObject({
-  distributionId: text(/^E[A-Z0-9]{7,}$/, 'the id of a distribution, like E1ABCDEF2GHIJK').describe(
-    'Its id.',
-  ),
+  distributionId: text(/^E[A-Z0-9]{7,}$/, "a distribution's id, like E1ABCDEF2GHIJK").describe('Its id.'),
   paths: z
     .array(path)
     .min(1)
@@ -211,9 +204,7 @@ export function configSchema(target: DeploymentTarget = {}) {
   });
   const domain = z
     .strictObject({
-      name: text(/^([a-z0-9-]+\.)+[a-z]{2,}$/, 'a host name like webhooks.example.com').describe(
-        'The host name.',
-      ),
+      name: text(/^([a-z0-9-]+\.)+[a-z]{2,}$/, 'a host name like webhooks.example.com').describe('Its name.'),
       certificateArn: certificate.describe('ARN of its ACM certificate, in the same region.'),
       keepDefaultEndpoint: prefault(z.boolean(), false).describe(
         'The default endpoint stays on while the partner moves.',
@@ -256,12 +247,12 @@ export function configSchema(target: DeploymentTarget = {}) {
 
       secretArn: optional(secret).describe('Complete ARN of an existing secret. Default: a new secret.'),
       secretKmsKeyArn: optional(key).describe(
-        'ARN of the key of that secret. Default: Secrets Manager’s own key.',
+        'ARN of the key of that secret. Default: Secrets Manager’s own.',
       ),
 
       domain: optional(domain).describe('Your own host name. It turns off the default endpoint.'),
       gateway: prefault(z.enum(['http', 'rest']), 'http').describe(
-        'http: an HTTP API. rest: a REST API (deploying.md).',
+        'Kind of API: http or rest (deploying.md).',
       ),
       waf: optional(waf).describe('AWS WAF, with gateway: rest. Blocked requests get 500.'),
       apiThrottle: prefault(apiThrottle, {}).describe(
@@ -298,9 +289,7 @@ export function configSchema(target: DeploymentTarget = {}) {
       tracing: prefault(z.boolean(), false).describe(
         'X-Ray traces one delivery a second and 5 % of the others. Price: scale-and-cost.md.',
       ),
-      logRetentionDays: prefault(retention, 30).describe(
-        'Days that logs are kept, such as 7, 30, 90 or 365.',
-      ),
+      logRetentionDays: prefault(retention, 30).describe('Days that logs are kept, such as 7, 30 or 90.'),
     })
     .refine(
       (stage) => stage?.secretKmsKeyArn === undefined || stage.secretArn !== undefined,
@@ -322,10 +311,8 @@ export type StageConfig = z.output<ReturnType<typeof configSchema>>;
  * @throws Error naming every unknown or wrong field
  */
 export function parseConfig(stage: string, given: unknown, credentials: DeploymentTarget = {}): StageConfig {
-  const stated = z
-    .looseObject({ account: z.string().optional(), region: z.string().optional() })
-    .safeParse(given);
-  const schema = configSchema({ ...credentials, ...stated.data });
+  const own = z.looseObject({ account: optional(z.string()), region: optional(z.string()) }).safeParse(given);
+  const schema = configSchema({ ...credentials, ...own.data });
   const parsed = schema.safeParse(given, { error: problemText, reportInput: true });
   if (!parsed.success) {
     const lines = parsed.error.issues.flatMap((issue) => describeIssue(schema, issue));

@@ -34,6 +34,7 @@ export class Effects extends Construct {
 
   access(name: EffectName): FunctionAccess {
     const { table, environment, permissions } = this.#effects[name];
+    // A notification is remembered before it is sent, and forgotten if that fails.
     const remember =
       table === undefined
         ? ['dynamodb:DeleteItem', 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem']
