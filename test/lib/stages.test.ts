@@ -126,50 +126,15 @@ describe('a setting has its effect', () => {
     expect(leaves(written).filter((value) => !isWritten(value))).toEqual([]);
   });
 
-  test.each<[settings: string, type: string, path: string, properties: object]>([
-    [
-      'secretArn, ignoredEvents and receiver',
-      'AWS::Lambda::Function',
-      'Receiver/Function',
-      {
-        MemorySize: receiver.memory,
-        ReservedConcurrentExecutions: receiver.reservedConcurrency,
-        Environment: {
-          Variables: {
-            WEBHOOK_SECRET_ARN: settings.secretArn,
-            IGNORED_EVENTS: JSON.stringify(settings.ignoredEvents),
-          },
-        },
-      },
-    ],
-    [
-      'events.<event>',
-      'AWS::Lambda::Function',
-      'ShopUpdated/Consumer/Function',
-      { MemorySize: shops.memory, Timeout: shops.timeout },
-    ],
-    [
-      'domain: the certificate, and client certificates of the trust store',
-      'AWS::ApiGatewayV2::DomainName',
-      'Api/Domain',
-      {
-        DomainName: domain.name,
-        DomainNameConfigurations: [
-          {
-            CertificateArn: domain.certificateArn,
-            OwnershipVerificationCertificateArn: domain.ownershipCertificateArn,
-            EndpointType: 'REGIONAL',
-            SecurityPolicy: 'TLS_1_2',
-          },
-        ],
-        MutualTlsAuthentication: {
-          TruststoreUri: `s3://${domain.mutualTls.bucket}/${domain.mutualTls.key}`,
-          TruststoreVersion: domain.mutualTls.version,
-        },
-      },
-    ],
-  ])('%s', (_, type, path, properties) => {
-    expect(everySetting.at(type, path).properties).toMatchObject(properties);
+  test('memory, timeout and concurrency are those of their function', () => {
+    expect(functionAt('Receiver/Function')).toMatchObject({
+      MemorySize: receiver.memory,
+      ReservedConcurrentExecutions: receiver.reservedConcurrency,
+    });
+    expect(functionAt('ShopUpdated/Consumer/Function')).toMatchObject({
+      MemorySize: shops.memory,
+      Timeout: shops.timeout,
+    });
   });
 
   test('secretArn: only the receiver and the smoke test may read it, and no secret is created', () => {
@@ -196,6 +161,21 @@ describe('a setting has its effect', () => {
     ]);
     expect(ApiMappingKey).toBe('api');
     expect(only(everySetting, 'AWS::ApiGateway::RestApi').DisableExecuteApiEndpoint).toBe(true);
+  });
+
+  test('domain: its certificates, TLS 1.2, and client certificates of the trust store', () => {
+    const { bucket, key, version } = domain.mutualTls;
+    expect(only(everySetting, 'AWS::ApiGatewayV2::DomainName')).toMatchObject({
+      DomainName: domain.name,
+      DomainNameConfigurations: [
+        {
+          CertificateArn: domain.certificateArn,
+          OwnershipVerificationCertificateArn: domain.ownershipCertificateArn,
+          SecurityPolicy: 'TLS_1_2',
+        },
+      ],
+      MutualTlsAuthentication: { TruststoreUri: `s3://${bucket}/${key}`, TruststoreVersion: version },
+    });
   });
 
   // A queue's name has up to 80 characters, any other name up to 255. Sources: Lambda quotas, "Environment variables"; SQS
