@@ -18,13 +18,6 @@ const NAMES = 'DNS:localhost,DNS:*.execute-api.localhost,IP:127.0.0.1';
 /** Timeout of the start in milliseconds. It usually takes about 3 s. */
 const START_LIMIT = 60_000;
 
-/** Makes the test's own AWS clients use the emulator. Commands that the test starts get `environment`. */
-export interface ClientSettings {
-  readonly endpoint: string;
-  readonly region: string;
-  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
-}
-
 export interface Emulator {
   /** Environment for `cdk bootstrap`: `aws://<account>/<region>`. */
   readonly cdkEnvironment: string;
@@ -32,7 +25,6 @@ export interface Emulator {
   readonly environment: Readonly<Record<string, string>>;
   /** The endpoint with its host name, for clients that put the bucket's name in the path. */
   readonly endpoint: string;
-  readonly settings: ClientSettings;
   log(): string;
   stop(): Promise<void>;
 }
@@ -55,6 +47,7 @@ export async function startEmulator(python: string, folder: string): Promise<Emu
   };
   const { file: certificate, cert } = await makeCertificate(folder, NAMES);
   const key = join(folder, 'key.pem');
+  // For the check whether it is ready.
   setDefaultCACertificates([...getCACertificates(), cert]);
   const emulator = start(
     [
@@ -111,7 +104,6 @@ export async function startEmulator(python: string, folder: string): Promise<Emu
       npm_config_update_notifier: 'false',
     },
     endpoint: `https://localhost:${port}`,
-    settings: { endpoint: address, region: REGION, credentials: ROOT },
     log: () => log,
     stop: () => stop(emulator),
   };

@@ -1,17 +1,15 @@
-"""Starts MiniStack with four patches. Accepts the arguments of `hypercorn`, which serves it.
+"""Starts MiniStack with three patches. Accepts the arguments of `hypercorn`, which serves it.
 
 1. In CloudFormation, `Ref` of an AWS::SecretsManager::Secret is its ARN. In MiniStack 1.5.33 it is its name. A role with
    permission to read `Ref` could then read nothing, and with IAM enforced the receiver would never start.
 2. A delivery stream compresses as configured. All of ours use gzip. In MiniStack 1.5.33 none compresses.
 3. If the process of a function fails while it starts, it is started once more. AWS does the same (Lambda developer guide,
    "Failures during the Init phase"). In MiniStack 1.5.33 the invocation fails.
-4. Athena reads tables and SQL as AWS does: `athena.py`.
 """
 
 import gzip
 import sys
 
-import athena
 from hypercorn.__main__ import main
 from ministack.core import lambda_runtime
 from ministack.services import firehose
@@ -52,7 +50,5 @@ def spawn_again_if_it_fails(worker):
 
 
 lambda_runtime.Worker._spawn = spawn_again_if_it_fails
-
-athena.correct()
 
 sys.exit(main())
