@@ -53,7 +53,9 @@ export function locationsOf(parts: DeliveryParts): [HistoryLocation, ...HistoryL
   const unfinished = done === undefined ? open : open.filter(({ state }) => state !== 'removed');
   const [first, ...others] = isDone ? [done, ...unfinished] : [...unfinished, done];
   if (first !== undefined) return [first, ...others.filter((location) => location !== undefined)];
-  return [{ state: unansweredOf(facts), since: isoTime(facts[0]?.at ?? 0) }];
+  // Only log lines from before the answer may be known, or only that a message is gone.
+  const isKnown = facts.some(({ kind }) => kind !== 'effect' && kind !== 'left');
+  return [{ state: isKnown ? 'received' : 'unknown', since: isoTime(facts[0]?.at ?? 0) }];
 }
 
 const isSamePlace = (one: HistoryLocation, other: HistoryLocation) =>
@@ -92,15 +94,6 @@ function ifRemoved(location: HistoryLocation, { facts, lines, requests }: Delive
   return { state: 'removed', requestId, queue, since: isoTime(at), again, discarded };
 }
 
-/**
- * The state of a delivery whose answer is unknown: only log lines from before the answer, or that a message is gone, are
- * known.
- */
-function unansweredOf(facts: readonly Fact[]): DeliveryState {
-  const known = facts.filter(({ kind }) => kind !== 'effect' && kind !== 'left');
-  return known.length === 0 ? 'unknown' : 'received';
-}
-
 /** Where the payload of a request is, if none of its messages is known. */
 function locationOfRequest(
   request: HistoryRequest,
@@ -121,11 +114,6 @@ function locationOfRequest(
     return isRedriven && !isSeen ? undefined : { ...base, state: 'invalid', queue, status, error };
   }
   if (status === 200 || queue !== undefined) return { ...base, state: 'queued', queue: event };
-  // SQS stored it, and the receiver did not get the answer.
-  const stored = ofKind(facts, 'dead-letter').findLast((fact) => fact.requestId === requestId);
-  if (stored !== undefined) {
-    return { ...base, since: isoTime(stored.at), state: stateOn(stored.queue), queue: stored.queue };
-  }
   // The partner repeated the failed request, or another delivery of these bytes was stored.
   const isRepeated = messages.length > 0 || requests.some((other) => other.at > at || isStored(other));
   return isRepeated ? undefined : { ...base, state: stateOfRefusal(request), status, error };

@@ -31,13 +31,16 @@ export const isAnswer = ({ message, messageId }: LineFact) =>
 export function requestsOf(facts: readonly Fact[], lines: readonly LineFact[]): HistoryRequest[] {
   const ends = new Map(lines.filter(isAnswer).map((line) => [line.requestId, line]));
   const exchanges = new Map(ofKind(facts, 'exchange').map((fact) => [fact.requestId, fact]));
+  // SQS may have stored it although the receiver did not get the answer of SQS.
+  const stored = new Map(ofKind(facts, 'dead-letter').map(({ requestId, queue }) => [requestId, queue]));
   const ids = new Set([...exchanges.keys(), ...ends.keys()].filter((id) => id !== undefined));
   return [...ids]
     .map((requestId) => {
       const [end, exchange] = [ends.get(requestId), exchanges.get(requestId)];
       const status = exchange?.status ?? ANSWERS[end?.message ?? ''] ?? 0;
       const at = end?.at ?? Math.round((exchange?.at ?? 0) + (exchange?.durationMs ?? 0));
-      return { requestId, exchange, end, status, queue: storedOn(end, exchange), at };
+      const queue = storedOn(end, exchange) ?? stored.get(requestId);
+      return { requestId, exchange, end, status, queue, at };
     })
     .sort((a, b) => a.at - b.at || (a.requestId < b.requestId ? -1 : 1));
 }

@@ -178,7 +178,7 @@ function stateDetail(location: HistoryLocation, clock: Clock): Parts {
     case 'failed':
       return [`The answer was ${status}: ${sentence(error)} Nothing was stored. The partner sends it again.`];
     case 'invalid':
-      return [error && `The answer was 400: ${sentence(error)}`, waitingText(location, clock)];
+      return [error && `The answer was ${status}: ${sentence(error)}`, waitingText(location, clock)];
     case 'parked':
       return ['No consumer handles this event.', waitingText(location, clock)];
     case 'queued':

@@ -151,7 +151,7 @@ describe('the current location', () => {
       'Removed: Discarded by mara: a test. It was not on the dead-letter queue of shop.updated',
     ],
     [
-      { state: 'invalid', queue: 'quarantine', since, error: 'data.shop_id is missing' },
+      { state: 'invalid', queue: 'quarantine', since, status: 400, error: 'data.shop_id is missing' },
       'Invalid: The answer was 400: data.shop_id is missing. It is on the quarantine queue.',
     ],
     [

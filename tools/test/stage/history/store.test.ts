@@ -169,14 +169,6 @@ describe('what is on a queue', () => {
     expect(store.get('request-1')).toMatchObject({ state: 'dead-letter', error: 'Throttled' });
   });
 
-  test('overrides the logs: a second copy of a processed message needs a person', () => {
-    store.add(line('request-1', 'Accepted'), processed('request-1'));
-    store.readQueue('shop.updated', [onQueue('request-1', { messageId: 'other', error: 'Throttled' })], soon);
-    expect(stateOf('request-1')).toBe('dead-letter');
-    store.readQueue('shop.updated', [], soon);
-    expect(stateOf('request-1')).toBe('processed');
-  });
-
   test('is only there until it has left: then nobody needs to do anything', () => {
     store.add(line('request-1', 'Accepted'), failed('request-1', 'Throttled'));
     store.readQueue('shop.updated', [onQueue('request-1')], soon);
