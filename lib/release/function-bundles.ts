@@ -92,35 +92,18 @@ export async function bundleFunctions(assembly: string): Promise<string> {
 }
 
 /**
- * Bundles functions as they are deployed, with reduced source maps, which are read only if an error is logged. All
- * functions are bundled in one call: esbuild then reads shared files once, and takes a third of the time.
+ * Bundles functions: each as one file, and each module of {@link ON_DEMAND} as another, with its own copy of shared code.
+ * With esbuild's `splitting` the files would share that code, and the receiver would load 40 KB more to start, which
+ * only the S3 client uses. All functions are bundled in one call: esbuild then reads shared files once, and takes a
+ * third of the time.
+ * @param options that differ from {@link BUNDLE_OPTIONS}. External source maps are reduced. @default those for a
+ * deployment
  * @returns one bundle for each target, with the warnings of all
  * @throws BuildFailure of esbuild if one does not build
  */
-export async function writeBundles(targets: readonly BundleTarget[]): Promise<Bundle[]> {
-  return await buildFunctions(targets, { sourcemap: 'external', sourcesContent: false }, reduceSourceMap);
-}
-
-/**
- * Bundles one function with other options than for a deployment.
- * @param options that differ from {@link BUNDLE_OPTIONS}
- * @throws BuildFailure of esbuild if it does not build
- */
-export async function writeBundle(target: BundleTarget, options: BuildOptions): Promise<Bundle> {
-  const [bundle = { warnings: [], sources: [] }] = await buildFunctions([target], options);
-  return bundle;
-}
-
-/**
- * Builds functions: each as one file, and each module of {@link ON_DEMAND} as another, with its own copy of shared code.
- * With esbuild's `splitting` the files would share that code, and the receiver would load 40 KB more to start, which
- * only the S3 client uses.
- * @param mapOf makes a source map that is written from esbuild's
- */
-async function buildFunctions(
+export async function writeBundles(
   targets: readonly BundleTarget[],
-  { plugins = [], ...options }: BuildOptions,
-  mapOf = (map: string) => map,
+  { plugins = [], ...options }: BuildOptions = { sourcemap: 'external', sourcesContent: false },
 ): Promise<Bundle[]> {
   const root = resolve('/');
   // Source maps are relative to these paths. Only the map of a single function is written as it is.
@@ -144,9 +127,13 @@ async function buildFunctions(
 
   /** Writes a built file, and its source map. */
   async function write(built: string, file: string): Promise<void> {
-    await writeFile(`${file}.mjs`, texts.get(`${built}.mjs`) ?? '');
+    const code = texts.get(`${built}.mjs`);
+    if (code === undefined) throw new Error(`esbuild wrote no ${built}.mjs`);
+    await writeFile(`${file}.mjs`, code);
     const map = texts.get(`${built}.mjs.map`);
-    if (map !== undefined) await writeFile(`${file}.mjs.map`, mapOf(map));
+    if (map === undefined) return;
+    const written = options.sourcemap === 'external' ? reduceSourceMap(map) : map;
+    await writeFile(`${file}.mjs.map`, written);
   }
 
   return await Promise.all(

@@ -7,7 +7,7 @@ import { httpApiEvent } from 'local-aws/gateway';
 import { signatureOf } from '../../events/signing.ts';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { queueUrlVariable } from '../../lambda/events/event-names.ts';
-import { writeBundle } from '../../lib/release/function-bundles.ts';
+import { writeBundles } from '../../lib/release/function-bundles.ts';
 
 const RECEIVER = 'lambda/receiver/handler.ts';
 const BARE = 'tools/bench/bare-receiver.ts';
@@ -39,7 +39,7 @@ function noWarmUp(onReplaced: () => void): Plugin {
 export async function bundleReceivers(folder: string) {
   let isReplaced = false;
   const bundle = async (name: string, entry: string, plugins: Plugin[]) => {
-    await writeBundle({ entry, folder: join(folder, name) }, { plugins });
+    await writeBundles([{ entry, folder: join(folder, name) }], { plugins });
     return join(folder, name, 'index.mjs');
   };
   const plugin = noWarmUp(() => {

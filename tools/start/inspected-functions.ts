@@ -61,8 +61,9 @@ export async function bundleReadably(
  * @throws BuildFailure of esbuild if the sources have errors
  */
 export async function writeReadableBundle(entry: string, folder: string): Promise<Bundle> {
-  const { writeBundle } = await import('../../lib/release/function-bundles.ts');
-  return await writeBundle({ entry, folder }, { minify: false, sourcemap: 'linked' });
+  const { writeBundles } = await import('../../lib/release/function-bundles.ts');
+  const [bundle] = await writeBundles([{ entry, folder }], { minify: false, sourcemap: 'linked' });
+  return bundle as Bundle;
 }
 
 export function inspectText({ name, port }: InspectedFunction): string {
