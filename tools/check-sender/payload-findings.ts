@@ -2,7 +2,7 @@ import { eventNames, isEventName } from '../../lambda/events/catalogue.ts';
 import { type FieldProblem, parsePayload } from '../../lambda/events/envelope.ts';
 import { hasNoZone, normaliseTimestamp } from '../../lambda/events/timestamp.ts';
 import { CLOCK_TOLERANCE } from '../../lambda/limits.ts';
-import { isSlipOf, nearest } from '../../lib/did-you-mean.ts';
+import { nearest } from '../../lib/did-you-mean.ts';
 import { isObject, jsonOf } from '../stage/history/json.ts';
 import { duration } from '../terminal/text.ts';
 import { type Finding, risky, wrong } from './finding.ts';
@@ -33,7 +33,7 @@ export function payloadFindings(body: Buffer, receivedAt: Date): Finding[] {
 
 function kindFindings(kind: string): Finding[] {
   if (kind === '' || isEventName(kind)) return [];
-  const meant = eventNames.find((name) => isSlipOf(kind, name)) ?? nearest(kind, eventNames);
+  const meant = nearest(kind, eventNames);
   const remedy = `Known events: ${eventNames.join(', ')}.`;
   const what = 'This kind of event is unknown. It is stored until the service supports it.';
   return [
