@@ -158,15 +158,13 @@ function eventSources(
       throw new Error(`Event source mapping ${logicalId} needs a queue and a function of this stack`);
     }
     // The defaults are Lambda's.
-    const { BatchSize = 10, MaximumBatchingWindowInSeconds = 0, FunctionResponseTypes = [] } = properties;
-    const { ScalingConfig = {} } = properties;
+    const { BatchSize = 10, FunctionResponseTypes = [], ScalingConfig = {} } = properties;
     const source = new SqsEventSource(
       {
         functionName: serviceOf(target.definition),
         queueUrl,
         queueArn,
         batchSize: BatchSize,
-        maximumBatchingWindowSeconds: MaximumBatchingWindowInSeconds,
         reportBatchItemFailures: FunctionResponseTypes.includes('ReportBatchItemFailures'),
         maximumConcurrency: Math.min(ScalingConfig.MaximumConcurrency ?? MAX_BATCHES, MAX_BATCHES),
       },
@@ -182,7 +180,7 @@ function eventSources(
       functionArn: name.startsWith('arn:') ? name : arnOf('lambda', `function:${name}`),
       settings: {
         BatchSize,
-        MaximumBatchingWindowInSeconds,
+        MaximumBatchingWindowInSeconds: 0,
         FunctionResponseTypes,
         ScalingConfig: { ...ScalingConfig },
       },

@@ -36,12 +36,6 @@ export interface LocalStackOptions extends FunctionOptions {
   readonly onProblem?: (message: string) => void;
 }
 
-export interface Usage {
-  readonly requests: number;
-  /** Highest resident memory of the process so far, in MiB. */
-  readonly peakMegabytes: number;
-}
-
 export interface LocalStack {
   readonly name: string;
   /** Outputs, in the form of `cdk deploy --outputs-file`. */
@@ -50,9 +44,7 @@ export interface LocalStack {
   readonly operator: ClientSettings;
   /** Functions by `serviceOf` their definition. */
   readonly functions: ReadonlyMap<string, LocalFunction>;
-  /** Faults of the AWS endpoint. A test injects and ends them. */
   readonly faults: InjectedFaults;
-  usage(): Usage;
   /**
    * The messages of a queue in the order of sending. They are not received.
    * @throws Error if the queue does not exist
@@ -70,55 +62,43 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   const { observer, publicHosts = [], onStep = () => {}, onProblem = () => {} } = options;
   const faults = options.faults ?? new InjectedFaults();
-  const closers: (() => Promise<unknown>)[] = [];
-  const close = async () => {
-    for (const end of closers.splice(0).reverse()) await end();
+  await using parts = new AsyncDisposableStack();
+  onStep('Starting the AWS endpoint');
+  const aws = await startAwsEndpoint({
+    port: options.awsPort,
+    faults,
+    onProblem,
+    ...(observer && { observer }),
+  });
+  parts.defer(() => aws.close());
+
+  const location = { awsUrl: aws.url, apiUrl: '' };
+  const stack = await deployStack(options.assembly, aws, { ...options, location, onProblem });
+  parts.defer(() => stack.close());
+
+  onStep(`Starting the ${stack.api.kind}`);
+  const gateway = await startGateway(stack.api.api, {
+    port: options.port,
+    onExchange: (exchange) => {
+      options.onRequest?.(exchange);
+      observer?.onExchange(exchange);
+    },
+    publicHosts,
+    onForeign: options.onForeign ?? (() => {}),
+  });
+  parts.defer(() => gateway.close());
+  location.apiUrl = gateway.url;
+  // Debuggers are disconnected first, because an invocation at a breakpoint would delay the others.
+  for (const inspector of options.inspect?.values() ?? []) parts.defer(() => inspector.close());
+
+  const running = parts.move();
+  return {
+    name: stack.name,
+    outputs: stack.outputs(),
+    operator: clientSettings(aws.url, 'operator'),
+    faults,
+    functions: stack.functions,
+    inspectQueue: aws.inspectQueue,
+    close: () => running.disposeAsync(),
   };
-  try {
-    onStep('Starting the AWS endpoint');
-    const aws = await startAwsEndpoint({
-      port: options.awsPort,
-      faults,
-      onProblem,
-      ...(observer && { observer }),
-    });
-    closers.push(() => aws.close());
-
-    const location = { awsUrl: aws.url, apiUrl: '' };
-    const stack = await deployStack(options.assembly, aws, { ...options, location, onProblem });
-    closers.push(() => stack.close());
-
-    onStep(`Starting the ${stack.api.kind}`);
-    let requests = 0;
-    const gateway = await startGateway(stack.api.api, {
-      port: options.port,
-      onExchange: (exchange) => {
-        requests += 1;
-        options.onRequest?.(exchange);
-        observer?.onExchange(exchange);
-      },
-      publicHosts,
-      onForeign: options.onForeign ?? (() => {}),
-    });
-    closers.push(() => gateway.close());
-    location.apiUrl = gateway.url;
-    // Functions are closed first, because an invocation at a breakpoint would delay the others.
-    closers.push(() =>
-      Promise.all([...(options.inspect?.values() ?? [])].map((inspector) => inspector.close())),
-    );
-
-    return {
-      name: stack.name,
-      outputs: stack.outputs(),
-      operator: clientSettings(aws.url, 'operator'),
-      faults,
-      functions: stack.functions,
-      inspectQueue: aws.inspectQueue,
-      usage: () => ({ requests, peakMegabytes: Math.round(process.resourceUsage().maxRSS / 1024) }),
-      close,
-    };
-  } catch (error) {
-    await close();
-    throw error;
-  }
 }

@@ -114,7 +114,6 @@ export function createAlarms(publish: Publish) {
 /** In a form, `false` is a text. */
 const areActionsEnabled = ({ ActionsEnabled }: JsonObject) => String(ActionsEnabled) !== 'false';
 
-/** One page of the alarms that a DescribeAlarms request selects. */
 function page(alarms: readonly Alarm[], parameters: JsonObject): JsonObject {
   const names = textsOf(parameters, 'AlarmNames');
   const prefix = textOf(parameters, 'AlarmNamePrefix') ?? '';

@@ -19,7 +19,6 @@ export interface Principal {
   accessKeyId: string;
   /** The role's ARN, which services use to act for the role. @default none: no service can act for the role */
   arn?: string;
-  /** Statements of the role's identity-based policies. */
   statements: PolicyStatement[];
 }
 

@@ -17,17 +17,15 @@ import { createSqs } from './sqs/sqs.ts';
 import { createStacks } from './stacks.ts';
 
 interface AwsServicesOptions {
-  /**
-   * Host and port of the endpoint for clients. A function, because the port is known only when the endpoint listens.
-   */
-  readonly publicHost: () => string;
+  /** Host and port of the endpoint for clients. */
+  readonly host: string;
   readonly onProblem: (message: string) => void;
   readonly observer: Pick<StackObserver, 'onItemChange' | 'onNotification'> | undefined;
 }
 
 /** The services of the AWS endpoint, without HTTP. */
 export function createAwsServices(options: AwsServicesOptions) {
-  const { publicHost, onProblem, observer } = options;
+  const { host, onProblem, observer } = options;
   const secrets = createSecretsManager();
   const authorization = createAuthorization(secrets.arnOf);
   const logs = createLogs();
@@ -37,8 +35,8 @@ export function createAwsServices(options: AwsServicesOptions) {
         if (authorization.isRole(accessKeyId)) observer.onItemChange(change);
       }),
   );
-  const fauxqs = createFauxqs(publicHost);
-  const sqs = createSqs(fauxqs, publicHost);
+  const fauxqs = createFauxqs(host);
+  const sqs = createSqs(fauxqs, host);
   const s3 = createS3(fauxqs);
   const alarms = createAlarms(({ topicArn, subject, text }) =>
     sns(

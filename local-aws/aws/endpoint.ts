@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isOwnHost } from '../admitted-host.ts';
 import { KEEP_ALIVE_MS, listen, readBody } from '../http-server.ts';
 import type { StackObserver } from '../observation.ts';
 import { createAwsServices } from './aws-services.ts';
 import { AwsError } from './errors.ts';
-import { ConnectionLostError, type InjectedFaults } from './faults.ts';
+import { ConnectionLostError, InjectedFaults } from './faults.ts';
 import { MAX_BODY_BYTES } from './fauxqs.ts';
 import { checkInput } from './model/check-input.ts';
 import { checkGuideRules } from './model/guide-rules.ts';
@@ -48,10 +48,23 @@ const CLOSE_GRACE_MS = 500;
  * stacks from CloudFormation. It accepts any AWS client, any secret key and any region.
  * @throws Error EADDRINUSE of Node.js
  */
-export async function startAwsEndpoint({ port, faults, onProblem = () => {}, observer }: AwsEndpointOptions) {
-  let actualPort = port;
-  const publicHost = () => `localhost:${actualPort}`;
-  const services = createAwsServices({ publicHost, onProblem, observer });
+export async function startAwsEndpoint({
+  port,
+  faults = new InjectedFaults(),
+  onProblem = () => {},
+  observer,
+}: AwsEndpointOptions) {
+  // No time limits: a blocked process would answer waiting requests with 408, which AWS does not.
+  const limits = { headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS };
+  const { servers, port: actualPort } = await listen(
+    limits,
+    (incoming, outgoing) => {
+      serve(incoming, outgoing).catch(() => outgoing.destroy());
+    },
+    { port },
+  );
+  const host = `localhost:${actualPort}`;
+  const services = createAwsServices({ host, onProblem, observer });
   const { authorization } = services;
   const closing = new AbortController();
 
@@ -61,7 +74,6 @@ export async function startAwsEndpoint({ port, faults, onProblem = () => {}, obs
     authorization.authorize(request);
     checkInput(request);
     checkGuideRules(request);
-    if (faults === undefined) return services.carryOut(request);
     const byRole = authorization.isRole(request.accessKeyId);
     return faults.disturb(request, services.carryOut, { byRole, stall, closing: closing.signal });
   }
@@ -107,24 +119,9 @@ export async function startAwsEndpoint({ port, faults, onProblem = () => {}, obs
     return undefined;
   }
 
-  const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    serve(incoming, outgoing).catch(() => outgoing.destroy());
-  };
-  let listeners: Server[] = [];
-  try {
-    // No time limits: a blocked process would answer waiting requests with 408, which AWS does not.
-    const options = { headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS };
-    const listening = await listen(options, onRequest, { port });
-    listeners = listening.servers;
-    actualPort = listening.port;
-  } catch (error) {
-    await services.close();
-    throw error;
-  }
-
   return {
     /** `http://localhost:<port>` */
-    url: `http://${publicHost()}`,
+    url: `http://${host}`,
     /** Registers roles. A caller whose access key belongs to no role is an operator, who may do everything. */
     addPrincipals: authorization.addPrincipals,
     addStack: services.stacks.add,
@@ -137,10 +134,10 @@ export async function startAwsEndpoint({ port, faults, onProblem = () => {}, obs
     /** Ends long polls and connections and frees the port. */
     async close(): Promise<void> {
       closing.abort();
-      const closed = listeners.map((server) => once(server.close(), 'close'));
+      const closed = servers.map((server) => once(server.close(), 'close'));
       await services.close();
       const cut = setTimeout(() => {
-        for (const server of listeners) server.closeAllConnections();
+        for (const server of servers) server.closeAllConnections();
       }, CLOSE_GRACE_MS);
       await Promise.all(closed);
       clearTimeout(cut);

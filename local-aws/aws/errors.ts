@@ -1,7 +1,6 @@
 import type { JsonObject } from './json.ts';
 
 interface AwsErrorOptions {
-  /** HTTP status. @default 400 */
   status?: number;
   /** Additional fields of the error in the JSON protocols. */
   details?: JsonObject;

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AwsError } from './errors.ts';
 import { isJsonObject, type JsonObject, objectsOf, parseJsonObject } from './json.ts';
@@ -27,10 +28,8 @@ export interface Fault {
   readonly callers?: 'roles' | 'everyone';
 }
 
-/** A fault that is active. */
 interface InjectedFault extends Fault {
   readonly id: string;
-  /** Number of calls that the fault has affected so far. */
   readonly hits: number;
 }
 
@@ -39,12 +38,10 @@ export class ConnectionLostError extends Error {
   override readonly name = 'ConnectionLostError';
 }
 
-/** The caller of a request, and what the endpoint does with its response. */
 interface Circumstances {
   readonly byRole: boolean;
   /** Makes the endpoint send only the headers of the response, and break the connection at the signal. */
   readonly stall: (until: AbortSignal) => void;
-  /** Aborted when the endpoint closes. */
   readonly closing: AbortSignal;
 }
 
@@ -96,7 +93,6 @@ export class InjectedFaults {
     this.#seed = seed;
   }
 
-  /** Active faults, in the order of their injection. */
   get active(): InjectedFault[] {
     return [...this.#active].map(([id, { fault, hits }]) => ({ ...fault, id, hits }));
   }
@@ -170,7 +166,8 @@ export class InjectedFaults {
       if (!concerns(fault, request)) continue;
       if (!byRole && fault.callers !== 'everyone') continue;
       // Every fault decides about every call, so that the decisions of one fault do not depend on other faults.
-      const hits = Array.from({ length: drawsIn(fault, request) }, isHit);
+      const records = objectsOf(request.parameters, 'Records');
+      const hits = fault.kind === 'records-refused' ? records.map(isHit) : [isHit()];
       if (hits.includes(true)) first ??= { active, hits };
     }
     if (first === undefined) return undefined;
@@ -213,10 +210,6 @@ function concerns({ service, operation, kind }: Fault, request: AwsRequest): boo
   return service === request.service && (operation ?? request.operation) === request.operation;
 }
 
-function drawsIn({ kind }: Fault, { parameters }: AwsRequest): number {
-  return kind === 'records-refused' ? objectsOf(parameters, 'Records').length : 1;
-}
-
 function assertValid({ service, operation, kind, milliseconds, share, every }: Fault): void {
   if (kind === 'slow' && milliseconds === undefined) throw new RangeError("'slow' needs its milliseconds");
   if (kind === 'records-refused' && !(service === 'firehose' && (operation ?? BATCH) === BATCH)) {
@@ -231,26 +224,12 @@ function assertValid({ service, operation, kind, milliseconds, share, every }: F
   }
 }
 
-/** @returns a function that decides for each call or record whether the fault applies */
+/** @returns a function that decides for each call or record whether the fault applies: equally for equal seeds */
 function drawerOf({ share = 1, every }: Fault, seed: number): () => boolean {
-  const random = mulberry32(seed);
   let calls = 0;
   return () => {
     calls += 1;
-    return every === undefined ? random() < share : calls % every === 0;
-  };
-}
-
-/**
- * A random number generator, mulberry32.
- * @returns a function that gives numbers from 0 up to 1
- */
-function mulberry32(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+    if (every !== undefined) return calls % every === 0;
+    return hash('sha256', `${seed} ${calls}`, 'buffer').readUInt32BE() / 2 ** 32 < share;
   };
 }

@@ -36,10 +36,9 @@ const CONNECTION_HEADERS = ['connection', 'keep-alive', 'transfer-encoding', 'ex
 
 /**
  * fauxqs is loaded at the first request, because that takes 200 ms of processor time.
- * @param publicHost host and port of the endpoint for clients. A function, because the port is known only when the
- * endpoint listens
+ * @param host of the endpoint for clients, with its port
  */
-export function createFauxqs(publicHost: () => string): Fauxqs {
+export function createFauxqs(host: string): Fauxqs {
   let app: ReturnType<typeof start> | undefined;
   const running = () => {
     app ??= start();
@@ -53,7 +52,7 @@ export function createFauxqs(publicHost: () => string): Fauxqs {
       const answer = await (await running()).inject({
         method,
         url,
-        headers: { ...withoutConnection(others), host: publicHost() },
+        headers: { ...withoutConnection(others), host },
         ...(body.length > 0 && { payload: body }),
       });
       return {

@@ -17,13 +17,9 @@ export function protocolOf({ url, headers, body }: AwsHttpRequest, service: stri
   if (headers['x-amz-target'] !== undefined) return 'json';
   const known = serviceForm(service);
   if (known !== undefined) return known.protocol;
-  // For a service that this endpoint does not have, a form means XML, with two exceptions.
-  const isForm =
-    headers['content-type']?.startsWith('application/x-www-form-urlencoded') ||
-    body.toString('latin1', 0, 'Action='.length) === 'Action=' ||
-    queryOf(url).has('Action');
-  const speaksXml = service === undefined || service === 'cloudfront' || service === 'route53';
-  return isForm || speaksXml ? 'query' : 'rest-json';
+  // For a service that this endpoint does not have, a form means XML. CloudFront uses XML without a form.
+  const isForm = body.toString('latin1', 0, 'Action='.length) === 'Action=' || queryOf(url).has('Action');
+  return isForm || service === undefined || service === 'cloudfront' ? 'query' : 'rest-json';
 }
 
 interface Credential {

@@ -39,7 +39,6 @@ export function createS3(fauxqs: Fauxqs) {
 
   return {
     answer,
-    /** @throws Error if S3 rejects the object */
     async putGzip(bucket: string, key: string, body: Buffer): Promise<void> {
       const { status, body: document } = await fauxqs.send({
         method: 'PUT',
@@ -137,7 +136,6 @@ function operationOf({ method, url, headers }: AwsHttpRequest, key: string): str
   return isCopy ? 'CopyObject' : found.name;
 }
 
-/** Names of IAM actions, by operation. */
 const ACTIONS: Readonly<Record<string, string>> = {
   ListBuckets: 'ListAllMyBuckets',
   CopyObject: 'PutObject',

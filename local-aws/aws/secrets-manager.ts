@@ -35,7 +35,6 @@ export function createSecretsManager() {
   const find = (secretId: string) =>
     secrets.find(({ name, arn }) => [name, arn, arn.slice(0, -SUFFIX_LENGTH)].includes(secretId));
 
-  /** @throws AwsError if the secret does not exist */
   function existing(parameters: JsonObject): Secret {
     const secret = find(textOf(parameters, 'SecretId') ?? '');
     if (secret !== undefined) return secret;
@@ -125,7 +124,6 @@ function stagesOf(versions: readonly SecretVersion[], id: string): string[] {
   return versions.at(-2)?.id === id ? [PREVIOUS] : [];
 }
 
-/** @param parameters of GetSecretValue */
 function requestedVersion(versions: SecretVersion[], parameters: JsonObject): SecretVersion {
   const id = textOf(parameters, 'VersionId');
   const stage = textOf(parameters, 'VersionStage') ?? (id === undefined ? CURRENT : undefined);

@@ -10,7 +10,6 @@ export function arnOf(service: string, resource: string): string {
   return `arn:aws:${service}:${REGION}:${ACCOUNT_ID}:${resource}`;
 }
 
-/** Format of the answers that a client expects. */
 export type Protocol = 'json' | 'query' | 'rest-json' | 'rest-xml';
 
 interface ServiceForm {
@@ -20,9 +19,7 @@ interface ServiceForm {
   readonly protocol: Protocol;
   /** Prefix of the header `X-Amz-Target`, for services with a JSON protocol. */
   readonly target?: string;
-  /** Content type of the service's JSON. */
   readonly contentType?: string;
-  /** Namespace of the service's XML in the query protocol. */
   readonly namespace?: string;
   /** Code of the service's error for an input that its model rejects. */
   readonly invalidInput: string;
@@ -131,7 +128,6 @@ export function serviceForm(name: string | undefined): ServiceForm | undefined {
   return name !== undefined && Object.hasOwn(SERVICES, name) ? SERVICES[name as Service] : undefined;
 }
 
-/** An HTTP request with its whole body. */
 export interface AwsHttpRequest {
   method: string;
   /** Path and query string of the request. */

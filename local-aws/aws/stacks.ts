@@ -16,7 +16,6 @@ export interface RunningStack {
   readonly outputs: () => Readonly<Record<string, string>>;
 }
 
-/** The part of CloudFormation that reads a stack. */
 export function createStacks() {
   const stacks = new Map<string, RunningStack>();
   const startedAt = Date.now() / 1000;

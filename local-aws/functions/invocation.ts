@@ -1,4 +1,3 @@
-/** A Lambda function as the template describes it. */
 export interface FunctionDefinition {
   name: string;
   /** Module and export, such as `index.handler`. */

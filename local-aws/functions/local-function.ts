@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { crashedMessages, crashLine } from './crash-line.ts';
 import type { InspectorPort } from './inspector-port.ts';
 import {
-  type Crash,
   type FunctionDefinition,
   type FunctionError,
   type FunctionLogLine,
@@ -130,8 +129,8 @@ export class LocalFunction {
   }
 
   /**
-   * Starts an execution environment if there is none, so that the first invocation does not wait. Never
-   * rejects: if the code cannot be loaded, the error is logged, and the next invocation tries again.
+   * Starts the first execution environment in advance, so that the first invocation does not wait. Never rejects: if
+   * the code cannot be loaded, the error is logged, and the next invocation tries again.
    */
   async warmUp(): Promise<void> {
     if (this.#sandboxes.size === 0 && !this.#closed) await this.#startSandbox();
@@ -288,19 +287,17 @@ export class LocalFunction {
   }
 
   /** Logs a function error, because a function behind an API or a queue has no caller that sees the error. */
-  #logError(
-    error: FunctionError,
-    invocation: Partial<Pick<WaitingInvocation, 'requestId' | 'payload'>> = {},
-  ): void {
-    const { requestId } = invocation;
+  #logError(error: FunctionError, invocation?: Pick<WaitingInvocation, 'requestId' | 'payload'>): void {
+    const { name } = this.#definition;
     const text = crashLine(error, { service: serviceOf(this.#definition), ...invocation });
-    const line: FunctionLogLine = { functionName: this.#definition.name, stream: 'stderr', text };
-    if (requestId === undefined) this.#log(line);
-    else this.#log({ ...line, requestId, crash: crashOf(error, { ...invocation, requestId }) });
+    const crash = invocation && {
+      requestId: invocation.requestId,
+      crash: {
+        invocationId: invocation.requestId,
+        error: error.errorType,
+        messages: crashedMessages(invocation.payload),
+      },
+    };
+    this.#log({ functionName: name, stream: 'stderr', text, ...crash });
   }
 }
-
-const crashOf = (
-  { errorType }: FunctionError,
-  { requestId, payload = 'null' }: { readonly requestId: string; readonly payload?: string | undefined },
-): Crash => ({ invocationId: requestId, error: errorType, messages: crashedMessages(payload) });

@@ -20,6 +20,8 @@ const RESPONSE_LIMIT_BYTES = 6_291_556;
 /** Time between two checks of the memory during an invocation. */
 const MEMORY_CHECK_MILLISECONDS = 250;
 
+const KILLED = 'Runtime exited with error: signal: killed';
+
 type Failure = { ok: false } & FunctionError;
 type SandboxOutcome = { ok: true; payload: string } | Failure;
 
@@ -75,7 +77,9 @@ export class Sandbox {
       this.#worker.once('exit', (code) => {
         clearInterval(memoryCheck);
         this.#alive = false;
-        this.#finish({ ok: false, ...(this.#endedBy ?? exitError(this.#requestId, code)) });
+        const reason = code === 0 ? 'without providing a reason' : `with error: exit status ${code}`;
+        const ended = this.#endedBy ?? this.#error('Runtime.ExitError', `Runtime exited ${reason}`);
+        this.#finish({ ok: false, ...ended });
         resolve();
       });
     });
@@ -102,7 +106,8 @@ export class Sandbox {
     const limit = this.#timeoutSeconds * 1000;
     const message: InvocationMessage = { requestId, payload, deadline: Date.now() + limit };
     this.#worker.postMessage(message);
-    const outcome = await this.#outcome(limit, this.#timedOut());
+    const timedOut = `Task timed out after ${this.#timeoutSeconds.toFixed(2)} seconds`;
+    const outcome = await this.#outcome(limit, this.#error('Sandbox.Timedout', timedOut));
     if (!outcome.ok) return outcome;
     if (Buffer.byteLength(outcome.payload) > RESPONSE_LIMIT_BYTES) {
       return {
@@ -117,24 +122,12 @@ export class Sandbox {
   /** Terminates the worker at once. An invocation that is running fails. */
   async end(): Promise<void> {
     this.#killed = true;
-    await this.#end({
-      errorType: 'Runtime.ExitError',
-      errorMessage: `${requestPrefix(this.#requestId)}Error: Runtime exited with error: signal: killed`,
-    });
+    await this.#end(this.#error('Runtime.ExitError', KILLED));
   }
 
-  #timedOut(): FunctionError {
-    return {
-      errorType: 'Sandbox.Timedout',
-      errorMessage: `${requestPrefix(this.#requestId)}Error: Task timed out after ${this.#timeoutSeconds.toFixed(2)} seconds`,
-    };
-  }
-
-  #outOfMemory(): FunctionError {
-    return {
-      errorType: 'Runtime.OutOfMemory',
-      errorMessage: `${requestPrefix(this.#requestId)}Error: Runtime exited with error: signal: killed`,
-    };
+  #error(errorType: string, reason: string): FunctionError {
+    const request = this.#requestId === undefined ? '' : `RequestId: ${this.#requestId} `;
+    return { errorType, errorMessage: `${request}Error: ${reason}` };
   }
 
   /** Checks the memory of buffers: V8 limits only the heap. */
@@ -145,7 +138,8 @@ export class Sandbox {
     // The answer may come during the next invocation, which must not be ended because of this one.
     if (memory === undefined || !this.#alive || this.#settle !== settle) return;
     const used = memory.used_heap_size + memory.external_memory;
-    if (used > this.#memoryMegabytes * 1024 * 1024) await this.#end(this.#outOfMemory());
+    if (used > this.#memoryMegabytes * 1024 * 1024)
+      await this.#end(this.#error('Runtime.OutOfMemory', KILLED));
   }
 
   async #end(reason: FunctionError): Promise<void> {
@@ -199,18 +193,17 @@ export class Sandbox {
   }
 
   #reportCrash(error: unknown): void {
-    // Set before the worker ends, so that the log line about its end has this reason.
-    if (isOutOfMemory(error)) this.#endedBy ??= this.#outOfMemory();
-    else this.#writeLines('stderr', [this.#crashLine(error)], this.#requestId);
-  }
-
-  #crashLine(error: unknown): string {
+    if (isOutOfMemory(error)) {
+      // Set before the worker ends, so that the log line about its end has this reason.
+      this.#endedBy ??= this.#error('Runtime.OutOfMemory', KILLED);
+      return;
+    }
     const { name, message, stack = '' } = isThrownError(error) ? error : new Error(inspect(error));
-    const trace = sourceTrace(stack);
-    return crashLine(
-      { errorType: name, errorMessage: message, trace },
+    const line = crashLine(
+      { errorType: name, errorMessage: message, trace: sourceTrace(stack) },
       { service: this.#service, requestId: this.#requestId, payload: this.#payload },
     );
+    this.#writeLines('stderr', [line], this.#requestId);
   }
 
   #writeLines(stream: FunctionLogLine['stream'], lines: string[], requestId: string | undefined): void {
@@ -224,22 +217,8 @@ export class Sandbox {
 const isThrownError = (error: unknown): error is Error =>
   typeof error === 'object' && error !== null && 'stack' in error && 'message' in error;
 
-function isOutOfMemory(error: unknown): boolean {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return false;
-  return error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-}
-
-function exitError(requestId: string | undefined, code: number): FunctionError {
-  const reason = code === 0 ? 'without providing a reason' : `with error: exit status ${code}`;
-  return {
-    errorType: 'Runtime.ExitError',
-    errorMessage: `${requestPrefix(requestId)}Error: Runtime exited ${reason}`,
-  };
-}
-
-function requestPrefix(requestId: string | undefined): string {
-  return requestId === undefined ? '' : `RequestId: ${requestId} `;
-}
+const isOutOfMemory = (error: unknown) =>
+  isThrownError(error) && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
 
 /** Splits text that arrives in arbitrary pieces into lines. */
 class LineSplitter {

@@ -29,7 +29,6 @@ export interface Api {
   answer(request: HttpRequest, readBody: BodyReader): Promise<ApiAnswer>;
 }
 
-/** Why an API has no response from a function. */
 export type IntegrationFailure = 'event too large' | 'throttled' | 'rejected' | 'timed out';
 
 /** Invokes a function for an API, and stops waiting at the API's limit. */
@@ -90,7 +89,6 @@ export function traceId(time: Date): string {
   return `Root=1-${seconds}-${randomBytes(12).toString('hex')}`;
 }
 
-/** A random id in API Gateway's short form. */
 export function shortId(): string {
   return randomBytes(11).toString('base64');
 }

@@ -29,7 +29,6 @@ interface HttpApiRoute {
 export interface HttpApiOptions {
   apiId: string;
   routes: HttpApiRoute[];
-  /** Limits of the request rate. @default none */
   throttle?: Throttling | undefined;
   /** Maximum time to wait for a function. @default 30000, as API Gateway */
   integrationLimitMilliseconds?: number | undefined;

@@ -21,7 +21,6 @@ export type Header = readonly [name: string, value: string];
 
 export interface HttpResponse {
   readonly status: number;
-  /** Headers with names in lower case. */
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body: Buffer;
 }
@@ -58,7 +57,6 @@ export function valuesOf(headers: readonly Header[], name: string): string[] {
   return headers.filter(([key]) => key.toLowerCase() === name).map(([, value]) => value);
 }
 
-/** All values of each name. */
 export function grouped(pairs: Iterable<Header>): Record<string, string[]> {
   const values = new Map<string, string[]>();
   for (const [name, value] of pairs) values.set(name, [...(values.get(name) ?? []), value]);

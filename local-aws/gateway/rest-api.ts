@@ -39,7 +39,6 @@ export interface RestApiOptions {
   stage: string;
   methods: RestApiMethod[];
   gatewayResponses: readonly GatewayResponse[];
-  /** Limits of the request rate. @default none */
   throttle?: Throttling | undefined;
 }
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { originOf } from '../admitted-host.ts';
 import { KEEP_ALIVE_MS, listen, readBody } from '../http-server.ts';
 import type { Exchange } from '../observation.ts';
-import { type Api, BODY_LIMIT_BYTES } from './api.ts';
+import { type Api, BODY_LIMIT_BYTES, createThrottle } from './api.ts';
 import { type Header, type HttpResponse, requestOf } from './http-message.ts';
 
 /** Maximum time for a client to send a request. */
@@ -30,10 +30,9 @@ export interface GatewayOptions {
   onForeign?: () => void;
 }
 
-/** Minimum milliseconds between two calls of `onForeign`. */
-const FOREIGN_INTERVAL = 60_000;
+/** Limit of the calls of `onForeign`, per second: one a minute. */
+const FOREIGN_REPORTS = { ThrottlingRateLimit: 1 / 60, ThrottlingBurstLimit: 1 };
 
-/** The answer to a request for an unknown host. */
 const FOREIGN = Buffer.from(
   'This API only answers its own machine, and the host names that it was started with\n',
 );
@@ -52,18 +51,12 @@ export interface RunningGateway {
 export async function startGateway(api: Api, options: GatewayOptions): Promise<RunningGateway> {
   const inFlight = new Set<Promise<unknown>>();
   let closing = false;
-  let foreignReportedAt = Number.NEGATIVE_INFINITY;
-
-  function reportForeign(): void {
-    if (performance.now() - foreignReportedAt < FOREIGN_INTERVAL) return;
-    foreignReportedAt = performance.now();
-    options.onForeign?.();
-  }
+  const mayReportForeign = createThrottle(FOREIGN_REPORTS);
 
   async function serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const origin = originOf(message.headers, options.publicHosts ?? []);
     if (origin === 'foreign') {
-      reportForeign();
+      if (mayReportForeign()) options.onForeign?.();
       response.writeHead(421, { 'content-type': 'text/plain', connection: 'close' }).end(FOREIGN);
       return;
     }
@@ -108,7 +101,8 @@ export async function startGateway(api: Api, options: GatewayOptions): Promise<R
     close: async () => {
       closing = true;
       const closed = servers.map((server) => new Promise((resolve) => server.close(resolve)));
-      await settledWithin(CLOSE_LIMIT_MILLISECONDS, [...inFlight]);
+      const limit = sleep(CLOSE_LIMIT_MILLISECONDS, undefined, { ref: false });
+      await Promise.race([Promise.allSettled(inFlight), limit]);
       for (const server of servers) server.closeAllConnections();
       await Promise.all(closed);
     },
@@ -121,11 +115,4 @@ function headersOf({ status, headers, body }: HttpResponse): Header[] {
   return Object.entries(all).flatMap(([name, values]) =>
     [values].flat().map((value) => [name, value] as const),
   );
-}
-
-async function settledWithin(limitMilliseconds: number, promises: Promise<unknown>[]): Promise<void> {
-  const timer = new AbortController();
-  const timeout = sleep(limitMilliseconds, undefined, { signal: timer.signal });
-  await Promise.race([Promise.allSettled(promises), timeout.catch(() => {})]);
-  timer.abort();
 }

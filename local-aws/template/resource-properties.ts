@@ -58,7 +58,6 @@ export interface ResourceProperties {
     readonly EventSourceArn: string;
     readonly FunctionName: string;
     readonly BatchSize?: number;
-    readonly MaximumBatchingWindowInSeconds?: number;
     readonly FunctionResponseTypes?: string[];
     readonly ScalingConfig?: { readonly MaximumConcurrency?: number };
   };
@@ -133,7 +132,11 @@ const CHECKS: Readonly<Record<ResourceType, Readonly<Record<string, Check>>>> = 
   'AWS::Lambda::Function': { 'Code.S3Key': (value) => value !== undefined },
   'AWS::Lambda::Version': {},
   'AWS::Lambda::Alias': {},
-  'AWS::Lambda::EventSourceMapping': { Enabled: oneOf(undefined, true), FilterCriteria: oneOf(undefined) },
+  'AWS::Lambda::EventSourceMapping': {
+    Enabled: oneOf(undefined, true),
+    FilterCriteria: oneOf(undefined),
+    MaximumBatchingWindowInSeconds: oneOf(undefined, 0),
+  },
   'AWS::CloudWatch::Alarm': {},
   'AWS::ApiGatewayV2::Api': { ProtocolType: oneOf('HTTP') },
   'AWS::ApiGatewayV2::Stage': {},

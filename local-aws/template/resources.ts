@@ -30,7 +30,6 @@ const WITHOUT_LOCAL_PART = [
   'WAFv2::WebACLAssociation',
 ].flatMap((types) => types.split(' ').map((type) => `AWS::${type}`));
 
-/** Value of `AWS::URLSuffix`. */
 const URL_SUFFIX = 'amazonaws.com';
 
 /** Maximum characters of the name of a queue. Most other services allow more. */
@@ -39,7 +38,6 @@ const MAX_NAME_LENGTH = 80;
 /** Maximum characters of a stream's name. Source: Firehose API reference, `CreateDeliveryStream`. */
 const MAX_STREAM_NAME_LENGTH = 64;
 
-/** ARNs of resources, by type. */
 const ARNS: Readonly<Record<string, (name: string) => string>> = {
   'AWS::SQS::Queue': (name) => arnOf('sqs', name),
   'AWS::SNS::Topic': (name) => arnOf('sns', name),

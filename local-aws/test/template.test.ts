@@ -161,6 +161,11 @@ describe('the resources of a type', () => {
     ['AWS::SNS::Topic', { FifoTopic: true }, 'FifoTopic'],
     ['AWS::Lambda::EventSourceMapping', { Enabled: false }, 'Enabled'],
     ['AWS::Lambda::EventSourceMapping', { FilterCriteria: { Filters: [] } }, 'FilterCriteria'],
+    [
+      'AWS::Lambda::EventSourceMapping',
+      { MaximumBatchingWindowInSeconds: 1 },
+      'MaximumBatchingWindowInSeconds',
+    ],
     ['AWS::ApiGatewayV2::Route', { AuthorizationType: 'JWT' }, 'AuthorizationType'],
     ['AWS::ApiGatewayV2::Api', { ProtocolType: 'WEBSOCKET' }, 'ProtocolType'],
     [

@@ -75,6 +75,7 @@ export async function runStack(settings: StackRun): Promise<readonly string[] | 
   using feed = settings.console ? new LocalFeed() : undefined;
   const inspectors = new Map<string, InspectorPort>();
   for (const { service, port } of inspected) inspectors.set(service, await InspectorPort.open(port));
+  let requests = 0;
   const stack = await startLocalStack({
     assembly: workspace.assembly,
     port: settings.port,
@@ -93,7 +94,10 @@ export async function runStack(settings: StackRun): Promise<readonly string[] | 
       feed?.onLog(line);
     },
     ...(feed && { observer: feed }),
-    onRequest: (request) => output.print(output.formatRequest(request)),
+    onRequest: (request) => {
+      requests += 1;
+      output.print(output.formatRequest(request));
+    },
     onProblem,
   });
   let next: readonly string[] | undefined;
@@ -119,7 +123,7 @@ export async function runStack(settings: StackRun): Promise<readonly string[] | 
     await stack.close();
   }
   if (next === undefined) {
-    const { requests, peakMegabytes } = stack.usage();
+    const peakMegabytes = Math.round(process.resourceUsage().maxRSS / 1024);
     output.print(
       `Stopped: ${requests.toLocaleString('en')} requests served, ${peakMegabytes} MB of memory at most`,
     );

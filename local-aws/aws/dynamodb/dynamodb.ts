@@ -7,7 +7,6 @@ import { Dynalite } from './dynalite.ts';
 
 const FORWARDED = ['DeleteTable', 'DescribeTable', 'GetItem', 'ListTables', 'Query', 'Scan'];
 
-/** Operations that write a single item. */
 const WRITES = ['PutItem', 'UpdateItem', 'DeleteItem'];
 
 /**

@@ -11,7 +11,6 @@ interface FirehoseOptions {
   isAllowed(accessKeyId: string, permission: NeededPermission): boolean;
   /** Writes an object with the permissions of a role. @throws Error if the role may not, or S3 rejects the object */
   writeObject(roleArn: string, ...object: Parameters<WriteObject>): Promise<void>;
-  /** Called with each reason why records cannot be written to S3. */
   onProblem(message: string): void;
 }
 
@@ -89,7 +88,6 @@ export function createFirehose({ isAllowed, writeObject, onProblem }: FirehoseOp
 
   return {
     operations,
-    /** Writes the remaining records of all streams. */
     async close() {
       await Promise.all([...streams.values()].map(({ delivery }) => delivery.close()));
     },

@@ -47,10 +47,8 @@ export function createLogs() {
 
   const groupArn = (name: string) => arnOf('logs', `log-group:${name}`);
 
-  function linesOf(parameters: JsonObject): readonly StoredLine[] {
-    const named = textOf(parameters, 'logGroupName') ?? textOf(parameters, 'logGroupIdentifier') ?? '';
-    return linesOfGroup(named.replace(/^arn:.*:log-group:/, '').replace(/:\*$/, ''));
-  }
+  const linesOf = ({ logGroupName: name, logGroupIdentifier: identifier = '' }: JsonObject) =>
+    linesOfGroup(String(name ?? identifier).replace(/^arn:.*:log-group:|:\*$/g, ''));
 
   function linesOfGroup(name: string): readonly StoredLine[] {
     const lines = groups.get(name);
@@ -136,7 +134,6 @@ function validEvents(parameters: JsonObject): { readonly message: string; readon
   return events;
 }
 
-/** Answers FilterLogEvents. */
 function filteredPage(lines: readonly StoredLine[], parameters: JsonObject): JsonObject {
   if (parameters.logStreamNames !== undefined || parameters.logStreamNamePrefix !== undefined) {
     throw invalid('The local AWS endpoint does not filter by log stream.');

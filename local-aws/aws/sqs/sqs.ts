@@ -17,8 +17,8 @@ const ANSWERS_WITH_QUEUE_URLS = new Set(['CreateQueue', 'GetQueueUrl', 'ListQueu
 /** An attribute name that no message has. A request for only this name makes fauxqs return no attributes. */
 const NO_ATTRIBUTES = ['\0'];
 
-/** @param publicHost host and port of the endpoint for clients */
-export function createSqs(fauxqs: Fauxqs, publicHost: () => string) {
+/** @param host of the endpoint for clients, with its port */
+export function createSqs(fauxqs: Fauxqs, host: string) {
   const queueHost = new RegExp(`//sqs\\.${REGION}\\.localhost(:\\d+)?`, 'g');
 
   /** @throws AwsError with the error of fauxqs */
@@ -34,7 +34,7 @@ export function createSqs(fauxqs: Fauxqs, publicHost: () => string) {
     });
     // Not every machine resolves fauxqs's host `sqs.<region>.localhost`, and its port may be an earlier one.
     const text = ANSWERS_WITH_QUEUE_URLS.has(operation)
-      ? body.toString().replaceAll(queueHost, `//${publicHost()}`)
+      ? body.toString().replaceAll(queueHost, `//${host}`)
       : body.toString();
     const answer = parseJsonObject(text) ?? {};
     if (status < 400) return answer;

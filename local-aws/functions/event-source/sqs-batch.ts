@@ -99,17 +99,12 @@ export function batchOutcome(
 
   const remaining = new Set(messageIds);
   for (const failure of failures) {
-    const identifier = itemIdentifier(failure);
-    if (identifier === undefined) return malformed('an item has no itemIdentifier');
+    const identifier: unknown = failure?.itemIdentifier;
+    if (typeof identifier !== 'string') return malformed('an item has no itemIdentifier');
     if (!messageIds.includes(identifier)) return malformed('an itemIdentifier is not of this batch');
     remaining.delete(identifier);
   }
   return { deleted: [...remaining] };
-}
-
-function itemIdentifier(failure: unknown): string | undefined {
-  if (typeof failure !== 'object' || failure === null || !('itemIdentifier' in failure)) return undefined;
-  return typeof failure.itemIdentifier === 'string' ? failure.itemIdentifier : undefined;
 }
 
 function malformed(reason: string): BatchOutcome {

@@ -18,9 +18,6 @@ const LONG_POLL_SECONDS = 2;
  */
 const PAUSE = 50;
 
-/** Maximum messages of one call to SQS that receives or deletes. */
-const MAX_SQS_BATCH = 10;
-
 /**
  * Maximum attempts to delete messages, about 18 s in total. Then the messages return after their visibility
  * timeout.
@@ -41,9 +38,8 @@ export interface SqsEventSourceDefinition {
   functionName: string;
   queueUrl: string;
   queueArn: string;
+  /** At most 10, because a batch has the messages of one receive. */
   batchSize: number;
-  /** Time to collect messages for a batch. With 0, a batch has the messages of one receive. */
-  maximumBatchingWindowSeconds: number;
   reportBatchItemFailures: boolean;
   /** Maximum number of batches that are processed at the same time. */
   maximumConcurrency: number;
@@ -101,10 +97,8 @@ export class SqsEventSource {
   /** Stops polling at once and waits at most 5 s for running batches. */
   async stop(): Promise<void> {
     this.#stopped.abort();
-    const timer = new AbortController();
-    const limit = sleep(STOP_LIMIT_MILLISECONDS, undefined, { signal: timer.signal }).catch(() => {});
+    const limit = sleep(STOP_LIMIT_MILLISECONDS, undefined, { ref: false });
     await Promise.race([Promise.all([this.#polling, ...this.#running]), limit]);
-    timer.abort();
     this.#abandoned.abort();
   }
 
@@ -115,7 +109,7 @@ export class SqsEventSource {
   async #poll(): Promise<void> {
     while (this.#polls) {
       await this.#freeSlot();
-      const records = await this.#gather();
+      const records = await this.#receive();
       for (const batch of splitBySize(records)) {
         await this.#freeSlot();
         if (!this.#stopped.signal.aborted) this.#start(batch);
@@ -129,29 +123,16 @@ export class SqsEventSource {
     while (this.#running.size >= this.#definition.maximumConcurrency) await Promise.race(this.#running);
   }
 
-  /** Receives the messages of a batch. From then on, this source must process these messages. */
-  async #gather(): Promise<SQSRecord[]> {
-    const { batchSize, maximumBatchingWindowSeconds } = this.#definition;
-    const records = await this.#receive(batchSize, LONG_POLL_SECONDS);
-    const windowEnd = Date.now() + maximumBatchingWindowSeconds * 1000;
-    while (records.length > 0 && records.length < batchSize && this.#polls) {
-      const secondsLeft = Math.ceil((windowEnd - Date.now()) / 1000);
-      if (secondsLeft <= 0) break;
-      const more = await this.#receive(batchSize - records.length, Math.min(secondsLeft, LONG_POLL_SECONDS));
-      records.push(...more);
-    }
-    return records;
-  }
-
   /**
-   * Receives messages, and retries until a call succeeds.
+   * Receives the messages of a batch, and retries until a call succeeds. From then on, this source must process these
+   * messages.
    * @returns an empty list if the source is disabled or stopped meanwhile
    */
-  async #receive(wanted: number, waitSeconds: number): Promise<SQSRecord[]> {
+  async #receive(): Promise<SQSRecord[]> {
     const input = {
       QueueUrl: this.#definition.queueUrl,
-      MaxNumberOfMessages: Math.min(wanted, MAX_SQS_BATCH),
-      WaitTimeSeconds: waitSeconds,
+      MaxNumberOfMessages: this.#definition.batchSize,
+      WaitTimeSeconds: LONG_POLL_SECONDS,
       MessageSystemAttributeNames: ['All'],
       MessageAttributeNames: ['All'],
     };
@@ -192,9 +173,7 @@ export class SqsEventSource {
     const handles = batch
       .filter((record) => outcome.deleted.includes(record.messageId))
       .map((record) => record.receiptHandle);
-    for (let start = 0; start < handles.length; start += MAX_SQS_BATCH) {
-      await this.#delete(handles.slice(start, start + MAX_SQS_BATCH));
-    }
+    if (handles.length > 0) await this.#delete(handles);
   }
 
   async #delete(receiptHandles: string[]): Promise<void> {

@@ -62,7 +62,6 @@ function startSource(queue: string, invoke: Invoke, definition: Partial<SqsEvent
       queueUrl: urlOf(queue),
       queueArn: arnOf('sqs', queue),
       batchSize: 10,
-      maximumBatchingWindowSeconds: 0,
       reportBatchItemFailures: true,
       maximumConcurrency: 2,
       ...definition,
@@ -122,21 +121,6 @@ describe('the batch', () => {
       },
     ]);
     expect(problems).toEqual([]);
-  });
-
-  test('is gathered over several receives during the batching window', async () => {
-    const queue = await createQueue();
-    const batches: string[][] = [];
-    const invoke: Invoke = async (event) => {
-      batches.push(event.Records.map((record) => record.body));
-      return succeed(event);
-    };
-    startSource(queue, invoke, { batchSize: 12, maximumBatchingWindowSeconds: 20 });
-    await send(queue, ...'abcdefghij');
-    await untilReceived(queue);
-    await send(queue, 'k', 'l');
-    await untilEmpty(queue);
-    expect(batches).toEqual([[...'abcdefghijkl']]);
   });
 
   test('is never larger than the batch size, and waits until fewer than the maximum are running', async () => {
