@@ -1,4 +1,3 @@
-import type { ReplayMode } from '../../../lambda/queue/replay.ts';
 import type { LineFact } from './log-line.ts';
 
 /**
@@ -78,15 +77,11 @@ export interface HistoryStep extends OfLine {
  * How a message reached its queue. `repeated`: a second message of the same request, because SQS's answer to the
  * receiver was lost. `by hand`: without the receiver's attributes.
  */
-export type MessageOrigin =
-  | { readonly kind: 'delivery' | 'redriven' | 'repeated' | 'by hand' }
-  | {
-      readonly kind: 'replay';
-      readonly name: string;
-      /** Mode of the replay, from the archive. */
-      readonly mode?: ReplayMode | undefined;
-      readonly notify?: boolean | undefined;
-    };
+export interface MessageOrigin {
+  readonly kind: 'delivery' | 'redriven' | 'repeated' | 'by hand' | 'replay';
+  /** Name of the replay. */
+  readonly name?: string;
+}
 
 /**
  * Why an event needed no effect. `up-to-date`: a replay found that the event was already stored. `answer-lost`: an earlier

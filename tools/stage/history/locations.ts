@@ -158,7 +158,7 @@ function locationOfMessage(
     replay,
     error: errorOfMessage(attempts),
   };
-  if (last?.kind === 'dead-lettered' && !message.notMoved) return { ...location, state: 'dead-letter' };
+  if (last?.kind === 'dead-lettered') return { ...location, state: 'dead-letter' };
   if (started !== undefined) return { ...location, state: 'retrying', startedAt: started.at };
   return { ...location, state: 'retrying', nextAttemptAt: last?.nextAttemptAt };
 }

@@ -36,8 +36,6 @@ export interface HistoryMessage {
   readonly attempts: readonly EndedAttempt[];
   /** An attempt that has started and whose end is not known. */
   readonly started?: { readonly at: string; readonly attempt: number } | undefined;
-  /** The message could not be sent to the dead-letter queue, so it is retried although it was given up. */
-  readonly notMoved?: boolean;
 }
 
 const isStart = ({ message, messageId }: LineFact) => messageId !== undefined && message === STARTED;
@@ -78,7 +76,7 @@ export function messagesOf(
   return all
     .sort((a, b) => (`${startOf(a)} ${a.messageId ?? ''}` < `${startOf(b)} ${b.messageId ?? ''}` ? -1 : 1))
     .map((message, index, every) => {
-      const origin = originOf(message, every.slice(0, index), requests, records);
+      const origin = originOf(message, every.slice(0, index), requests);
       const attempts = message.attempts.map((one): EndedAttempt => {
         const processed = one === lost && ({ kind: 'processed', reason: 'answer-lost' } as const);
         return { ...one, ...processed, origin };
@@ -100,51 +98,43 @@ export const startOf = ({ attempts, started }: HistoryMessage) => attempts[0]?.a
 function messageFromLines(
   messageId: string,
   allLines: readonly LineFact[],
-  deadLetter: DeadLetterFact | undefined,
+  moved: DeadLetterFact | undefined,
   logged: ReadonlySet<string | undefined>,
 ): HistoryMessage {
   const lines = allLines.filter((line) => line.messageId === messageId);
-  const [{ requestId, replay } = { requestId: deadLetter?.requestId, replay: undefined }] = lines;
+  const requestId = lines[0]?.requestId ?? moved?.requestId;
+  const replay = lines[0]?.replay;
+  const ids = { requestId, messageId };
   const ends = lines.filter(isEnd);
   const isCrash = ({ message }: LineFact) => message === CRASHED;
   // A batch can crash after some of its messages were settled.
   const ended = ends
     .filter((one) => !isCrash(one) || !ends.some((end) => !isCrash(end) && end.attempt === one.attempt))
-    .map(attemptOf);
+    .map((line) => attemptOf(line, lines));
+  const hasEnded = (attempt: number) => ended.some((one) => one.attempt === attempt);
   const starts = lines.filter(isStart).map(({ attempt = 1, at }) => ({ attempt, at: isoTime(at) }));
-  const times = [...ended, ...starts];
-  const latest = Math.max(0, ...times.map(({ attempt }) => attempt));
-  const isEnded = (attempt: number) => ended.some((one) => one.attempt === attempt);
-  const started = starts.find(({ attempt }) => attempt === latest && !isEnded(attempt));
-  const isMoved = deadLetter !== undefined || (started !== undefined && isReplaced(lines, allLines));
+  const times = [...ended, ...starts].sort((a, b) => (a.at < b.at ? -1 : 1));
+  const numbers = times.map(({ attempt }) => attempt);
+  const latest = Math.max(0, ...numbers);
+  const started = starts.find(({ attempt }) => attempt === latest && !hasEnded(attempt));
+  const isMoved = moved !== undefined || (started !== undefined && isReplaced(lines, allLines));
+  const end = times.at(-1)?.at ?? isoTime(moved?.at ?? 0);
 
   // Other attempts ended without a line: they crashed, timed out, or were throttled. A later start shows that.
-  const isWhole = deadLetter !== undefined || replay !== undefined || logged.has(requestId);
-  const first = isWhole ? 1 : Math.min(...times.map(({ attempt }) => attempt));
+  const isWhole = moved !== undefined || replay !== undefined || logged.has(requestId);
   const last = isMoved ? latest : latest - 1;
-  const moved = deadLetter === undefined ? [] : [isoTime(deadLetter.at)];
-  const end = [...moved, ...times.map(({ at }) => at)].sort().at(-1) ?? '';
-  const silent = Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index)
-    .filter((attempt) => !isEnded(attempt))
-    .map((attempt): EndedAttempt => {
-      const later = times.filter((one) => one.attempt > attempt).map(({ at }) => at);
-      return { kind: 'crashed', at: [end, ...later].sort()[0] ?? end, requestId, messageId, attempt };
-    });
-  const moves: EndedAttempt[] = isMoved
-    ? [{ kind: 'dead-lettered', at: end, requestId, messageId, attempt: Math.max(1, last) }]
+  const silent: EndedAttempt[] = [];
+  for (let attempt = isWhole ? 1 : Math.min(...numbers); attempt <= last; attempt += 1) {
+    const at = times.find((one) => one.attempt > attempt)?.at ?? end;
+    if (!hasEnded(attempt)) silent.push({ kind: 'crashed', at, ...ids, attempt });
+  }
+  const moves = isMoved
+    ? [{ kind: 'dead-lettered', at: end, ...ids, attempt: Math.max(1, last) } as const]
     : [];
-  return {
-    messageId,
-    requestId,
-    replay,
-    attempts: [...ended, ...silent, ...moves].sort((a, b) =>
-      a.at === b.at ? a.attempt - b.attempt : a.at < b.at ? -1 : 1,
-    ),
-    started: isMoved ? undefined : started,
-    notMoved:
-      deadLetter === undefined &&
-      lines.some(({ message, at }) => message === DEAD_LETTER_NOT_SENT && at >= (ends.at(-1)?.at ?? 0)),
-  };
+  const attempts = [...ended, ...silent, ...moves].sort((a, b) =>
+    a.at === b.at ? a.attempt - b.attempt : a.at < b.at ? -1 : 1,
+  );
+  return { ...ids, replay, attempts, started: isMoved ? undefined : started };
 }
 
 /** Whether another message of the same request began later: SQS had moved this one, and somebody redrove it. */
@@ -155,13 +145,16 @@ function isReplaced(own: readonly LineFact[], lines: readonly LineFact[]): boole
   return [...begun].some(([id, at]) => id !== undefined && id !== messageId && at > end);
 }
 
-function attemptOf(line: LineFact): EndedAttempt {
-  const { message, requestId, messageId, attempt = 1, latencyMs, error, retryInSeconds = 0, replay } = line;
+function attemptOf(line: LineFact, lines: readonly LineFact[]): EndedAttempt {
+  const { message, requestId, messageId, attempt = 1, latencyMs, error, retryInSeconds, replay } = line;
+  const base = { at: isoTime(line.at), requestId, messageId, attempt, latencyMs, error };
   const kind = ENDS[message] ?? 'failed';
-  const base = { kind, at: isoTime(line.at), requestId, messageId, attempt, latencyMs, error };
-  if (kind !== 'failed') return { ...base, reason: skipReason(message, replay) };
-  const nextAttemptAt = isoTime(line.at + retryInSeconds * 1000);
-  return { ...base, error: error ?? 'Error', nextAttemptAt };
+  // A message that could not be moved is retried, although it was given up.
+  const isNotMoved = lines.some((one) => one.message === DEAD_LETTER_NOT_SENT && one.attempt === attempt);
+  if (kind === 'dead-lettered' && isNotMoved) return { ...base, kind: 'failed' };
+  if (kind !== 'failed') return { ...base, kind, reason: skipReason(message, replay) };
+  const nextAttemptAt = isoTime(line.at + (retryInSeconds ?? 0) * 1000);
+  return { ...base, kind, error: error ?? 'Error', nextAttemptAt };
 }
 
 /** Why an attempt with this outcome needed no effect. Undefined if it had one. */
@@ -219,19 +212,13 @@ function originOf(
   message: HistoryMessage,
   before: readonly HistoryMessage[],
   requests: readonly HistoryRequest[],
-  records: readonly RecordFact[],
 ): MessageOrigin {
   const { replay: name, requestId } = message;
-  if (name !== undefined) {
-    const { mode, notify } = { ...records.find(({ record }) => record.replay?.name === name)?.record.replay };
-    return { kind: 'replay', name, mode, notify };
-  }
+  if (name !== undefined) return { kind: 'replay', name };
   if (requestId === undefined) return { kind: 'by hand' };
   const earlier = before.filter((other) => other.replay === undefined && other.requestId === requestId);
-  if (earlier.length === 0) {
-    const wasParked = requests.some((one) => one.requestId === requestId && one.queue === 'unrouted');
-    return { kind: wasParked ? 'redriven' : 'delivery' };
-  }
+  const wasParked = requests.some((one) => one.requestId === requestId && one.queue === 'unrouted');
+  if (earlier.length === 0) return { kind: wasParked ? 'redriven' : 'delivery' };
   // Only a redrive creates a new message from a message that was given up.
   return { kind: earlier.some((other) => isGivenUp(other, startOf(message))) ? 'redriven' : 'repeated' };
 }

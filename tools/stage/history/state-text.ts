@@ -6,6 +6,7 @@ import type {
   History,
   HistoryLocation,
   HistoryStep,
+  MessageOrigin,
   SkipReason,
   StepKind,
 } from './history.ts';
@@ -122,17 +123,18 @@ function answerText(step: HistoryStep, steps: readonly HistoryStep[]): Parts {
   return [`${status}: ${withoutStop(error)}`];
 }
 
-const ORIGINS = {
+const ORIGINS: Readonly<Record<MessageOrigin['kind'], string>> = {
   delivery: '',
-  redriven: ' (redriven)',
-  repeated: ' (queued twice)',
-  'by hand': ' (sent by hand)',
+  redriven: 'redriven',
+  repeated: 'queued twice',
+  'by hand': 'sent by hand',
+  replay: 'replay',
 };
 
-function attemptText({ attempt = 1, attempts = 1, origin = { kind: 'delivery' } }: HistoryStep): string {
+function attemptText({ attempt = 1, attempts = 1, origin }: HistoryStep): string {
   const number = attempts === 1 ? `attempt ${attempt}` : `attempts ${attempt}–${attempt + attempts - 1}`;
-  if (origin.kind !== 'replay') return `${number}${ORIGINS[origin.kind]}`;
-  return `${number} (${joined(', ', [`replay ${origin.name}`, origin.mode, origin.notify && 'notifies'])})`;
+  const from = joined(' ', [ORIGINS[origin?.kind ?? 'delivery'], origin?.name]);
+  return from === '' ? number : `${number} (${from})`;
 }
 
 /** The words of a log code: `retry not delayed` for `RetryNotDelayed`. */

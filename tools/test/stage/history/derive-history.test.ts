@@ -105,7 +105,12 @@ const stories: Readonly<Record<string, Story>> = {
   },
   'a dead letter that could not be moved': {
     facts: [...givenUp, consumed(3.1, 'DeadLetterNotSent', { level: 'ERROR', attempt: 2 })],
-    steps: [...GIVEN_UP, { kind: 'noted', message: 'DeadLetterNotSent' }],
+    steps: [
+      ...DELIVERED,
+      tried('failed'),
+      tried('failed', 2),
+      { kind: 'noted', message: 'DeadLetterNotSent' },
+    ],
     states: ['retrying'],
   },
   'a dead letter redriven': {
@@ -170,7 +175,7 @@ const stories: Readonly<Record<string, Story>> = {
   },
   'a replay soon after, which alone has a record': {
     facts: [accepted, processed, consumed(5, 'Processed', ofReplay), record(5, { replay })],
-    steps: [...PROCESSED, tried('processed', 1, { origin: { kind: 'replay', ...replay } }), ARCHIVED],
+    steps: [...PROCESSED, tried('processed', 1, replayed), ARCHIVED],
   },
   'processed, and later rejected': {
     facts: [accepted, processed, rejected(60, 'request-2')],

@@ -52,7 +52,7 @@ shop shop-1, the partner’s timestamp 2026-01-31T08:59:58.1Z
 09:00:31.000    +30 s  ● processed    attempt 2, 32 s after receipt
 09:00:31.000           ● archived     in date=2026-01-31/hour=09
 
-09:00:50.000    +19 s  ● processed    attempt 1 (replay repair-1, repair, notifies)
+09:00:50.000    +19 s  ● processed    attempt 1 (replay repair-1)
 09:00:50.000           ● archived     in date=2026-01-31/hour=09
 
 Processed: Finished at 09:00:31.

@@ -253,7 +253,7 @@ describe('an event that is no longer in the logs', () => {
         { kind: 'received', at: record.receivedAt },
         { kind: 'processed' },
         { kind: 'archived' },
-        { kind: 'processed', origin: { kind: 'replay', name: 'fill-1', notify: true } },
+        { kind: 'processed', origin: { kind: 'replay', name: 'fill-1' } },
         { kind: 'archived' },
       ],
       now: [{ state: 'processed' }],
