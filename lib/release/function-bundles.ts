@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
 import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec';
@@ -160,10 +161,12 @@ const onDemand: Plugin = {
   setup: ({ onResolve, onLoad }) => {
     onResolve({ filter: /\.ts$/ }, ({ path, kind, resolveDir }) => {
       if (kind !== 'dynamic-import') return undefined;
-      const module = relative('.', resolve(resolveDir, path));
-      return ON_DEMAND.includes(module)
-        ? { path: importPath(module), external: true }
-        : { errors: [{ text: `${module} is imported on demand, but not listed in ON_DEMAND` }] };
+      // The folder of a file behind a link is that of the file.
+      const imported = realpathSync(resolve(resolveDir, path));
+      const module = ON_DEMAND.find((one) => realpathSync(one) === imported);
+      return module === undefined
+        ? { errors: [{ text: `${imported} is imported on demand, but not listed in ON_DEMAND` }] }
+        : { path: importPath(module), external: true };
     });
     // No function calls an operation with an event stream.
     onResolve({ filter: /\/event-streams$/ }, ({ path, kind }) =>

@@ -6,7 +6,7 @@ import { LOCAL_SECRET, signatureOf } from '../../events/signing.ts';
 import { SAMPLE_REQUEST_ID, sqsEvent } from '../../events/sqs-event.ts';
 import { type EventName, eventNames, isEventName } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
-import { DUPLICATE, RETRY_NOT_DELAYED, STALE } from '../../lambda/log-messages.ts';
+import { RETRY_NOT_DELAYED } from '../../lambda/log-messages.ts';
 import { SIGNATURE_HEADER, WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import { FUNCTIONS_FILE, NOT_RUNNING } from '../stage/local-folder.ts';
@@ -36,16 +36,11 @@ Examples:
   .action(async (name, event) => {
     const definition = definitionOf(name);
     const payload = eventFor(name, event);
-    let outcome: string | undefined;
-    const handler = new LocalFunction(definition, (line) => {
-      outcome = skippedAs(line) ?? outcome;
-      print(line);
-    });
+    const handler = new LocalFunction(definition, print);
     try {
       const { requestId, durationMilliseconds, ...result } = await handler.invoke(payload);
       console.log(JSON.stringify(result.ok ? result.payload : result, undefined, 2));
       console.error(`${requestId}: ${Math.round(durationMilliseconds)} ms`);
-      if (outcome !== undefined) console.error(SKIPPED[outcome]);
       if (!result.ok) process.exitCode = 1;
     } finally {
       await handler.close();
@@ -105,17 +100,6 @@ function sampleInvocation(event: EventName, isForReceiver: boolean): object {
     'local',
   );
 }
-
-/** Reasons why a consumer skips an event, by its log message. */
-const SKIPPED: Readonly<Record<string, string>> = {
-  [STALE]:
-    'Skipped: newer data is stored. A sample has a fixed timestamp. npx hookctl send gives it the current time.',
-  [DUPLICATE]:
-    'Skipped: this event was already processed. npx hookctl send makes a new event from the sample.',
-};
-
-const skippedAs = ({ text }: FunctionLogLine) =>
-  Object.keys(SKIPPED).find((outcome) => text.includes(`"message":"${outcome}"`));
 
 const format = new LogFormat(process.stderr);
 
