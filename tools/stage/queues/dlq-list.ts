@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { type Column, table } from '../../terminal/layout.ts';
 import { duration, printable } from '../../terminal/text.ts';
-import { type Operation, orRefusal } from '../operation.ts';
+import type { Operation } from '../operation.ts';
 import type { PayloadFilter } from '../payload-filter.ts';
 import type { Stage } from '../stage.ts';
 import { eventCount } from './copies.ts';
@@ -20,6 +20,7 @@ const MAX_SAMPLED = 100;
 /** A queue that nothing consumes. */
 interface ListedQueue {
   readonly queue: string;
+  readonly kind: AnyQueue['kind'];
   readonly messages: number;
   readonly inFlight: number;
   /** Without copies. `atLeast`: there may be more. */
@@ -38,18 +39,27 @@ type ListedEventQueue = Awaited<ReturnType<typeof listEventQueue>>;
 export async function dlqList(operation: Operation, filter: PayloadFilter, json: boolean): Promise<void> {
   const { stack, printLine } = operation;
   const isFiltered = (filter.shop ?? filter.search) !== undefined;
-  const { found, lines } = await (isFiltered ? listMatches(operation, filter) : listAll(operation));
-  const printed = json ? [JSON.stringify({ stack: stack.title, ...found }, undefined, 2)] : lines;
-  for (const line of printed) printLine(line);
+  const all = [...waitingQueues(stack), ...(await removedQueues(stack))];
+  const queues = await Promise.all(
+    all.map((queue) => listQueue(operation, queue, isFiltered ? filter : undefined)),
+  );
+  const [eventQueues, paused] = isFiltered
+    ? [[], []]
+    : await Promise.all([
+        Promise.all(stack.events.map((event) => listEventQueue(stack, event))),
+        pausesOf(stack),
+      ]);
+  const lines = isFiltered
+    ? matchLines(operation, filter, queues)
+    : listLines(operation, queues, eventQueues, paused);
+  const found = { stack: stack.title, queues, eventQueues, paused };
+  for (const line of json ? [JSON.stringify(found, undefined, 2)] : lines) printLine(line);
 }
 
-async function listMatches(operation: Operation, filter: PayloadFilter) {
-  const { stack, width } = operation;
-  const all = [...waitingQueues(stack), ...(await removedQueues(stack))];
-  const queues = await Promise.all(all.map((queue) => listQueue(operation, queue, filter)));
-  const matching = queues.filter((queue) => queue.events !== undefined);
+function matchLines({ stack, width }: Operation, filter: PayloadFilter, queues: readonly ListedQueue[]) {
+  const matching = queues.filter(({ events }) => events !== undefined);
   const [first] = matching;
-  const lines = [
+  return [
     ...(first === undefined
       ? ['No message matches.']
       : table(WAITING_COLUMNS, matching.map(waitingRow), width)),
@@ -57,41 +67,30 @@ async function listMatches(operation: Operation, filter: PayloadFilter) {
     'The queues of events were not searched. trace <id> finds what is on them.',
     ...(first ? [`See why: ${stack.command(`show ${first.queue}${filterWords(filter)}`)}`] : []),
   ];
-  return { found: { queues }, lines };
 }
 
-async function listAll(operation: Operation) {
-  const { stack, width } = operation;
-  const [queues, removed, eventQueues, pauses] = await Promise.all([
-    Promise.all(waitingQueues(stack).map((queue) => listQueue(operation, queue))),
-    orRefusal(stack, async () => {
-      const left = await removedQueues(stack);
-      return Promise.all(left.map((queue) => listQueue(operation, queue)));
-    }),
-    Promise.all(stack.events.map((event) => listEventQueue(stack, event))),
-    orRefusal(stack, () => pausesOf(stack)),
-  ]);
-  const left = 'refused' in removed ? [] : removed;
-  const paused = 'refused' in pauses ? [] : pauses;
+function listLines(
+  { stack, width }: Operation,
+  queues: readonly ListedQueue[],
+  eventQueues: readonly ListedEventQueue[],
+  paused: readonly Pause[],
+) {
   const busy = eventQueues.filter((queue) => !isEmpty(queue));
   const isPaused = (event: EventName) => paused.some((pause) => pause.event === event && !pause.running);
   const section = (heading: string, columns: readonly Column[], rows: readonly string[][]) =>
     rows.length === 0 ? [] : ['', heading, '', ...table(columns, rows, width)];
-  const unknown = (what: string, found: object) =>
-    'refused' in found ? ['', `${what} is unknown: ${found.refused}`] : [];
-  const lines = [
+  const waiting = (heading: string, shown: readonly ListedQueue[]) =>
+    section(heading, WAITING_COLUMNS, shown.map(waitingRow));
+  return [
     `Messages in ${stack.title}. SQS counts may be a minute old.`,
-    ...section(
+    ...waiting(
       'Dead letters, quarantine and unrouted events: they wait until you redrive them.',
-      WAITING_COLUMNS,
-      queues.map(waitingRow),
+      queues.filter(({ kind }) => kind !== 'removed'),
     ),
-    ...section(
+    ...waiting(
       'Left by removed events, without a consumer (docs/redrive-and-replay.md, "Remove an event"):',
-      WAITING_COLUMNS,
-      left.map(waitingRow),
+      queues.filter(({ kind }) => kind === 'removed'),
     ),
-    ...unknown('Which queues removed events have left', removed),
     ...(busy.length === 0 ? ['', 'Event queues: empty.'] : []),
     ...section(
       'Event queues: waiting for their consumer, or in flight (received, not yet done).',
@@ -103,11 +102,9 @@ async function listAll(operation: Operation) {
       [column('EVENT'), column('WAITING', 'right'), column('SINCE'), column('BY'), column('REASON')],
       paused.map((pause) => pauseRow(pause, width)),
     ),
-    ...unknown('What is paused', pauses),
     '',
-    ...whatNext(stack, [...queues, ...left], busy, paused),
+    ...whatNext(stack, queues, busy, paused),
   ];
-  return { found: { queues, removed, eventQueues, paused: pauses }, lines };
 }
 
 const isEmpty = ({ messages, inFlight }: { messages: number; inFlight: number }) => messages + inFlight === 0;
@@ -119,7 +116,8 @@ async function listQueue(
   filter?: PayloadFilter,
 ): Promise<ListedQueue> {
   const { visible, inFlight } = await queueState(operation.stack.sqs, queue.url);
-  const counts = { queue: queue.name, messages: visible, inFlight, gaps: [] };
+  const { name, kind } = queue;
+  const counts = { queue: name, kind, messages: visible, inFlight, gaps: [] };
   if (filter === undefined && visible === 0) return counts;
   const limit = filter === undefined ? MAX_SAMPLED : undefined;
   const selection = await selectMessages(operation, queue, filter ?? {}, () => undefined, limit);
@@ -134,7 +132,7 @@ async function listQueue(
 
 async function listEventQueue(stack: Stage, event: EventName) {
   const { visible, inFlight } = await queueState(stack.sqs, stack.ofEvent(event, 'QueueUrl'));
-  const failure = inFlight === 0 ? undefined : await orRefusal(stack, () => lastFailure(stack, event));
+  const failure = inFlight === 0 ? undefined : await lastFailure(stack, event);
   return { event, messages: visible, inFlight, lastFailure: failure };
 }
 
@@ -167,13 +165,9 @@ function waitingRow({ queue, events, oldest, ...counts }: ListedQueue): string[]
 
 function stateOf({ messages, lastFailure: failure }: ListedEventQueue, isPaused: boolean): string {
   const waits = messages > 0 ? ['waiting'] : [];
-  return [...(isPaused ? ['paused'] : waits), ...(failure ? [describeFailure(failure)] : [])].join('; ');
+  const failed = failure && `last failure ${since(new Date(failure.at))} ago: ${printable(failure.error)}`;
+  return [...(isPaused ? ['paused'] : waits), ...(failed ? [failed] : [])].join('; ');
 }
-
-const describeFailure = (failure: NonNullable<ListedEventQueue['lastFailure']>) =>
-  'refused' in failure
-    ? `last failure unknown: ${printable(failure.refused)}`
-    : `last failure ${since(new Date(failure.at))} ago: ${printable(failure.error)}`;
 
 function pauseRow({ event, waiting, since: pausedAt, by = '–', reason, running }: Pause, width: number) {
   return [

@@ -222,25 +222,15 @@ describe('list', () => {
     expect(await listedWith(undefined)).toMatch(/\nshop\.updated 0 1\n/);
     const { queues, eventQueues } = JSON.parse(await listedWith(failed, true));
     const counts = { messages: 0 };
-    expect(queues).toContainEqual({ queue: 'shop.updated', ...counts, inFlight: 0, gaps: [] });
+    expect(queues).toContainEqual({
+      queue: 'shop.updated',
+      kind: 'dead-letter',
+      ...counts,
+      inFlight: 0,
+      gaps: [],
+    });
     const lastFailure = { at: Date.parse(at), error: 'Throttled' };
     expect(eventQueues).toContainEqual({ event: 'shop.updated', ...counts, inFlight: 1, lastFailure });
-  });
-
-  test('says why something is unknown, and shows the rest', async () => {
-    const release = await operator.receiveNew(source);
-    const { ShopUpdatedLogGroup: _, ...outputs } = operator.stack.outputs;
-    // Without the SDK's retries, which take seconds.
-    const sqs = replied(new SQSClient(aws.operator), (name) => {
-      if (name !== 'ListQueuesCommand') return;
-      throw Object.assign(new Error('no'), { name: 'RequestThrottled', $metadata: {}, $fault: 'client' });
-    });
-    const text = await listed({ stack: operator.stack.with({ outputs, sqs }) });
-    await release();
-    expect(text).toMatch(
-      / last failure unknown: The stack has no output ShopUpdatedLogGroup: deploy .* again\n/,
-    );
-    expect(text).toContain('\nWhich queues removed events have left is unknown: RequestThrottled');
   });
 });
 
