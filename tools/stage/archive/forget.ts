@@ -7,7 +7,6 @@ import {
   TABLE_RECOVERY_DAYS,
 } from '../../../lambda/limits.ts';
 import { counted } from '../../terminal/text.ts';
-import { deleteObjects } from '../delete-objects.ts';
 import type { Operation } from '../operation.ts';
 import { deleteLogged, notDiscarded } from '../queues/dlq-discard.ts';
 import { queueState } from '../queues/queue.ts';
@@ -15,7 +14,7 @@ import type { Stage } from '../stage.ts';
 import { findItem, findMessages, findPayloads, leaveTombstone } from './forget-elsewhere.ts';
 import { countReasons, redactor, rewriteObjects, searchRecords } from './forget-records.ts';
 import type { Person } from './mention.ts';
-import { countFailedObjects, describeDamage, keysUnder } from './read-archive.ts';
+import { countFailedObjects, deleteObjects, describeDamage, keysUnder } from './read-archive.ts';
 import { archiveDays, lateness } from './retention.ts';
 
 const DAY = 24 * 60 * 60 * 1000;

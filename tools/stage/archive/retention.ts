@@ -1,4 +1,4 @@
-import { GetBucketLifecycleConfigurationCommand, type LifecycleRule } from '@aws-sdk/client-s3';
+import { GetBucketLifecycleConfigurationCommand } from '@aws-sdk/client-s3';
 import { ARCHIVE_BUFFER_SECONDS } from '../../../lambda/limits.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { duration } from '../../terminal/text.ts';
@@ -14,21 +14,12 @@ const DAY = 24 * 60 * 60 * 1000;
  */
 const LATE_DAYS = 1;
 
-/** The rule by which S3 expires records. Undefined if nothing expires them. */
-export async function expiryRule(stack: Stage): Promise<LifecycleRule | undefined> {
-  const Bucket = stack.archiveBucket;
-  const query = new GetBucketLifecycleConfigurationCommand({ Bucket });
-  const lifecycle = await stack.s3.send(query).catch((error: Error) => {
-    if (error.name === 'NoSuchLifecycleConfiguration') return undefined;
-    throw error;
-  });
-  return lifecycle?.Rules?.find(({ Filter, Prefix = Filter?.Prefix }) => Prefix === 'event=');
-}
-
 /** Days for which the archive keeps a record. Undefined if unknown: the archive can be read anyway. */
 export async function archiveDays(stack: Stage): Promise<number | undefined> {
-  const found = await orRefusal(stack, async () => ({ rule: await expiryRule(stack) }));
-  return 'rule' in found ? found.rule?.Expiration?.Days : undefined;
+  const query = new GetBucketLifecycleConfigurationCommand({ Bucket: stack.archiveBucket });
+  const found = await orRefusal(stack, () => stack.s3.send(query));
+  const rules = 'refused' in found ? [] : (found.Rules ?? []);
+  return rules.find(({ Filter, Prefix = Filter?.Prefix }) => Prefix === 'event=')?.Expiration?.Days;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { MetricAlarm } from '@aws-sdk/client-cloudwatch';
+import { paginateDescribeAlarms } from '@aws-sdk/client-cloudwatch';
 import {
   GetSubscriptionAttributesCommand,
   paginateListSubscriptionsByTopic,
@@ -13,7 +13,6 @@ import {
   type Inspection,
   ok,
   problemsOr,
-  revertDrift,
   type StageCheck,
   skipped,
   warning,
@@ -72,7 +71,8 @@ export const alarmChecks: readonly StageCheck[] = [
     name: 'chat',
     needs: ['sns:ListSubscriptionsByTopic'],
     why: 'Chat rooms are not notified. Somebody changed the channel in Amazon Q Developer in chat applications.',
-    fix: revertDrift,
+    fix: ({ stageName }) =>
+      `npx cdk drift -c stage=${stageName} && npx cdk deploy -c stage=${stageName} --revert-drift`,
     async run(inspection) {
       const channels = await inspection.resources('AWS::Chatbot::');
       if (channels.length === 0) return skipped('no channel is configured');
@@ -86,53 +86,27 @@ export const alarmChecks: readonly StageCheck[] = [
     name: 'in ALARM',
     needs: ['cloudwatch:DescribeAlarms'],
     why: 'See its description, and docs/operations.md.',
-    async run(inspection) {
-      const { stage } = inspection;
-      const { alarms } = await alarmsOfStack(inspection);
-      // A pause has its own line. An alarm without actions is CodeDeploy's.
+    async run({ stage }) {
+      const query = { AlarmNamePrefix: `${stage.stackName}-` };
+      const pages = paginateDescribeAlarms({ client: stage.cloudwatch }, query);
+      const all = await allOf(pages, (page) => page.MetricAlarms);
+      // CodeDeploy's alarms have no actions. Those of a stage such as `prod-eu` have another topic.
+      const topic = stage.output('AlarmTopicArn');
+      const alarms = all.filter(({ AlarmActions }) => AlarmActions?.includes(topic));
+      // A pause has its own line.
       const paused = new Set(stage.events.map((event) => stage.ofEvent(event, 'PausedAlarm')));
       const on = alarms.filter(
-        ({ StateValue, AlarmName = '', AlarmActions = [] }) =>
-          StateValue === 'ALARM' && AlarmActions.length > 0 && !paused.has(AlarmName),
+        ({ StateValue, AlarmName = '' }) => StateValue === 'ALARM' && !paused.has(AlarmName),
       );
-      const found = on.map((alarm) => {
+      const found = on.map(({ AlarmName = '', AlarmDescription = '', StateTransitionedTimestamp }) => {
         const [, impact, step, section] =
-          /^Impact: (.*) First step: (.*)\. See (\S+)/.exec(alarm.AlarmDescription ?? '') ?? [];
-        const seen = `${shortNames(inspection, [alarm])}, ${ago(alarm.StateTransitionedTimestamp)}`;
+          /^Impact: (.*) First step: (.*)\. See (\S+)/.exec(AlarmDescription) ?? [];
+        // `PartnerWebhooks-prod-ApiSlow1A2B3C4D-XYZ` → `ApiSlow`.
+        const name = AlarmName.replace(query.AlarmNamePrefix, '').replace(/[0-9A-F]{8}(-\w+)?$/, '');
+        const seen = `${name}, ${ago(StateTransitionedTimestamp)}`;
         return failure(seen, step === undefined ? {} : { why: `${impact} See ${section}`, fix: step });
       });
       return problemsOr(`none of ${alarms.length}`, found);
-    },
-  },
-  {
-    name: 'all alarms',
-    needs: ['cloudwatch:DescribeAlarms'],
-    why: 'Nothing watches this any more: a plain deployment does not restore what somebody deleted.',
-    fix: revertDrift,
-    async run(inspection) {
-      const { names, alarms, all } = await alarmsOfStack(inspection);
-      const topic = inspection.stage.output('AlarmTopicArn');
-      const missing = names.filter((name) => !alarms.some(({ AlarmName }) => AlarmName === name));
-      const withoutActions = alarms.filter(({ ActionsEnabled }) => ActionsEnabled === false);
-      const foreign = all.filter(
-        ({ AlarmName = '', AlarmActions }) => AlarmActions?.includes(topic) && !names.includes(AlarmName),
-      );
-      const list = (found: readonly MetricAlarm[]) => found.map(({ AlarmName }) => AlarmName).join(' ');
-      const short = (found: readonly MetricAlarm[]) => shortNames(inspection, found);
-      const gone = short(missing.map((AlarmName) => ({ AlarmName })));
-      const turnOn = {
-        why: 'They change their state, but notify nobody.',
-        fix: `aws cloudwatch enable-alarm-actions --alarm-names ${list(withoutActions)}`,
-      };
-      const remove = {
-        why: 'They are left over or made by hand, and send mail to the topic of this stage.',
-        fix: `aws cloudwatch delete-alarms --alarm-names ${list(foreign)}`,
-      };
-      return problemsOr(`${names.length}, as deployed`, [
-        missing.length > 0 ? failure(`deleted: ${gone}`) : undefined,
-        withoutActions.length > 0 ? failure(`turned off: ${short(withoutActions)}`, turnOn) : undefined,
-        foreign.length > 0 ? warning(`not of this stack: ${short(foreign)}`, remove) : undefined,
-      ]);
     },
   },
 ];
@@ -142,18 +116,3 @@ function subscriptionsOf(inspection: Inspection, topic: string) {
   const pages = paginateListSubscriptionsByTopic({ client: inspection.stage.client(SNSClient) }, query);
   return allOf(pages, (page) => page.Subscriptions);
 }
-
-/** `all` has further alarms whose names begin with the stack's: left over, or of a stage such as `prod-eu`. */
-async function alarmsOfStack(inspection: Inspection) {
-  const names = (await inspection.resources('AWS::CloudWatch::Alarm')).map(({ physicalId }) => physicalId);
-  const all = await inspection.alarms();
-  return { names, alarms: all.filter(({ AlarmName = '' }) => names.includes(AlarmName)), all };
-}
-
-/** `PartnerWebhooks-prod-ApiSlow1A2B3C4D-XYZ` → `ApiSlow`. */
-const shortNames = ({ stage }: Inspection, alarms: readonly MetricAlarm[]) =>
-  alarms
-    .map(({ AlarmName = '' }) =>
-      AlarmName.replace(`${stage.stackName}-`, '').replace(/[0-9A-F]{8}(-\w+)?$/, ''),
-    )
-    .join(', ');

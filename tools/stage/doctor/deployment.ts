@@ -1,23 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
-import {
-  type EventSourceMappingConfiguration,
-  GetAliasCommand,
-  paginateListEventSourceMappings,
-} from '@aws-sdk/client-lambda';
+import { GetAliasCommand } from '@aws-sdk/client-lambda';
 import { counted, printable } from '../../terminal/text.ts';
-import { expiryRule } from '../archive/retention.ts';
 import { pausesOf } from '../queues/pause-state.ts';
-import {
-  ago,
-  failure,
-  ok,
-  problemsOr,
-  revertDrift,
-  type StageCheck,
-  skipped,
-  warning,
-} from './inspection.ts';
+import { ago, failure, ok, problemsOr, type StageCheck, skipped, warning } from './inspection.ts';
 
 const IS_LOCAL = skipped('the local stack always runs this code, in one version');
 
@@ -93,12 +79,10 @@ export const deploymentChecks: readonly StageCheck[] = [
     },
   },
   {
-    name: 'event sources',
+    name: 'pauses',
     needs: ['lambda:ListEventSourceMappings', 'cloudwatch:DescribeAlarms', 'sqs:GetQueueAttributes'],
     why: 'Events wait on their queue. SQS deletes them 7 days after their arrival.',
-    fix: revertDrift,
-    async run(inspection) {
-      const { stage } = inspection;
+    async run({ stage }) {
       const pauses = (await pausesOf(stage)).map(({ event, by, since, reason = '', running }) => {
         const fix = stage.command(event, 'resume');
         if (by === undefined) return failure(`${event} is off, but nobody paused it with a reason`, { fix });
@@ -106,55 +90,7 @@ export const deploymentChecks: readonly StageCheck[] = [
         if (!running) return warning(seen, { fix });
         return warning(`${seen}. But it is on`, { why: 'It is processed in spite of the pause.', fix });
       });
-      const pages = paginateListEventSourceMappings({ client: stage.lambda }, {});
-      const sources: EventSourceMappingConfiguration[] = [];
-      for await (const { EventSourceMappings = [] } of pages) sources.push(...EventSourceMappings);
-      const queues = await inspection.resources('AWS::SQS::Queue');
-      const mappings = await inspection.resources('AWS::Lambda::EventSourceMapping');
-      const drifted = mappings.map(({ properties }) => {
-        const [id] = properties.EventSourceArn['Fn::GetAtt'];
-        const queue = queues
-          .find(({ logicalId }) => logicalId === id)
-          ?.physicalId.split('/')
-          .at(-1);
-        const source = sources.find(({ EventSourceArn }) => EventSourceArn?.split(':').at(-1) === queue);
-        if (source === undefined) return failure(`${queue} has no event source`);
-        const changes = driftOf(properties, source).join(', ');
-        const why = 'Somebody changed it by hand. A plain deployment does not restore it.';
-        return changes === '' ? undefined : warning(`${queue}: ${changes}`, { why });
-      });
-      return problemsOr(`${mappings.length} on, with the deployed settings`, [...pauses, ...drifted]);
-    },
-  },
-  {
-    name: 'archive retention',
-    needs: ['s3:GetLifecycleConfiguration'],
-    why: 'Personal data is kept longer than promised, or a replay finds less than expected.',
-    fix: revertDrift,
-    async run(inspection) {
-      if (!inspection.stage.hasArchive) return skipped('no archive (archive.days is 0)');
-      const rules = (await inspection.resources('AWS::S3::Bucket')).flatMap(
-        ({ properties }) => properties.LifecycleConfiguration?.Rules ?? [],
-      );
-      const wanted = rules.find(({ Prefix }) => Prefix === 'event=')?.ExpirationInDays;
-      const rule = await expiryRule(inspection.stage);
-      const days = rule?.Status === 'Enabled' ? rule.Expiration?.Days : undefined;
-      if (days === wanted) return ok(`${days} days`);
-      return failure(`${days === undefined ? 'no limit' : `${days} days`} instead of ${wanted} days`);
+      return problemsOr('all events are processed', pauses);
     },
   },
 ];
-
-// biome-ignore lint/suspicious/noExplicitAny: a property has whatever shape CloudFormation gives it.
-function driftOf(deployed: any, source: EventSourceMappingConfiguration): string[] {
-  const concurrency = 'MaximumConcurrency';
-  const settings: readonly (readonly [string, unknown, unknown])[] = [
-    ['batch size', deployed.BatchSize, source.BatchSize],
-    ['concurrency', deployed.ScalingConfig?.[concurrency], source.ScalingConfig?.[concurrency]],
-    ['response types', deployed.FunctionResponseTypes?.join(), source.FunctionResponseTypes?.join()],
-    ['calls the alias', true, source.FunctionArn?.endsWith(':live')],
-  ];
-  return settings
-    .filter(([, wanted, actual]) => wanted !== actual)
-    .map(([name, wanted, actual]) => `${name} ${actual ?? 'unset'} instead of ${wanted ?? 'unset'}`);
-}

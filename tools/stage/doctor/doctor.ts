@@ -88,7 +88,7 @@ export async function doctor(
     printLine(`${stack.title} (${stack.stackName}), ${started.toISOString()}`);
     for (const [group, lines] of Map.groupBy(results, (line) => line.group)) {
       printLine(`\n${styleText('bold', group)}`);
-      for (const line of withoutRepeats(lines).flatMap((each) => resultLines(each, width))) printLine(line);
+      for (const line of lines.flatMap((each) => resultLines(each, width))) printLine(line);
     }
     if (inspection.isLocalStack && results.some(({ fix }) => fix?.startsWith('aws '))) {
       printLine('\nThe aws commands need the settings of docs/operations.md, "The local stack".');
@@ -130,14 +130,6 @@ function unchecked(error: unknown, { needs }: StageCheck, local: boolean): Check
   const why = `It needs ${needs.join(', ')}.`;
   return warning(`not checked: ${refusalOf(error, local)}`, { why, fix: 'docs/permissions.md, "doctor"' });
 }
-
-/** Leaves out repeated advice: results of a check with the same advice show it once, below the last result. */
-const withoutRepeats = (results: readonly CheckedLine[]) =>
-  results.map((result, index) => {
-    const { name, why, fix } = results[index + 1] ?? {};
-    const isRepeated = name === result.name && why === result.why && fix === result.fix;
-    return isRepeated ? { ...result, why: undefined, fix: undefined } : result;
-  });
 
 const STYLES = { ok: 'green', warning: 'yellow', failure: 'red', skipped: 'gray' } as const;
 

@@ -6,7 +6,6 @@ import {
   GetTemplateCommand,
   paginateListStackResources,
 } from '@aws-sdk/client-cloudformation';
-import { paginateDescribeAlarms } from '@aws-sdk/client-cloudwatch';
 import { StartQueryCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { readCloudAssembly } from 'local-aws/template';
 import { synthesise } from '../../../bin/synthesise.ts';
@@ -121,13 +120,6 @@ export class Inspection {
     return readCloudAssembly(folder.path).template;
   });
 
-  /** All alarms whose names begin with the stack's. They may include those of another stage. */
-  readonly alarms = once(async () => {
-    const query = { AlarmNamePrefix: `${this.stage.stackName}-` };
-    const pages = paginateDescribeAlarms({ client: this.stage.cloudwatch }, query);
-    return allOf(pages, (page) => page.MetricAlarms);
-  });
-
   /** When each event was last accepted. An event without a delivery in {@link SEARCHED_DAYS} is missing. */
   readonly lastDeliveries = once(async () => {
     const { logs, receiverLogGroup } = this.stage;
@@ -168,12 +160,6 @@ export async function allOf<Page, Item>(
   for await (const page of pages) items.push(...(itemsOf(page) ?? []));
   return items;
 }
-
-/** The command that shows what somebody changed or deleted by hand, then restores it. */
-export const revertDrift = ({ isLocalStack, stageName }: Inspection) =>
-  isLocalStack
-    ? 'press Ctrl-C in the terminal of the stack, then type npm start'
-    : `npx cdk drift -c stage=${stageName} && npx cdk deploy -c stage=${stageName} --revert-drift`;
 
 /** Milliseconds since a time. */
 export const since = (time: Date | number | undefined) => Date.now() - Number(time ?? Date.now());

@@ -32,9 +32,9 @@ export async function pause(operation: Operation, name: string, reason: string):
   const state = await settled(operation, event, UNCHANGED);
   if (state === undefined) return false;
   const before = state.pause;
-  const earlier = before?.since !== undefined && !before.running ? described(before) : undefined;
-  if (earlier !== undefined && isPatient(state.waiting)) {
-    throw new CommandError(`${event} is already paused, ${earlier}`);
+  const isReported = before?.since !== undefined;
+  if (isReported && !before.running && isPatient(state.waiting)) {
+    throw new CommandError(`${event} is already paused, ${described(before)}`);
   }
 
   const undo = stack.command(event, 'resume');
@@ -42,13 +42,9 @@ export async function pause(operation: Operation, name: string, reason: string):
   // The event source is turned off first, because an alarm must not report a pause that AWS rejected.
   await turn(stack, state, 'Disabled');
   try {
-    if (earlier !== undefined) {
-      printLine(`It is already paused, ${earlier}. Completing this pause.`);
-    } else {
-      // An alarm notifies only when its state changes. An alarm left over from an earlier pause would not notify.
-      if (before?.since !== undefined) await set(stack, state.paused, 'OK', 'Its event source was on');
-      await set(stack, state.paused, 'ALARM', pauseText(by, reason));
-    }
+    // An alarm notifies only when its state changes. An alarm left over from an earlier pause would not notify.
+    if (isReported) await set(stack, state.paused, 'OK', 'Paused again');
+    await set(stack, state.paused, 'ALARM', pauseText(by, reason));
     if ((await settled(operation, event, `${REPEAT}: ${undo}`)) === undefined) return false;
     // The threshold changes last: until an alarm reports the pause, the alarm on age must keep its normal threshold.
     await ringAt(stack, state.waiting, thresholdInPause);
@@ -58,8 +54,7 @@ export async function pause(operation: Operation, name: string, reason: string):
   printLine(`Paused. Nothing processes ${event} in ${stack.title}. New events wait on its queue.`);
   for (const line of await deadline(stack, event, state.queue)) printLine(line);
   printLine(`Resume: ${undo}`);
-  const author = earlier === undefined ? { by, reason } : { by: before?.by, reason: before?.reason };
-  operation.report?.({ stack: stack.title, event, ...author, waiting: state.queue.visible, resume: undo });
+  operation.report?.({ stack: stack.title, event, by, reason, waiting: state.queue.visible, resume: undo });
   return true;
 }
 

@@ -235,7 +235,7 @@ describe('with a separate event source', () => {
         /^Interrupted before it was complete\. Repeat the command to complete it, or undo it: npx hookctl resume shop\.updated/,
       );
       expect(await alarms()).toEqual({ ...PAUSED, waiting: ['OK', threshold] });
-      expect(await act(paused('Another one'))).toContain(`by ${OPERATOR}: ${REASON}. Completing this pause.`);
+      await act(paused());
       expect(await alarms()).toEqual(PAUSED);
     });
 
@@ -247,13 +247,13 @@ describe('with a separate event source', () => {
       expect(await alarms()).toEqual(PAUSED);
     });
 
-    test('the threshold cannot be set: the first person stays named', async () => {
+    test('the threshold cannot be set: the person who completes it is named', async () => {
       refused.add('PutMetricAlarmCommand');
       await expect(act(paused())).rejects.toThrow('but its alarms are not set yet');
       expect(await alarms()).toEqual({ ...PAUSED, waiting: ['OK', threshold] });
       refused.clear();
       await act(paused('Another one'));
-      expect(await alarms()).toEqual(PAUSED);
+      expect(await alarms()).toEqual({ ...PAUSED, paused: ['ALARM', `Paused by ${OPERATOR}: Another one`] });
     });
 
     test.each([
@@ -295,7 +295,5 @@ describe('with a separate event source', () => {
     expect(JSON.parse(await listed(true)).paused).toEqual([
       { event: EVENT, waiting: 1, by: OPERATOR, reason: REASON, since, running: false },
     ]);
-    refused.add('DescribeAlarmsCommand');
-    expect(await listed()).toContain('What is paused is unknown: AccessDenied: not authorized');
   });
 });
