@@ -1,7 +1,7 @@
 /**
  * Types of the console's JSON API, for the server and the page.
  *
- * All paths are below `/api`. Errors are RFC 9457 problems. Changes are POST or DELETE requests with `content-type:
+ * All paths are below `/api`. Errors are RFC 9457 problems. Changes are POST requests with `content-type:
  * application/json` and the page's cookie. Reading a stage needs the cookie, too.
  */
 import type { EventName } from '../../lambda/events/catalogue.ts';
@@ -10,7 +10,6 @@ import type { StageFault } from '../stage/faults.ts';
 import type { Effect, ExchangeFact } from '../stage/history/facts.ts';
 import type { Delivery, History, PausedQueue } from '../stage/history/history.ts';
 import type { LineFact } from '../stage/history/log-line.ts';
-import type { ProgressStep } from '../terminal/text.ts';
 
 /** `GET /api/stack`: the stack that the page shows. */
 export interface StackInfo {
@@ -157,8 +156,6 @@ export interface NeedsYouMessage {
   /** Name of the message's queue, as in `hookctl dlq`: an event, `quarantine` or `unrouted`. */
   readonly queue: string;
   readonly eventId?: string | undefined;
-  /** Kind of the event. For a quarantined message, the kind that the payload claims. */
-  readonly event?: string | undefined;
   readonly shopId?: string | undefined;
   readonly requestId?: string | undefined;
   /** When the message was sent to the queue, ISO 8601. */
@@ -189,18 +186,12 @@ export interface CommandRequest {
   readonly input?: string | undefined;
 }
 
-/**
- * A command that runs or has run. The answer to `POST /api/commands` is a line with this JSON at the start, after each
- * change, and at the end. `DELETE /api/commands/<id>` interrupts the command.
- */
+/** A command that has ended: the answer to `POST /api/commands`. Spaces before the JSON say that it still runs. */
 export interface CommandRun {
-  readonly id: string;
   /** The command as typed in a terminal: `npx hookctl dlq redrive shop.updated --stage prod`. */
   readonly command: string;
-  /** `interrupted`: a user stopped the command, or the console closed. */
-  readonly state: 'running' | 'done' | 'failed' | 'interrupted';
-  /** Present only while the command runs. */
-  readonly progress?: ProgressStep | undefined;
+  /** `interrupted`: the console closed. */
+  readonly state: 'done' | 'failed' | 'interrupted';
   /** The output, as a terminal shows it. */
   readonly lines: readonly string[];
   /** Request ids of the deliveries that the command sent. */

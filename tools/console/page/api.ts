@@ -22,8 +22,15 @@ export const api = {
   queues: () => get<QueuesInfo>('/api/queues'),
   needsYou: (signal?: AbortSignal) => get<WaitingMessages>('/api/needs-you', signal),
   messageBody: (id: string, signal?: AbortSignal) => getBody(`/api/needs-you/${encode(id)}/body`, signal),
-  run,
-  interrupt: (id: string) => change(`/api/commands/${encode(id)}`, 'DELETE'),
+  /** Runs a command until it ends. */
+  async run({ argv, input }: CommandRequest): Promise<CommandRun> {
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify({ argv, input });
+    const answer = await request('/api/commands', { method: 'POST', headers, body });
+    return answer.json().catch(() => {
+      throw new Error(`The connection was lost. It is unknown how this ended: ${argv.join(' ')}`);
+    });
+  },
 };
 
 export interface DeliveryBody {
@@ -47,38 +54,6 @@ async function getBody(path: string, signal?: AbortSignal): Promise<DeliveryBody
   } catch {
     return { bytes, text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), isUtf8: false };
   }
-}
-
-/**
- * Runs a command until it ends.
- * @param onChange called with each state of the command
- * @throws Error if the command was not started, or the connection is lost
- */
-async function run(
-  { argv, input }: CommandRequest,
-  onChange: (run: CommandRun) => void,
-): Promise<CommandRun> {
-  const { body } = await change('/api/commands', 'POST', { argv, input });
-  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = '';
-  let last: CommandRun | undefined;
-  for (;;) {
-    const { done, value = '' } = (await reader?.read().catch(() => undefined)) ?? { done: true };
-    if (done) break;
-    const lines = `${rest}${value}`.split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
-      last = JSON.parse(line) as CommandRun;
-      onChange(last);
-    }
-  }
-  if (last !== undefined && last.state !== 'running') return last;
-  throw new Error(`The connection was lost. It is unknown how this ended: ${last?.command ?? argv[0]}`);
-}
-
-function change(path: string, method: 'POST' | 'DELETE', body?: unknown): Promise<Response> {
-  const headers = { 'content-type': 'application/json' };
-  return request(path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
 }
 
 /** @throws Error if the status is not 2xx, or there is no answer */

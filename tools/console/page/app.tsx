@@ -1,6 +1,5 @@
 import type { FunctionComponent } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { Confirmation } from './confirmation.tsx';
 import { DeliveriesView } from './deliveries/deliveries-view.tsx';
 import { readSearch } from './deliveries/delivery-rows.ts';
 import { NeedsYouView } from './needs-you/needs-you-view.tsx';
@@ -73,7 +72,6 @@ export function App() {
         <View />
       </main>
       <Notices />
-      <Confirmation />
       <KeysDialog />
     </>
   );

@@ -3,7 +3,7 @@ import type { CommandRequest } from '../api.ts';
 import { countOf, type Messages } from './needs-you/groups.ts';
 
 export interface Command extends CommandRequest {
-  /** What the command does, as a sentence. The dialog that asks before a stage is changed shows it. */
+  /** What the command does, as a sentence. The question before a stage is changed shows it. */
   readonly does: string;
   /** Toast for the command's success, such as `Paused shop.updated.` */
   readonly did: string;

@@ -3,8 +3,8 @@ import { effect, signal } from '@preact/signals';
 /** The parsed address of the page: `#/deliveries/<id>?search=…`. */
 interface Route {
   readonly view: ViewName;
-  /** Parts of the address after the view's name: the id of a delivery. */
-  readonly path: readonly string[];
+  /** Of the open delivery. */
+  readonly id?: string | undefined;
   readonly query: Readonly<Record<string, string>>;
 }
 
@@ -14,21 +14,16 @@ export type ViewName = (typeof VIEWS)[number];
 /** @param hash with its `#`. An unknown view opens the deliveries. */
 export function parseRoute(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
-  const [name = '', ...rest] = path.split('/').map(decode);
+  const [name = '', id = ''] = path.split('/').map(decode);
   const view = VIEWS.find((known) => known === name);
-  if (view === undefined) return { view: 'deliveries', path: [], query: {} };
-  return {
-    view,
-    path: rest.filter((part) => part !== ''),
-    query: Object.fromEntries(new URLSearchParams(query)),
-  };
+  if (view === undefined) return { view: 'deliveries', query: {} };
+  return { view, ...(id !== '' && { id }), query: Object.fromEntries(new URLSearchParams(query)) };
 }
 
 /** The address of a route, without empty query values. */
-export function formatRoute({ view, path = [], query = {} }: { view: ViewName } & Partial<Route>): string {
+export function formatRoute({ view, id, query = {} }: { view: ViewName } & Partial<Route>): string {
   const parameters = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ''));
-  const parts = [view, ...path].map(encodeURIComponent).join('/');
-  return `#/${parts}${parameters.size > 0 ? `?${parameters}` : ''}`;
+  return `#/${view}${id === undefined ? '' : `/${encodeURIComponent(id)}`}${parameters.size > 0 ? `?${parameters}` : ''}`;
 }
 
 function decode(part: string): string {
@@ -39,7 +34,7 @@ function decode(part: string): string {
   }
 }
 
-export const route = signal<Route>({ view: 'deliveries', path: [], query: {} });
+export const route = signal<Route>({ view: 'deliveries', query: {} });
 
 /** The last address of the deliveries, with its filters. Other views link back to it. */
 export const deliveriesAddress = signal('#/deliveries');

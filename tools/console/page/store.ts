@@ -55,7 +55,7 @@ export const queues = signal<LoadState<QueuesInfo>>({
 export const changes = signal(0);
 
 /** Why an event is paused. While its event source is still being turned off, it processes messages and is not paused. */
-export const pauseOf = (event: string | undefined): PausedQueue | undefined =>
+const pauseOf = (event: string | undefined): PausedQueue | undefined =>
   queues.value.value?.queues.find((queue) => queue.name === event && !queue.pausing)?.paused;
 
 /** A row as views show it: with the state `paused` if its event is paused. The server's rows lack this state. */

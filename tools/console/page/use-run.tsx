@@ -1,15 +1,12 @@
 import { useSignal } from '@preact/signals';
+import { shellWord } from '../../terminal/text.ts';
 import type { CommandRun } from '../api.ts';
 import { api, errorText } from './api.ts';
 import type { Command } from './command.ts';
-import { confirmed } from './confirmation.tsx';
 import { openSent } from './deliveries/delivery-rows.ts';
 import { commandEnded, refusal, stack } from './store.ts';
 import { openDialog } from './ui/dialog.tsx';
-import { closeToast, type Toast, toast, toastError } from './ui/toasts.ts';
-
-/** Milliseconds after which a toast says that commands are running. */
-const LONG_RUN = 1_000;
+import { type Toast, toast, toastError } from './ui/toasts.ts';
 
 /** Called with an error, where a toast would not be visible. */
 type OnError = (text: string) => void;
@@ -26,7 +23,7 @@ export function useRun() {
     if (refused !== undefined || busy.peek()) return [];
     busy.value = true;
     try {
-      if (!stack.local && !(await confirmed(commands))) return [];
+      if (!stack.local && !confirm(questionOf(commands))) return [];
       return await runAll(commands, onError);
     } finally {
       busy.value = false;
@@ -35,21 +32,30 @@ export function useRun() {
   return { start, busy: busy.value, refusal: refusal() };
 }
 
+/** Maximum characters of a command in a question. The toast with the result has the whole command. */
+const MAX_SHOWN = 300;
+
+/** What the commands do, and each as typed in a terminal. */
+function questionOf(commands: readonly Command[]): string {
+  const lines = commands.map(({ argv }) => {
+    const words = argv.map(shellWord).join(' ');
+    const shown = words.length > MAX_SHOWN ? `${words.slice(0, MAX_SHOWN)} …` : words;
+    return `npx hookctl ${shown}${stack.commandSuffix}`;
+  });
+  const does = new Set(commands.map((command) => command.does));
+  return [`Change ${stack.title}?`, ...does, ...lines].join('\n\n');
+}
+
 /** Runs commands one after the other, until one fails. */
 async function runAll(commands: readonly Command[], onError?: OnError): Promise<readonly CommandRun[]> {
   const dialog = openDialog();
   const ended: CommandRun[] = [];
-  const about = `run ${Date.now()}`;
-  const startedAt = Date.now();
   try {
     for (const command of commands) {
-      const run = await api.run(command, (now) => {
-        if (Date.now() - startedAt > LONG_RUN) toast({ ...progressOf(now), about });
-      });
+      const run = await api.run(command);
       ended.push(run);
       if (hasFailed(run)) break;
     }
-    closeToast(about);
     const result = resultOf(commands, ended);
     if (onError !== undefined && ended.some(hasFailed)) onError(result.text);
     else toast(result);
@@ -58,21 +64,12 @@ async function runAll(commands: readonly Command[], onError?: OnError): Promise<
     const isAlone = others.length === 0 && (openDialog() ?? dialog) === dialog;
     if (delivery !== undefined && isAlone) openSent(delivery);
   } catch (failure) {
-    closeToast(about);
     const some = ended.length === 0 ? '' : `${ended.length} of ${commands.length} done. `;
     (onError ?? toastError)(`${some}${errorText(failure)}`);
   } finally {
     commandEnded();
   }
   return ended;
-}
-
-function progressOf({ id, command, progress, lines }: CommandRun): Toast {
-  const step =
-    progress && `: ${progress.done.toLocaleString('en')} of ${progress.total.toLocaleString('en')}`;
-  const name = command.replace(/^npx hookctl | --.*/g, '');
-  const cancel = () => api.interrupt(id).catch((error) => toastError(errorText(error)));
-  return { level: 'running', text: `Running ${name}${step ?? ' …'}`, lines, cancel };
 }
 
 /**

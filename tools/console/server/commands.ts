@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { Hono } from 'hono';
 import { stream } from 'hono/streaming';
@@ -22,14 +20,15 @@ const MAX_ANSWER_LENGTH = 200;
 /** Width of the output in characters, as of a terminal. */
 const WIDTH = 100;
 
-/** Milliseconds between two updates of a command to its page. */
-const INTERVAL = 100;
+/** Milliseconds between two parts of an answer, so that a browser waits for a long command. */
+const HEARTBEAT = 15_000;
 
 interface RunningCommand {
   readonly subject: string | undefined;
+  /** The command as typed in a terminal. */
+  readonly command: string;
   readonly interruption: AbortController;
-  readonly ended: Promise<void>;
-  run: CommandRun;
+  readonly ended: Promise<CommandRun>;
 }
 
 interface CommandsOptions {
@@ -45,7 +44,7 @@ type CommandsContext = Pick<ConsoleContext, 'source' | 'local' | 'commands'>;
 export class Commands {
   readonly #console: CommandsContext;
   readonly #options: CommandsOptions;
-  readonly #running = new Map<string, RunningCommand>();
+  readonly #running = new Set<RunningCommand>();
   #isClosing = false;
 
   constructor(context: CommandsContext, options: CommandsOptions) {
@@ -62,62 +61,56 @@ export class Commands {
     if (this.#isClosing) throw new ApiProblem(503, 'The console is closing and starts no new commands');
     const other = this.#running.values().find((one) => subject !== undefined && one.subject === subject);
     if (other !== undefined) {
-      const what = `A running command changes ${subject}: ${other.run.command}`;
-      throw new ApiProblem(409, `${what}. Wait until it ends, or interrupt it`);
+      const what = `A running command changes ${subject}: ${other.command}`;
+      throw new ApiProblem(409, `${what}. Wait until it ends`);
     }
-    const { promise: ended, resolve } = Promise.withResolvers<void>();
-    const id = randomUUID();
-    const running: RunningCommand = {
-      subject,
-      interruption: new AbortController(),
-      ended,
-      run: { id, command, state: 'running', lines: [], deliveries: [], answers: [] },
-    };
-    this.#running.set(id, running);
-    if (subject !== undefined) this.#options.onChange();
-    this.#carryOut(run, running, request.input).finally(() => {
-      this.#running.delete(id);
-      if (subject !== undefined) this.#options.onChange();
-      resolve();
-    });
+    const interruption = new AbortController();
+    const onChange = () => subject !== undefined && this.#options.onChange();
+    const ended = this.#carryOut({ command, subject, run }, interruption.signal, request.input).finally(
+      () => {
+        this.#running.delete(running);
+        onChange();
+      },
+    );
+    const running: RunningCommand = { subject, command, interruption, ended };
+    this.#running.add(running);
+    onChange();
     return running;
-  }
-
-  /**
-   * Interrupts a command as Ctrl-C does: it ends at a safe point.
-   * @throws ApiProblem if no such command runs
-   */
-  interrupt(id: string): void {
-    const running = this.#running.get(id);
-    if (running === undefined) throw new ApiProblem(404, `No command with the id ${id} is running`);
-    running.interruption.abort();
   }
 
   /** Interrupts all commands, rejects new ones, and waits until all have ended. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    const all = [...this.#running.values()];
+    const all = [...this.#running];
     for (const { interruption } of all) interruption.abort();
     await Promise.all(all.map(({ ended }) => ended));
   }
 
-  async #carryOut(run: ParsedCommand['run'], running: RunningCommand, input: string | undefined) {
+  async #carryOut(
+    { command, subject, run }: ParsedCommand,
+    signal: AbortSignal,
+    input: string | undefined,
+  ): Promise<CommandRun> {
     const { source, local } = this.#console;
-    const { signal } = running.interruption;
-    const change = (changed: Partial<CommandRun>) => {
-      running.run = { ...running.run, ...changed };
+    let lines: readonly string[] = [];
+    let answers: CommandRun['answers'] = [];
+    let deliveries: readonly string[] = [];
+    const printLine = (line: string) => {
+      lines = last(lines, ...clean(line).split('\n'));
     };
-    const printLine = (line: string) =>
-      change({ lines: last(running.run.lines, ...clean(line).split('\n')) });
+    const endAs = (state: CommandRun['state']): CommandRun => ({
+      command,
+      state,
+      lines,
+      deliveries,
+      answers,
+    });
     const operation: Operation = {
       stack: source.stage,
       signal,
       printLine,
       width: WIDTH,
-      progress: {
-        show: (progress) => change({ progress }),
-        end: () => change({ progress: undefined }),
-      },
+      progress: { show: () => {}, end: () => {} },
       input: input === undefined ? undefined : Buffer.from(input),
       localStack: local?.stack,
       async recorded(id) {
@@ -132,51 +125,37 @@ export class Commands {
         if (requestId !== undefined) source.store.add({ kind: 'redrive', at, requestId, eventId, event });
       },
       onPosted({ status, body }, requestId) {
-        const { answers, deliveries } = running.run;
-        const text = clean(answerTitle(body)).slice(0, MAX_ANSWER_LENGTH);
-        change({
-          answers: last(answers, { status, text }),
-          deliveries: last(deliveries, ...(requestId === undefined ? [] : [requestId])),
-        });
+        answers = last(answers, { status, text: clean(answerTitle(body)).slice(0, MAX_ANSWER_LENGTH) });
+        deliveries = last(deliveries, ...(requestId === undefined ? [] : [requestId]));
       },
     };
     try {
-      if (running.subject !== undefined) await this.#options.before();
+      if (subject !== undefined) await this.#options.before();
       const done = await run(operation);
-      change({ state: done !== false ? 'done' : signal.aborted ? 'interrupted' : 'failed' });
+      return endAs(done !== false ? 'done' : signal.aborted ? 'interrupted' : 'failed');
     } catch (error) {
       const isInterrupted = isInterruption(error, signal);
       printLine(isInterrupted ? 'Interrupted.' : lineOf(error, source.stage.local));
-      change({ state: isInterrupted ? 'interrupted' : 'failed' });
+      return endAs(isInterrupted ? 'interrupted' : 'failed');
     }
   }
 }
 
 /** A command goes on if its page is closed: its changes are safe to repeat, but half of them may surprise. */
 export const commandRoutes = (commands: Commands) =>
-  new Hono()
-    .post('/', async (c) => {
-      const request = await c.req.json().catch(() => {
-        throw new ApiProblem(400, 'The body is not JSON');
-      });
-      const running = await commands.start(parsed(commandSchema, request));
-      c.header('content-type', 'application/x-ndjson');
-      // Compression would hold lines back.
-      c.header('cache-control', 'no-store, no-transform');
-      return stream(c, async (out) => {
-        let sent: CommandRun | undefined;
-        while (sent?.state === undefined || sent.state === 'running') {
-          const { run, ended } = running;
-          if (run !== sent) await out.write(`${JSON.stringify(run)}\n`);
-          sent = run;
-          if (run.state === 'running') await Promise.race([ended, sleep(INTERVAL)]);
-        }
-      });
-    })
-    .delete('/:id', (c) => {
-      commands.interrupt(c.req.param('id'));
-      return c.body(null, 202);
+  new Hono().post('/', async (c) => {
+    const request = await c.req.json().catch(() => {
+      throw new ApiProblem(400, 'The body is not JSON');
     });
+    const { ended } = await commands.start(parsed(commandSchema, request));
+    c.header('content-type', 'application/json');
+    // Compression would hold the spaces back.
+    c.header('cache-control', 'no-store, no-transform');
+    return stream(c, async (out) => {
+      const space = setInterval(() => void out.write(' '), HEARTBEAT);
+      await out.write(JSON.stringify(await ended.finally(() => clearInterval(space))));
+    });
+  });
 
 const last = <Item>(items: readonly Item[], ...more: readonly Item[]) =>
   [...items, ...more].slice(-MAX_LINES);

@@ -121,8 +121,8 @@ export class NeedsYou {
 function listedMessage(queue: WaitingQueue, message: ReadMessage) {
   const isLarge = attributesOf(message).payloadKey !== undefined;
   const payload = bytesInMessage(queue, message) ?? (isLarge ? undefined : Buffer.from(message.body));
-  const { event, shopId } = payload === undefined ? {} : eventAndShop(payload);
-  const { messageId: id, reason, sentAt, eventId, requestId, ...known } = describeMessage(queue, message);
-  const shown = { id, queue: queue.name, reason, sentAt, eventId, event: known.event ?? event };
-  return { ...shown, shopId, requestId, preview: payload && payloadPreview(payload) };
+  const { shopId } = payload === undefined ? {} : eventAndShop(payload);
+  const { messageId: id, reason, sentAt, eventId, requestId } = describeMessage(queue, message);
+  const preview = payload && payloadPreview(payload);
+  return { id, queue: queue.name, reason, sentAt, eventId, shopId, requestId, preview };
 }

@@ -57,9 +57,9 @@ describe('reading a queue of the local stack', () => {
     const id = await sendDeadLetter();
     await read();
     const { body } = await read();
-    const { eventId, event, requestId, failureReason: reason } = DEAD;
+    const { eventId, requestId, failureReason: reason } = DEAD;
     const queue = 'shop.updated';
-    const shown = { id, queue, eventId, event, shopId: 'shop-1', requestId, reason };
+    const shown = { id, queue, eventId, shopId: 'shop-1', requestId, reason };
     const times = { sentAt: expect.any(String), firstSentAt: expect.any(String) };
     const preview = expect.stringMatching(/^\{"shop_id":"shop-1"/);
     expect(body).toEqual({
@@ -80,9 +80,8 @@ describe('reading a queue of the local stack', () => {
     const { body } = await read();
     expect(body.messages).toMatchObject([
       { queue: 'quarantine', reason: 'body must be JSON', preview: 'é'.repeat(200) },
-      { event: 'girl.created', shopId: '7', reason: 'no girl_id', preview: '{"shop_id":7}' },
+      { shopId: '7', reason: 'no girl_id', preview: '{"shop_id":7}' },
     ]);
-    expect(body.messages[0]).not.toHaveProperty('event');
   });
 });
 
@@ -138,13 +137,10 @@ test('dead letters are those of all events, also the ones that SQS moved or some
   const { body } = await read();
   expect(body).toMatchObject({ limited: [], problems: [] });
   expect(body.messages).toHaveLength(2);
-  expect(body.messages).toContainEqual(
-    expect.objectContaining({ queue: 'girl.created', event: 'girl.created', id: other }),
-  );
+  expect(body.messages).toContainEqual(expect.objectContaining({ queue: 'girl.created', id: other }));
   expect(body.messages).toContainEqual(
     expect.objectContaining({
       queue: 'shop.updated',
-      event: 'shop.updated',
       reason: expect.stringMatching(/^SQS moved it after too many receives/),
     }),
   );

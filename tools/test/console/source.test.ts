@@ -57,14 +57,8 @@ const archived = (id: string) =>
     return body.request?.bodyMissing === undefined ? body : undefined;
   });
 
-/**
- * Sends a delivery again.
- * @returns the command when it has ended
- */
-async function resend(id: string) {
-  const { states } = await stage.api.run(['send', '--again', id]);
-  return states.at(-1);
-}
+/** Sends a delivery again. @returns the command when it has ended */
+const resend = async (id: string) => (await stage.api.run(['send', '--again', id])).body;
 
 describe('a delivery to a stage', () => {
   test('is read from the logs, its payload from the archive, and its item as it is now', async () => {

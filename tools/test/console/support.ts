@@ -6,7 +6,6 @@ import { eventually } from '../../../test/support/eventually.ts';
 import { TEST_SECRET } from '../../../test/support/partner.ts';
 import { startTestStack } from '../../../test/support/test-stack.ts';
 import { pageCommands } from '../../commands/page-commands.ts';
-import type { CommandRun } from '../../console/api.ts';
 import { cookieName } from '../../console/server/guard.ts';
 import { type Console, type ConsoleOptions, startConsole } from '../../console/server/start-console.ts';
 import { Source } from '../../console/source.ts';
@@ -136,20 +135,9 @@ export class ApiClient {
     return this.request(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
   }
 
-  delete(path: string) {
-    return this.request(path, { method: 'DELETE', headers: { 'content-type': 'application/json' } });
-  }
-
-  /** Starts a command. Its answer arrives when it has ended, with all its states. */
-  async run(argv: readonly string[], input?: string) {
-    const { status, body, bytes } = await this.post('/api/commands', { argv, input });
-    if (status !== 200) return { status, body, states: [] };
-    const states = bytes
-      .toString()
-      .trimEnd()
-      .split('\n')
-      .map((line): CommandRun => JSON.parse(line));
-    return { status, body, states };
+  /** Runs a command. The answer arrives when it has ended. */
+  run(argv: readonly string[], input?: string) {
+    return this.post('/api/commands', { argv, input });
   }
 
   async request(path: string, { method = 'GET', headers = {}, body }: ApiRequest = {}) {

@@ -31,7 +31,7 @@ import { Filters } from './filters.tsx';
 
 /** The view of deliveries, with the detail of the open one: `#/deliveries/<id>?<filters>`. */
 export function DeliveriesView() {
-  const [current] = route.value.path;
+  const current = route.value.id;
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => follow, []);
   // Waits for the row of the open delivery, which may not be loaded yet.
@@ -177,7 +177,7 @@ function Summary({ isFiltered, onFollow }: { isFiltered: boolean; onFollow: () =
 function useListKeys(list: RefObject<HTMLElement | null>, followNewest: () => void): void {
   const move = (step: number) => () => {
     const rows = shownRows.peek();
-    const index = rows.findIndex(({ id }) => id === route.peek().path[0]);
+    const index = rows.findIndex(({ id }) => id === route.peek().id);
     const row = rows[Math.max(0, Math.min(rows.length - 1, index + step))];
     if (row === undefined) return false;
     openDelivery(row.id);
@@ -195,6 +195,6 @@ function useListKeys(list: RefObject<HTMLElement | null>, followNewest: () => vo
     ArrowUp: inList(move(-1)),
     Enter: inList(() => document.querySelector<HTMLElement>('#detail')?.focus()),
     n: followNewest,
-    Escape: () => (route.peek().path[0] === undefined ? followNewest() : closeDelivery()),
+    Escape: () => (route.peek().id === undefined ? followNewest() : closeDelivery()),
   });
 }

@@ -108,17 +108,17 @@ export function countNewer(rows: readonly Delivery[], last: Delivery | undefined
 
 export function openDelivery(id: string): void {
   const current = route.peek();
-  navigate({ ...current, path: [id] }, { replace: current.path[0] !== undefined });
+  navigate({ ...current, id }, { replace: current.id !== undefined });
 }
 
 /** Opens a delivery that this page has sent, unless the user has left the list. */
 export function openSent(id: string): void {
   if (route.peek().view !== 'deliveries') return;
   follow();
-  navigate({ ...route.peek(), path: [id] });
+  navigate({ ...route.peek(), id });
 }
 
-export const closeDelivery = () => navigate({ ...route.peek(), path: [] });
+export const closeDelivery = () => navigate({ ...route.peek(), id: undefined });
 
 /** `1 delivery`, `1,200 deliveries`. */
 export const deliveriesText = (count: number) =>

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { type Delivery, type HistoryLocation, isWaiting, queueOf } from '../../../stage/history/history.ts';
-import { type Clock, stateWords } from '../../../stage/history/state-text.ts';
+import { type Delivery, isWaiting, queueOf } from '../../../stage/history/history.ts';
+import { type Clock, stateTitle, stateWords } from '../../../stage/history/state-text.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { closeDelivery } from '../deliveries/delivery-rows.ts';
 import { formatRoute } from '../route.ts';
-import { asShown, deliveryOf, pauseOf, rows, stack } from '../store.ts';
+import { asShown, deliveryOf, rows, stack } from '../store.ts';
 import { Visible } from '../text/visible.tsx';
 import { Badge, Empty, ErrorNote, Loading, Problems, shortId } from '../ui/badge.tsx';
 import { Button, Copy, IconButton } from '../ui/button.tsx';
@@ -127,7 +127,7 @@ function Shown({ delivery, detail, error }: ShownProps) {
 
 interface OutcomeProps {
   delivery: Delivery;
-  /** Undefined while the detail loads: the view then shows what the row contains. */
+  /** Undefined while the detail loads. */
   detail: DeliveryDetail | undefined;
   clock: Clock;
   /** The main action. */
@@ -135,35 +135,25 @@ interface OutcomeProps {
 }
 
 /** What happened to a delivery, and what to do first. */
-function Outcome({ delivery, detail, clock, children }: OutcomeProps) {
-  const location = locationOf(delivery, detail);
-  const { state, queue = '' } = location;
-  const { title, detail: text, tone } = stateWords(location, clock);
-  const isSetAside = queueOf({ state }) !== undefined;
+function Outcome({ delivery: { state, event }, detail, clock, children }: OutcomeProps) {
+  const { title, tone } = stateTitle(state);
+  // The row may be newer than the detail.
+  const location = detail?.history.now.find((known) => known.state === state);
+  const search = queueOf({ state, event });
   const waiting = isWaiting(state) && formatRoute({ view: 'queues' });
-  const address = isSetAside ? formatRoute({ view: 'needs-you', query: { search: queue } }) : waiting;
+  const address = search === undefined ? waiting : formatRoute({ view: 'needs-you', query: { search } });
   return (
-    <div class={isSetAside ? `note row tone-${tone}` : 'row'}>
+    <div class={search === undefined ? 'row' : `note row tone-${tone}`}>
       <div class="grow">
         <h3 class={`toned tone-${tone}`}>{title}</h3>
         <p>
-          <Visible text={text} /> {address && <a href={address}>Show the queue</a>}
+          <Visible text={location === undefined ? '' : stateWords(location, clock).detail} />{' '}
+          {address && <a href={address}>Show the queue</a>}
         </p>
       </div>
       {children}
     </div>
   );
-}
-
-/** The row says where the delivery is. Its detail may know more about it, such as the next attempt. */
-function locationOf(delivery: Delivery, detail: DeliveryDetail | undefined): HistoryLocation {
-  const { receivedAt, latencyMs = 0, event, state, ...row } = delivery;
-  const paused = state === 'paused' ? pauseOf(event) : undefined;
-  const known = detail?.history.now.find(
-    (other) => other.state === state || (isWaiting(other.state) && isWaiting(state)),
-  );
-  const since = new Date(Date.parse(receivedAt) + latencyMs).toISOString();
-  return { since, queue: queueOf({ state, event }) ?? event, ...row, ...known, state, paused };
 }
 
 /** Why the signature was refused, and what the sender must change. */

@@ -8,7 +8,7 @@ import { changes, stack } from '../store.ts';
 import { Code } from '../text/code.tsx';
 import { formatted } from '../text/format-json.ts';
 import { Visible } from '../text/visible.tsx';
-import { Empty, Problems, Quantity, shortId } from '../ui/badge.tsx';
+import { Badge, Empty, Problems, shortId } from '../ui/badge.tsx';
 import { Button, Disclose } from '../ui/button.tsx';
 import { useKeepFocus } from '../ui/dialog.tsx';
 import { CheckBox } from '../ui/field.tsx';
@@ -17,7 +17,7 @@ import { Table, toggled } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
 import { LoadNote, Refresh, useLoad } from '../ui/use-load.tsx';
 import { useRun } from '../use-run.tsx';
-import { countOf, groupsOf, type MessageGroup, type Messages } from './groups.ts';
+import { countOf, groupsOf, type Messages } from './groups.ts';
 
 /** Maximum number of messages for which all groups are open at first. */
 const MAX_OPEN_MESSAGES = 10;
@@ -75,10 +75,10 @@ export function NeedsYouView() {
           problems={[...problems, ...limited.map((name) => `${name} has more messages than are shown here.`)]}
         />
         {loaded.value !== undefined && messages.length === 0 && <Nothing />}
-        {groups.map((group) => (
+        {groups.map(({ id, messages: own }) => (
           <Group
-            key={group.id}
-            group={group}
+            key={id}
+            messages={own}
             isFirstOpen={groups.length === 1 || messages.length <= MAX_OPEN_MESSAGES}
           />
         ))}
@@ -135,11 +135,13 @@ function Actions({ of: messages, name, isWhole = false, isNamed = false }: Actio
   );
 }
 
-function Group({ group, isFirstOpen }: { group: MessageGroup; isFirstOpen: boolean }) {
-  const { queue, reason, count, firstAt, lastAt, messages } = group;
+function Group({ messages, isFirstOpen }: { messages: Messages; isFirstOpen: boolean }) {
   const isOpen = useSignal(isFirstOpen);
   const own = useKeepFocus<HTMLElement>();
-  const name = `${counted(count, 'message')} of ${queue}: ${reason}`;
+  const [{ queue, reason } = { queue: '', reason: '' }] = messages;
+  const [firstAt = ''] = messages.map(({ firstSentAt }) => firstSentAt).sort();
+  const count = counted(countOf(messages), 'message');
+  const name = `${count} of ${queue}: ${reason}`;
   return (
     <section ref={own} class="card" aria-label={name}>
       <header class="row">
@@ -156,14 +158,7 @@ function Group({ group, isFirstOpen }: { group: MessageGroup; isFirstOpen: boole
           </Disclose>
         </div>
         <span class="soft">
-          {counted(count, 'message')}, <Age at={firstAt} suffix="" />
-          {lastAt !== firstAt && (
-            <>
-              {' '}
-              to <Age at={lastAt} suffix="" />
-            </>
-          )}{' '}
-          old
+          {count}, the first <Age at={firstAt} />
         </span>
         <Actions of={messages} name={name} isNamed />
       </header>
@@ -186,7 +181,7 @@ function MessageTable({ label, messages }: { label: string; messages: Messages }
             name: 'payload',
             heading: 'Payload',
             width: 'minmax(0, 1fr)',
-            cell: ({ id, preview = 'A large payload' }) => (
+            cell: ({ id, copies, preview = 'A large payload' }) => (
               <div class="check">
                 <CheckBox
                   name={`Select message ${id}`}
@@ -205,6 +200,7 @@ function MessageTable({ label, messages }: { label: string; messages: Messages }
                     <Visible text={preview === '' ? 'An empty payload' : preview} />
                   </code>
                 </Disclose>
+                {copies > 1 && <Badge>{copies.toLocaleString('en')} copies</Badge>}
               </div>
             ),
           },
@@ -220,12 +216,6 @@ function MessageTable({ label, messages }: { label: string; messages: Messages }
           },
           { name: 'id', heading: 'Event id', cell: eventLink },
           { name: 'age', heading: 'Age', end: true, cell: ({ sentAt }) => <Age at={sentAt} suffix="" /> },
-          {
-            name: 'copies',
-            heading: 'Copies',
-            end: true,
-            cell: ({ copies }) => copies > 1 && <Quantity of={copies} />,
-          },
           {
             name: 'act',
             heading: 'Actions',
@@ -254,9 +244,8 @@ function MessageTable({ label, messages }: { label: string; messages: Messages }
  */
 function eventLink({ id, eventId, requestId }: NeedsYouMessage) {
   if (eventId === undefined) return <code title={id}>{shortId(id)}</code>;
-  const path = requestId === undefined ? [] : [requestId];
   return (
-    <a href={formatRoute({ view: 'deliveries', path, query: { search: eventId } })}>
+    <a href={formatRoute({ view: 'deliveries', id: requestId, query: { search: eventId } })}>
       <code title={eventId}>{shortId(eventId)}</code>
     </a>
   );

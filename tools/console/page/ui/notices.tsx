@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { Button, IconButton } from './button.tsx';
+import { IconButton } from './button.tsx';
 import { focusContent } from './dialog.tsx';
 import { CORNER, closed, closeToast, subjectOf, type Toast, toasts } from './toasts.ts';
 
@@ -20,7 +20,7 @@ export function Notices() {
   );
 }
 
-function ToastBox({ level, text, about, lines = [], cancel }: Toast) {
+function ToastBox({ level, text, about, lines = [] }: Toast) {
   const close = () => {
     if (about !== undefined) closed.add(text);
     closeToast(about ?? text);
@@ -29,12 +29,7 @@ function ToastBox({ level, text, about, lines = [], cancel }: Toast) {
   return (
     <div class={level === 'error' ? 'notice tone-bad' : 'notice'}>
       <p class="grow wrap">{text}</p>
-      {cancel !== undefined && (
-        <Button kind="quiet" onClick={cancel}>
-          Interrupt
-        </Button>
-      )}
-      {level !== 'running' && <IconButton icon="close" label="Close this notice" onClick={close} />}
+      <IconButton icon="close" label="Close this notice" onClick={close} />
       {lines.length > 0 && (
         <details>
           <summary>Output</summary>

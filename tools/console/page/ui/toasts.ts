@@ -5,13 +5,11 @@ import type { Notice } from '../../api.ts';
 export interface Toast {
   readonly text: string;
   /** An info closes itself. An error stays until it is closed. */
-  readonly level: 'info' | 'error' | 'running';
+  readonly level: 'info' | 'error';
   /** What it is about. A newer toast with the same subject replaces it. @default its text */
   readonly about?: string;
   /** The output of the commands. */
   readonly lines?: readonly string[];
-  /** Interrupts what runs. */
-  readonly cancel?: () => void;
 }
 
 /** Id of the corner in which they are shown. */

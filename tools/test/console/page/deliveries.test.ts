@@ -59,7 +59,7 @@ function receive(put: readonly Delivery[], search = ''): void {
 }
 
 const show = (query: Record<string, string>) => {
-  route.value = { view: 'deliveries', path: [], query };
+  route.value = { view: 'deliveries', query };
 };
 
 const shownIds = () => shownRows.value.map(({ id }) => id);
