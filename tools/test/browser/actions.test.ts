@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { addressOf, OpenConsole, shopUpdated } from './open-console.ts';
+import type { Page } from 'playwright-core';
+import { addressOf, isLive, OpenConsole, shopUpdated } from './open-console.ts';
 
 let open: OpenConsole;
 
@@ -96,4 +97,47 @@ test('a service is broken with a few keys, and cleared, and the header counts fa
   expect(open.stack.faults.active).toMatchObject([{ service: 'sns', kind: 'slow', milliseconds: 1_500 }]);
   await open.button(/^Clear SNS/).click();
   await page.getByRole('link', { name: 'Queues', exact: true }).waitFor();
+});
+
+const rowOf = (page: Page, shop: string) => page.getByRole('row').filter({ hasText: shop });
+
+async function openWindow(hash = ''): Promise<Page> {
+  const page = await open.context.newPage();
+  await page.goto(`${open.url}${hash}`);
+  return page;
+}
+
+/** Tells a page that it is hidden: the browser itself shows all pages of a test. */
+const hide = (page: Page, hidden: boolean) =>
+  page.evaluate(`
+    Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+  `);
+
+test('a hidden window closes its stream, and catches up when it is visible', async () => {
+  const other = await openWindow();
+  await isLive(other);
+  await hide(other, true);
+  await open.show('#/deliveries');
+  await open.partner.post(shopUpdated('shop-hidden'));
+  await open.row('shop-hidden').getByText('Processed').waitFor();
+  expect(await rowOf(other, 'shop-hidden').count()).toBe(0);
+  await hide(other, false);
+  await rowOf(other, 'shop-hidden').getByText('Processed').waitFor();
+});
+
+test('a page whose start fails says why, and tries again', async () => {
+  const page = await open.context.newPage();
+  await page.route('**/api/stack', (route) => route.abort());
+  await page.goto(open.url);
+  await page.getByText('The console’s server does not answer').waitFor();
+  await page.unroute('**/api/stack');
+  await isLive(page);
+});
+
+test('the address of a delivery from before a restart says that the stack started empty, and when', async () => {
+  const page = await openWindow('#/deliveries/from-an-earlier-process');
+  await page
+    .getByText(/The local stack started empty at \d\d:\d\d:\d\d\. Deliveries from before a restart are/)
+    .waitFor();
 });

@@ -203,14 +203,6 @@ describe('a delivery', () => {
     await open.page.locator('#detail:focus').waitFor();
   });
 
-  test('of an event without a consumer is parked, and cannot be redriven yet', async () => {
-    await open.showDelivery({ ...shopUpdated('shop-parked'), event: 'shop.renamed' });
-    await open.detail.getByText(/No consumer handles this event/).waitFor();
-    const redrive = button('Redrive from unrouted');
-    expect(await redrive.getAttribute('aria-disabled')).toBe('true');
-    await open.detail.getByRole('link', { name: 'Show the queue' }).waitFor();
-  });
-
   test('is sent as a new event by its key, and as the same event by its menu', async () => {
     const { page, detail } = open;
     const old = '2020-01-01T00:00:00Z';
@@ -300,11 +292,6 @@ describe('a payload', () => {
     await bodyText('U+202E');
     await open.detail.locator('.versions').getByText('<script>').first().waitFor();
     expect(await page.evaluate("'hit' in window")).toBe(false);
-  });
-
-  test('with right-to-left text isolates each string, so that the punctuation of JSON stays in place', async () => {
-    await open.showDelivery(shopUpdated('shop-right-to-left', { name: 'مطعم, (2)' }));
-    await body().locator('.cm-iso').getByText('مطعم').waitFor();
   });
 
   test('of 1 MB in one line is drawn in part', async () => {

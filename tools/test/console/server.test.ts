@@ -45,7 +45,6 @@ test.each<[what: string, headers: Headers, question?: Question]>([
   ['for a typed address', from('none', link), PAGE],
   ['for a link from elsewhere', from('cross-site', link), PAGE],
   ['that changes something, with cookie and JSON', own, POST],
-  ['that deletes', own, { method: 'DELETE' }],
   ['with a character set', { ...own, 'content-type': 'application/json; charset=utf-8' }, POST],
   ['with cookies of other ports', { ...own, cookie: `console-3000=other; ${cookie}; a=b` }, POST],
   ['that reads, with --read-only', own, { readOnly: true }],
@@ -87,7 +86,6 @@ test.each<[what: string, refusal: readonly [number, string], headers: Headers, q
   ['without the cookie', NO_COOKIE, { ...own, cookie: undefined }, POST],
   ['with a part of the token', NO_COOKIE, { ...own, cookie: 'console-3001=the' }, POST],
   ['with another port’s cookie', NO_COOKIE, { ...own, cookie: `console-3000=${TOKEN}` }, POST],
-  ['that deletes without the cookie', NO_COOKIE, { ...own, cookie: undefined }, { method: 'DELETE' }],
   ['that reads a stage without the cookie', NO_COOKIE, { host }, { local: false }],
   ['that changes something, with --read-only', [403, '--read-only'], own, { ...POST, readOnly: true }],
 ])('a request is refused %s', async (_what, [status, detail], headers, question = {}) => {

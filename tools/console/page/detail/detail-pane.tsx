@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type Delivery, isWaiting, queueOf } from '../../../stage/history/history.ts';
-import { type Clock, stateTitle, stateWords } from '../../../stage/history/state-text.ts';
+import { type Clock, stateWords } from '../../../stage/history/state-text.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { closeDelivery } from '../deliveries/delivery-rows.ts';
 import { formatRoute } from '../route.ts';
@@ -135,10 +135,13 @@ interface OutcomeProps {
 }
 
 /** What happened to a delivery, and what to do first. */
-function Outcome({ delivery: { state, event }, detail, clock, children }: OutcomeProps) {
-  const { title, tone } = stateTitle(state);
-  // The row may be newer than the detail.
-  const location = detail?.history.now.find((known) => known.state === state);
+function Outcome({ delivery, detail, clock, children }: OutcomeProps) {
+  const { state, event, receivedAt, latencyMs = 0 } = delivery;
+  const since = new Date(Date.parse(receivedAt) + latencyMs).toISOString();
+  // The row is newer than the detail, which knows more, such as the next attempt.
+  const known = detail?.history.now.find((one) => one.state === state);
+  const location = { since, queue: event, ...delivery, ...known };
+  const { title, tone, detail: text } = stateWords(location, clock);
   const search = queueOf({ state, event });
   const waiting = isWaiting(state) && formatRoute({ view: 'queues' });
   const address = search === undefined ? waiting : formatRoute({ view: 'needs-you', query: { search } });
@@ -147,8 +150,7 @@ function Outcome({ delivery: { state, event }, detail, clock, children }: Outcom
       <div class="grow">
         <h3 class={`toned tone-${tone}`}>{title}</h3>
         <p>
-          <Visible text={location === undefined ? '' : stateWords(location, clock).detail} />{' '}
-          {address && <a href={address}>Show the queue</a>}
+          <Visible text={text} /> {address && <a href={address}>Show the queue</a>}
         </p>
       </div>
       {children}

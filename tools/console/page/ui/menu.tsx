@@ -46,17 +46,12 @@ export function Menu({ button, label, items }: MenuProps) {
       >
         {button ?? <Icon name="more" />}
       </button>
-      <ul
-        ref={list}
-        class="menu-items"
-        id={id}
-        popover="auto"
-        onToggle={({ newState }) => newState === 'open' && list.current?.querySelector('button')?.focus()}
-      >
+      <ul ref={list} class="menu-items" id={id} popover="auto">
         {items.map(({ label: text, note, keyHint, refusal, onChoose }, index) => (
           <li key={index}>
             <button
               type="button"
+              autofocus={index === 0}
               aria-keyshortcuts={keyHint}
               {...refused(refusal)}
               onClick={() => {

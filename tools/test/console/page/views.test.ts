@@ -6,7 +6,6 @@ import { groupsOf } from '../../../console/page/needs-you/groups.ts';
 import { formatRoute, parseRoute, VIEWS } from '../../../console/page/route.ts';
 import { ageText, dayText } from '../../../console/page/ui/time.tsx';
 import { answersText } from '../../../console/page/use-run.tsx';
-import { callerName } from '../../../stage/history/state-text.ts';
 import { payloadPreview } from '../../../stage/payload-filter.ts';
 
 describe('an address of the page', () => {
@@ -52,13 +51,6 @@ describe('a time', () => {
 });
 
 describe('a queue', () => {
-  test.each([
-    { arn: 'arn:aws:sts::123456789012:assumed-role/Operator/mara', name: 'mara' },
-    { arn: 'nobody/', name: 'nobody/' },
-  ])('is paused by $name: $arn', ({ arn, name }) => {
-    expect(callerName(arn)).toBe(name);
-  });
-
   const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
 
   test.each([
