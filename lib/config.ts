@@ -40,7 +40,7 @@ const quietAfter = (condition: string) =>
 const receiver = z.strictObject({
   memory,
   reservedConcurrency: optional(wholeNumber('executions', 1, 1_000_000)).describe(
-    'Concurrent executions reserved for this function, and its maximum. Each handles at most ten invocations a second. 100 of the account must stay unreserved.',
+    'Concurrent executions reserved for this function, and its maximum. Each handles at most ten invocations a second.',
   ),
 });
 
@@ -148,7 +148,7 @@ const ignoredEvents = z
 
 const archive = z.strictObject({
   days: prefault(wholeNumber('days', 0, 3_650), 30).describe(
-    `Days that records are kept. Replays reach back at most ${REPLAYABLE_DAYS}. 0: off. On a live stage, 0 deletes the delivery streams, with records not yet written, and everything of Athena. A retained bucket stays and its records expire, but no command reads it again. A later archive gets a new bucket.`,
+    `Days that records are kept. Replays reach back at most ${REPLAYABLE_DAYS}. 0: off. On a live stage, this loses records not yet written, and no command reads the retained bucket again.`,
   ),
 });
 
@@ -239,7 +239,7 @@ export function configSchema(target: DeploymentTarget = {}) {
       ).describe('A deployment to another region fails. Default: that of the credentials.'),
 
       removalPolicy: prefault(z.enum(['retain', 'destroy']), 'retain').describe(
-        'retain: CloudFormation refuses to delete the stack. If it is deleted, tables, queues, buckets, secret, key and logs stay, and DynamoDB refuses to delete a table. destroy: they are deleted.',
+        'retain: CloudFormation refuses to delete the stack, and DynamoDB a table. Data, secret, key and logs outlive the stack. destroy: they are deleted with it.',
       ),
       deployment: prefault(z.enum(['canary', 'all-at-once']), 'canary').describe(
         'canary: a new receiver gets 10 % of the traffic for five minutes. An alarm rolls it back. Or all-at-once.',
