@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { ArchiveRecord } from '../../lambda/archive/record-schema.ts';
-import { ArchiveBucket } from '../support/archive.ts';
+import { ArchiveBucket, type ArchivedRecord } from '../support/archive.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, eventIdOf } from '../support/partner.ts';
 import { Deployment } from './deployment.ts';
@@ -53,7 +52,7 @@ function partitions(): string[] {
 }
 
 /** Waits for the record of a delivery, and reads it with read access to the bucket only. */
-async function recordOf({ body: { requestId } }: Answer): Promise<ArchiveRecord> {
+async function recordOf({ body: { requestId } }: Answer): Promise<ArchivedRecord> {
   const isElsewhere = process.env.AWS_ENDPOINT_URL !== undefined;
   const archive = new ArchiveBucket(outputs.ArchiveBucket, { forcePathStyle: isElsewhere });
   return eventually(

@@ -1,6 +1,22 @@
 import { gunzipSync } from 'node:zlib';
 import { GetObjectCommand, paginateListObjectsV2, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
-import type { ArchiveRecord } from '../../lambda/archive/record-schema.ts';
+
+/** A record as readers of the archive get it. */
+export interface ArchivedRecord {
+  readonly eventId: string;
+  readonly event: string;
+  readonly shopId?: string;
+  readonly receivedAt: string;
+  readonly requestId?: string;
+  readonly timestamp?: string;
+  readonly outcome: string;
+  readonly failureReason?: string;
+  readonly attempt: number;
+  readonly settledAt: string;
+  readonly replay?: object;
+  readonly body?: string;
+  readonly payloadKey?: string;
+}
 
 const READS_AT_A_TIME = 20;
 
@@ -24,9 +40,9 @@ export class ArchiveBucket {
   }
 
   /** Every record below a prefix, in the order of writing. */
-  async records(prefix?: string): Promise<ArchiveRecord[]> {
+  async records(prefix?: string): Promise<ArchivedRecord[]> {
     const keys = await this.keys(prefix);
-    const found: ArchiveRecord[] = [];
+    const found: ArchivedRecord[] = [];
     for (let first = 0; first < keys.length; first += READS_AT_A_TIME) {
       const objects = keys.slice(first, first + READS_AT_A_TIME).map((key) => this.#read(key));
       found.push(...(await Promise.all(objects)).flat());
@@ -34,7 +50,7 @@ export class ArchiveBucket {
     return found;
   }
 
-  async #read(key: string): Promise<ArchiveRecord[]> {
+  async #read(key: string): Promise<ArchivedRecord[]> {
     const { Body } = await this.#client.send(new GetObjectCommand({ Bucket: this.#bucket, Key: key }));
     const bytes = Buffer.from((await Body?.transformToByteArray()) ?? []);
     const lines = gunzipSync(bytes).toString().split('\n');

@@ -3,9 +3,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, jest } from '@jest/globals'
 import type { SQSRecord } from 'aws-lambda';
 import { type Fault, InjectedFaults } from 'local-aws/endpoint';
 import { sqsEvent } from '../../../events/sqs-event.ts';
-import type { ArchiveRecord } from '../../../lambda/archive/record-schema.ts';
+
 import { sha256Hex } from '../../../lambda/hash.ts';
-import { ArchiveBucket } from '../../support/archive.ts';
+import { ArchiveBucket, type ArchivedRecord } from '../../support/archive.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
   type ConsumerHandler,
@@ -115,7 +115,7 @@ export async function consume(batch: readonly SQSRecord[], consumer = handler, c
 }
 
 /** The archive's record of a message, read after the faults have ended. */
-export async function recordOf({ body }: SQSRecord, outcome?: string): Promise<ArchiveRecord> {
+export async function recordOf({ body }: SQSRecord, outcome?: string): Promise<ArchivedRecord> {
   faults.clear();
   return eventually(async () =>
     (await archive.records()).find(
