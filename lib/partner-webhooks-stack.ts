@@ -54,11 +54,7 @@ export class PartnerWebhooksStack extends Stack {
     const defaults = { ...stored, bundles, logRetention: config.logRetentionDays, tracing: config.tracing };
     const alarms = new Alarms(this, 'Alarms', { config, encryption, stage });
 
-    const secret = new WebhookSecret(this, 'WebhookSecret', {
-      ...stored,
-      arn: config.secretArn,
-      kmsKeyArn: config.secretKmsKeyArn,
-    });
+    const secret = new WebhookSecret(this, 'WebhookSecret', { ...stored, config });
     const payloads = new PayloadBucket(this, 'Payloads', { ...stored, archiveDays: days });
     const effects = new Effects(this, 'Effects', { ...stored, config, alarms });
     const archive = days === 0 ? undefined : new EventArchive(this, 'Archive', { ...defaults, days, alarms });
@@ -86,7 +82,7 @@ export class PartnerWebhooksStack extends Stack {
       config,
       defaults,
       secret,
-      queues: new Map(pipelines.map(({ event, queue }) => [event, queue])),
+      pipelines,
       unrouted,
       quarantine,
       smokeTestQueue,

@@ -1,7 +1,6 @@
 import { Duration } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
-import type { EventName } from '../../lambda/events/catalogue.ts';
 import { queueUrlVariable } from '../../lambda/events/event-names.ts';
 import { RECEIVER_TIMEOUT_SECONDS } from '../../lambda/limits.ts';
 import { ACCEPTED, CACHED_SECRET_USED, PARKED, SERVER_ERROR, UNUSABLE } from '../../lambda/log-messages.ts';
@@ -16,6 +15,7 @@ import {
   SIGNATURE_WRONG,
 } from '../alarms/log-patterns.ts';
 import type { StageConfig } from '../config.ts';
+import type { EventPipeline } from './event-pipeline.ts';
 import type { PayloadBucket } from './payload-bucket.ts';
 import type { ProtectedQueue } from './protected-storage.ts';
 import { type FunctionDefaults, ReleasedFunction } from './webhook-function.ts';
@@ -25,7 +25,7 @@ interface ReceiverProps {
   readonly config: Pick<StageConfig, 'receiver' | 'ignoredEvents' | 'quietAfter'>;
   readonly defaults: FunctionDefaults;
   readonly secret: WebhookSecret;
-  readonly queues: ReadonlyMap<EventName, ProtectedQueue>;
+  readonly pipelines: readonly EventPipeline[];
   readonly unrouted: ProtectedQueue;
   readonly quarantine: ProtectedQueue;
   /** Queue for the probes of the smoke test, instead of an event's queue. */
@@ -37,11 +37,12 @@ interface ReceiverProps {
 /** The function behind the webhook: verifies, parses and queues. */
 export class Receiver extends ReleasedFunction {
   constructor(scope: Construct, id: string, props: ReceiverProps) {
-    const { config, secret, queues, unrouted, quarantine, smokeTestQueue, payloads, alarms } = props;
+    const { config, secret, pipelines, unrouted, quarantine, smokeTestQueue, payloads, alarms } = props;
     const { receiver, ignoredEvents, quietAfter } = config;
+    const queues = [...pipelines.map(({ queue }) => queue), quarantine, unrouted, smokeTestQueue];
     const send = new PolicyStatement({
       actions: ['sqs:SendMessage'],
-      resources: [...queues.values(), quarantine, unrouted, smokeTestQueue].map(({ queueArn }) => queueArn),
+      resources: queues.map(({ queueArn }) => queueArn),
     });
     super(scope, id, {
       ...props.defaults,
@@ -57,9 +58,7 @@ export class Receiver extends ReleasedFunction {
         UNROUTED_QUEUE_URL: unrouted.queueUrl,
         SMOKE_TEST_QUEUE_URL: smokeTestQueue.queueUrl,
         ...(ignoredEvents.length > 0 && { IGNORED_EVENTS: JSON.stringify(ignoredEvents) }),
-        ...Object.fromEntries(
-          [...queues].map(([event, { queueUrl }]) => [queueUrlVariable(event), queueUrl]),
-        ),
+        ...Object.fromEntries(pipelines.map(({ event, queue }) => [queueUrlVariable(event), queue.queueUrl])),
       },
       permissions: [send, ...secret.readPermissions, payloads.putPermission()],
     });

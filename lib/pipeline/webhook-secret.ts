@@ -3,13 +3,11 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { type CfnSecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
+import type { StageConfig } from '../config.ts';
 import type { Encryption } from '../encryption.ts';
 
 interface WebhookSecretProps {
-  /** Complete ARN of an existing secret. @default a generated secret */
-  readonly arn?: string | undefined;
-  /** Key under which the existing secret is encrypted. @default Secrets Manager's own, which needs no permission */
-  readonly kmsKeyArn?: string | undefined;
+  readonly config: Pick<StageConfig, 'secretArn' | 'secretKmsKeyArn'>;
   readonly encryption: Encryption;
   readonly removalPolicy: RemovalPolicy;
 }
@@ -24,7 +22,8 @@ export class WebhookSecret extends Construct {
 
   constructor(scope: Construct, id: string, props: WebhookSecretProps) {
     super(scope, id);
-    const { arn, kmsKeyArn, encryption, removalPolicy } = props;
+    const { config, encryption, removalPolicy } = props;
+    const { secretArn: arn, secretKmsKeyArn: kmsKeyArn } = config;
     const secret =
       arn === undefined
         ? new Secret(this, 'Secret', {
