@@ -36,8 +36,8 @@ const BUFFER_MEGABYTES = 64;
  */
 export class EventArchive extends Construct {
   readonly bucket: Bucket;
-  readonly #queries: ArchiveQueries;
-  readonly #streams: ReadonlyMap<EventName, CfnDeliveryStream>;
+  readonly outputs: Readonly<Record<string, string>>;
+  readonly #streams: Readonly<Record<EventName, CfnDeliveryStream>>;
 
   constructor(scope: Construct, id: string, props: EventArchiveProps) {
     super(scope, id);
@@ -99,8 +99,8 @@ export class EventArchive extends Construct {
     countLines(log, { Failures: { metric: 'ArchiveFailures', pattern: FAILED } });
     alarms.add(this, 'Archive/Failing', { metricsOf: countedMetrics(this), links: [logLink(log, FAILED)] });
 
-    this.#queries = new ArchiveQueries(this, 'Queries', { days, bucket: this.bucket, encryption });
-    this.#streams = new Map(
+    const queries = new ArchiveQueries(this, 'Queries', { days, bucket: this.bucket, encryption });
+    this.#streams = Object.fromEntries(
       eventNames.map((event) => {
         const { logStreamName } = new LogStream(this, `${pascalCase(event)}Log`, {
           logGroup: log,
@@ -127,12 +127,21 @@ export class EventArchive extends Construct {
         encryption.awaitGrants(stream);
         return [event, stream];
       }),
-    );
+    ) as Record<EventName, CfnDeliveryStream>;
+    const streams = eventNames.map((event) => [
+      `${pascalCase(event)}ArchiveStream`,
+      this.#streams[event].ref,
+    ]);
+    this.outputs = {
+      ArchiveBucket: this.bucket.bucketName,
+      ...Object.fromEntries(streams),
+      ...queries.outputs,
+    };
   }
 
   /** Lets a consumer write to the stream of its event. */
   access(event: EventName): FunctionAccess {
-    const stream = this.#streamOf(event);
+    const stream = this.#streams[event];
     return {
       environment: { ARCHIVE_STREAM: stream.ref },
       permissions: [
@@ -142,21 +151,6 @@ export class EventArchive extends Construct {
   }
 
   streamMetrics(event: EventName): MetricSource {
-    return metricsUnder('AWS/Firehose', { DeliveryStreamName: this.#streamOf(event).ref });
-  }
-
-  get outputs(): Record<string, string> {
-    const streams = eventNames.map(
-      (event) => [`${pascalCase(event)}ArchiveStream`, this.#streamOf(event).ref] as const,
-    );
-    return {
-      ArchiveBucket: this.bucket.bucketName,
-      ...Object.fromEntries(streams),
-      ...this.#queries.outputs,
-    };
-  }
-
-  #streamOf(event: EventName): CfnDeliveryStream {
-    return this.#streams.get(event) as CfnDeliveryStream;
+    return metricsUnder('AWS/Firehose', { DeliveryStreamName: this.#streams[event].ref });
   }
 }

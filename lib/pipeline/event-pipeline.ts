@@ -1,5 +1,4 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { catalogue, type EventName } from '../../lambda/events/catalogue.ts';
@@ -48,12 +47,7 @@ export class EventPipeline extends Construct {
   readonly queue: ProtectedQueue;
   readonly deadLetterQueue: ProtectedQueue;
   readonly consumer: ReleasedFunction;
-  /** Watches the age of waiting messages. During a pause it fires only a day before the queue deletes a message. */
-  readonly #waiting: Alarm;
-  /**
-   * In alarm while the event is paused. `npx hookctl pause` sets the state, with who paused it and why as the reason.
-   */
-  readonly #paused: Alarm;
+  readonly outputs: Readonly<Record<string, string>>;
 
   constructor(scope: Construct, id: string, props: EventPipelineProps) {
     super(scope, id);
@@ -117,7 +111,7 @@ export class EventPipeline extends Construct {
       event,
       links: [queueLink(this.deadLetterQueue)],
     });
-    this.#waiting = alarms.add(this, '<Event>/Waiting', {
+    const waiting = alarms.add(this, '<Event>/Waiting', {
       metricsOf: this.queue,
       event,
       links: [
@@ -125,21 +119,19 @@ export class EventPipeline extends Construct {
         logLink(this.consumer.logGroup, '{ $.level = "ERROR" || $.level = "WARN" }'),
       ],
     });
-    this.#paused = alarms.add(this, '<Event>/Paused', {
+    // `npx hookctl pause` sets the state, with who paused the event and why as the reason.
+    const paused = alarms.add(this, '<Event>/Paused', {
       metricsOf: metricsUnder(Stack.of(this).stackName, { event }),
       event,
       links: [queueLink(this.queue)],
     });
-  }
-
-  get outputs(): Record<string, string> {
-    const name = pascalCase(this.event);
-    return {
+    const name = pascalCase(event);
+    this.outputs = {
       [`${name}QueueUrl`]: this.queue.queueUrl,
       [`${name}DeadLetterQueueUrl`]: this.deadLetterQueue.queueUrl,
       [`${name}LogGroup`]: this.consumer.logGroup.logGroupName,
-      [`${name}WaitingAlarm`]: this.#waiting.alarmName,
-      [`${name}PausedAlarm`]: this.#paused.alarmName,
+      [`${name}WaitingAlarm`]: waiting.alarmName,
+      [`${name}PausedAlarm`]: paused.alarmName,
     };
   }
 }
