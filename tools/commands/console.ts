@@ -44,7 +44,7 @@ export const command = onStage(
     process.exitCode = 0;
   });
 
-/** @throws CommandError if `npm start` is not running, or runs without a console */
+/** @throws CommandError if `npm start` is not running */
 function printLocalAddress(): void {
   if (!existsSync(CONSOLE_FILE)) {
     throw new CommandError('Name a stage: --stage … The local stack has its own console: npm start');

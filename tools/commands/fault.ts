@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { Argument, Option } from '@commander-js/extra-typings';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import {
@@ -91,7 +90,6 @@ const unknown = (what: string, name: string, names: readonly string[]) =>
 
 /** Faults are in the process of the local stack. Its console runs this command there. */
 async function runInConsole({ printLine, signal }: Operation, argv: readonly string[]): Promise<boolean> {
-  if (!existsSync(CONSOLE_FILE)) throw new CommandError('The local stack runs without its console');
   const { cookieName } = await import('../console/server/guard.ts');
   const { url, token } = readJson(CONSOLE_FILE) as { url: string; token: string };
   const cookie = `${cookieName(Number(new URL(url).port))}=${token}`;

@@ -7,31 +7,18 @@ import { runStack, type StartSettings } from '../start/run-stack.ts';
 import { endWithNpm, runNextStacks } from '../start/stack-process.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { UsageError } from '../terminal/command-error.ts';
-import { gatewayOption, jsonOption, port, secretOption } from '../terminal/options.ts';
+import { gatewayOption, port, secretOption } from '../terminal/options.ts';
+
+const portOption = <Flags extends string>(flags: Flags, what: string, variable: string, number: number) =>
+  new Option(flags, `${what}; 0 picks a free one`).env(variable).argParser(port).default(number);
 
 export const command = hookctlCommand(
   'start',
   'Runs the local stack and its console until Ctrl-C. Then all state is lost.',
 )
-  .addOption(
-    new Option('--port <port>', 'port of the webhook; 0 picks a free one')
-      .env('PORT')
-      .argParser(port)
-      .default(3000),
-  )
-  .addOption(
-    new Option('--aws-port <port>', 'port of the AWS endpoint; 0 picks a free one')
-      .env('AWS_PORT')
-      .argParser(port)
-      .default(4566),
-  )
-  .addOption(
-    new Option('--console-port <port>', 'port of the console; 0 picks a free one')
-      .env('CONSOLE_PORT')
-      .argParser(port)
-      .default(3001),
-  )
-  .option('--no-console', 'do not run the console')
+  .addOption(portOption('--port <port>', 'port of the webhook', 'PORT', 3000))
+  .addOption(portOption('--aws-port <port>', 'port of the AWS endpoint', 'AWS_PORT', 4566))
+  .addOption(portOption('--console-port <port>', 'port of the console', 'CONSOLE_PORT', 3001))
   .addOption(secretOption())
   .addOption(gatewayOption())
   .option(
@@ -45,7 +32,6 @@ export const command = hookctlCommand(
     'open a debugger port, from 9229 on, for receiver or the consumer of an event',
     inspectedFunction,
   )
-  .addOption(jsonOption())
   .option('--no-watch', 'ignore code that you save while it runs')
   .action(start);
 
@@ -59,7 +45,7 @@ async function start(settings: StartSettings): Promise<void> {
   await assertPorts([
     { option: 'port', port },
     { option: 'aws-port', port: awsPort },
-    ...(settings.console ? [{ option: 'console-port', port: consolePort }] : []),
+    { option: 'console-port', port: consolePort },
     ...inspect.map(({ name, port }) => ({ option: `inspect ${name}:<port>`, port })),
   ]);
   await endWithNpm();

@@ -20,7 +20,7 @@ export const NOT_RUNNING = 'The local stack is not running. Start it with: npm s
 /** Cached synthesis, reused by the next start if nothing has changed. */
 export const SYNTHESISED_FOLDER = `${FOLDER}/synthesised`;
 
-/** The console's address and token: `{ "url": …, "token": … }`. Absent if the stack runs without a console. */
+/** The console's address and token: `{ "url": …, "token": … }`. */
 export const CONSOLE_FILE = `${FOLDER}/console.json`;
 
 /** Has the name of the folder of the process that wrote the other files. */

@@ -95,10 +95,6 @@ export class LogFormat {
   }
 }
 
-/** A line as JSON. A line that is not JSON, such as those of the runtime, becomes a text property. */
-export const asJson = ({ functionName, text }: FunctionLogLine) =>
-  text.startsWith('{') ? text : JSON.stringify({ functionName, text });
-
 /** `DynamoDB UpdateItem: connection closed`. Empty if the line has no error. */
 const errorText = ({ call, error, errorMessage }: Fields) =>
   printable([call, error, errorMessage].filter((text) => text !== undefined).join(': '));

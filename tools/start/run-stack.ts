@@ -11,7 +11,7 @@ import { interruption } from '../terminal/terminal.ts';
 import { adjustAssembly } from './adjust-assembly.ts';
 import { AssemblyCache } from './assembly-cache.ts';
 import { bundleReadably, type InspectedFunction, inspectText } from './inspected-functions.ts';
-import { asJson, LogFormat } from './log-format.ts';
+import { LogFormat } from './log-format.ts';
 import { SourceWatch } from './source-watch.ts';
 import { restartTyped } from './stack-process.ts';
 
@@ -20,15 +20,12 @@ export interface StartSettings {
   readonly port: number;
   readonly awsPort: number;
   readonly consolePort: number;
-  readonly console: boolean;
   readonly secret: string;
   readonly gateway?: GatewayKind | undefined;
   /** Host names of tunnels to the webhook. */
   readonly publicHost?: readonly string[] | undefined;
   readonly retryFast?: boolean | undefined;
   readonly inspect?: readonly InspectedFunction[] | undefined;
-  /** Whether standard output gets only the functions' log lines, as JSON. The rest goes to standard error. */
-  readonly json?: true | undefined;
   /** Whether saved sources take effect while the stack runs. */
   readonly watch: boolean;
 }
@@ -39,27 +36,15 @@ interface StackRun extends StartSettings {
 }
 
 /**
- * Where lines go: log lines to standard output, the rest to the same or, with `--json`, to standard error.
- */
-function outputOf({ json }: StartSettings) {
-  const format = new LogFormat(json ? process.stderr : process.stdout);
-  return {
-    print: json ? console.error : console.log,
-    formatLine: (line: Parameters<typeof asJson>[0]) => (json ? asJson(line) : format.logLine(line)),
-    formatRequest: format.request.bind(format),
-  };
-}
-
-/**
  * Runs the stack until Ctrl-C, or until the user wants a restart.
  * @returns options by which the next stack gets the same ports; undefined after Ctrl-C
  */
 export async function runStack(settings: StackRun): Promise<readonly string[] | undefined> {
   const { secret, inspect: inspected = [], publicHost: publicHosts = [] } = settings;
   const started = performance.now();
-  const output = outputOf(settings);
+  const format = new LogFormat();
   await using workspace = await Workspace.open();
-  const step = (text: string) => output.print(`${text} …`);
+  const step = (text: string) => console.log(`${text} …`);
   step('Synthesising the stack');
   const onProblem = (message: string) => console.error(`Problem: ${message}`);
   // Opened before the synthesis, so that a file that is saved meanwhile counts as changed.
@@ -72,7 +57,7 @@ export async function runStack(settings: StackRun): Promise<readonly string[] | 
     import('../console/server/start-console.ts'),
     synthesiseTo(workspace.assembly),
   ]);
-  using feed = settings.console ? new LocalFeed() : undefined;
+  using feed = new LocalFeed();
   const inspectors = new Map<string, InspectorPort>();
   for (const { service, port } of inspected) inspectors.set(service, await InspectorPort.open(port));
   let requests = 0;
@@ -89,42 +74,40 @@ export async function runStack(settings: StackRun): Promise<readonly string[] | 
       ),
     onStep: step,
     onLog: (line) => {
-      const text = output.formatLine(line);
+      const text = format.logLine(line);
       if (text !== undefined) console.log(text);
-      feed?.onLog(line);
+      feed.onLog(line);
     },
-    ...(feed && { observer: feed }),
+    observer: feed,
     onRequest: (request) => {
       requests += 1;
-      output.print(output.formatRequest(request));
+      console.log(format.request(request));
     },
     onProblem,
   });
   let next: readonly string[] | undefined;
   try {
-    feed?.attach(stack);
-    await using page =
-      feed &&
-      (await startLocalConsole(feed, {
-        stack,
-        secret,
-        port: settings.consolePort,
-        commands: settings.commands,
-      }));
+    feed.attach(stack);
+    await using page = await startLocalConsole(feed, {
+      stack,
+      secret,
+      port: settings.consolePort,
+      commands: settings.commands,
+    });
     const isSecond = await workspace.publish({
       ...describeStack(stack),
-      ...(page && { console: { url: page.url, token: page.token } }),
+      console: { url: page.url, token: page.token },
     });
-    output.print(welcome(settings, stack, page?.url, performance.now() - started));
-    for (const one of inspected) output.print(inspectText(one));
-    if (isSecond) output.print(IS_SECOND);
-    next = await untilEnd(settings, { output, stack, page, workspace, sources });
+    console.log(welcome(settings, stack, page.url, performance.now() - started));
+    for (const one of inspected) console.log(inspectText(one));
+    if (isSecond) console.log(IS_SECOND);
+    next = await untilEnd(settings, { stack, page, workspace, sources });
   } finally {
     await stack.close();
   }
   if (next === undefined) {
     const peakMegabytes = Math.round(process.resourceUsage().maxRSS / 1024);
-    output.print(
+    console.log(
       `Stopped: ${requests.toLocaleString('en')} requests served, ${peakMegabytes} MB of memory at most`,
     );
   }
@@ -134,9 +117,8 @@ export async function runStack(settings: StackRun): Promise<readonly string[] | 
 const IS_SECOND = 'Another stack of this folder runs, too. The other commands talk to this one now.\n';
 
 interface RunningParts {
-  readonly output: ReturnType<typeof outputOf>;
   readonly stack: LocalStack;
-  readonly page: LocalConsole | undefined;
+  readonly page: LocalConsole;
   readonly workspace: Workspace;
   /** Undefined with `--no-watch`. */
   readonly sources: SourceWatch | undefined;
@@ -148,7 +130,7 @@ interface RunningParts {
  */
 async function untilEnd(
   { inspect: inspected = [] }: StackRun,
-  { output, stack, page, workspace, sources }: RunningParts,
+  { stack, page, workspace, sources }: RunningParts,
 ): Promise<readonly string[] | undefined> {
   const interrupted = interruption();
   const ended = Promise.withResolvers<'restart' | undefined>();
@@ -168,8 +150,8 @@ async function untilEnd(
       workspace,
       readable: new Set(inspected.map(({ service }) => service)),
       onNotice(notice: Notice) {
-        output.print(notice.text);
-        page?.updates.notice(notice);
+        console.log(notice.text);
+        page.updates.notice(notice);
       },
       onRestartNeeded: readAnswer,
     });
@@ -177,14 +159,14 @@ async function untilEnd(
   const end = await ended.promise;
   await code?.close();
   if (end === undefined) {
-    output.print('Stopping …');
+    console.log('Stopping …');
     return undefined;
   }
-  output.print('Restarting the stack, empty …');
+  console.log('Restarting the stack, empty …');
   const portOf = (url = '') => new URL(url).port;
   return [
     ...['--port', portOf(stack.outputs.WebhookUrl), '--aws-port', portOf(stack.operator.endpoint)],
-    ...(page ? ['--console-port', portOf(page.url)] : []),
+    ...['--console-port', portOf(page.url)],
   ];
 }
 
@@ -207,17 +189,17 @@ function synthesiser({
 function welcome(
   { secret, publicHost: publicHosts = [], retryFast }: StackRun,
   { outputs, operator }: LocalStack,
-  consoleUrl: string | undefined,
+  consoleUrl: string,
   milliseconds: number,
 ): string {
-  const page = consoleUrl === undefined ? '' : `  Console   ${consoleUrl}\n`;
   const tunnels = publicHosts
     .map((host) => `            also, for anyone with the secret, https://${host}${WEBHOOK_PATH}\n`)
     .join('');
   return `
 Ready in ${(milliseconds / 1000).toFixed(1)} s. Ctrl-C stops it and deletes its state.
 
-${page}  Webhook   ${outputs.WebhookUrl}
+  Console   ${consoleUrl}
+  Webhook   ${outputs.WebhookUrl}
 ${tunnels}  Secret    ${secret}
   AWS       ${operator.endpoint} (region ${operator.region}, any access key)
   Outputs   ${OUTPUTS_FILE}

@@ -281,7 +281,7 @@ test('Ctrl-C ends the stack', async () => {
 test('the stack ends with the npm that started it, also if npm passes on no signal', async () => {
   const other = await Project.create();
   await other.cacheAssembly();
-  const options = ['--no-watch', '--no-console', '--port', '0', '--aws-port', '0'];
+  const options = ['--no-watch', '--port', '0', '--aws-port', '0'];
   const npm = other.spawn(['npm', 'start', '--', ...options]);
   await eventually(async () => npm.stdout().includes('Ready in') || undefined);
   npm.process.kill('SIGHUP');
