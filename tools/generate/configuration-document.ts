@@ -30,15 +30,15 @@ setting. A pipeline must pass the same settings at every deployment.
 npx cdk deploy -c stage=prod -c settings='{"logRetentionDays":90,"receiver":{"memory":1024}}'
 \`\`\`
 
-| Field: default (limits) | Effect |
-|---|---|
+Each setting with its default and its limits:
+
 ${fields.join('\n')}
 
 Generated from \`lib/config.ts\` by \`npm run generate\`.
 `;
 }
 
-/** Rows of a field and its subfields. Fields that every event has are shown once. */
+/** List items of a field and its subfields. Fields that every event has are shown once. */
 function rows(path: string, field: ConfigField, isRequired: boolean): string[] {
   const inner = Object.entries(field.properties ?? {}) as [string, ConfigField][];
   const events = path === 'events';
@@ -50,13 +50,13 @@ function rows(path: string, field: ConfigField, isRequired: boolean): string[] {
   const { description = '', minimum, maximum } = field;
   const range =
     minimum === undefined ? '' : ` (${minimum.toLocaleString('en')} to ${maximum?.toLocaleString('en')})`;
-  const row = `| \`${path}\`${defaultOf(field, isRequired)}${range} | ${description} |`;
-  return events ? rest : [row, ...rest];
+  const item = `- **\`${path}\`**${defaultOf(field, isRequired)}${range}. ${description}`;
+  return events ? rest : [item, ...rest];
 }
 
 /** A field's default, or that the field is required, to follow its name. */
 function defaultOf(field: ConfigField, isRequired: boolean): string {
-  if (isRequired) return ', required';
+  if (isRequired) return ' (required)';
   const { default: value } = field;
   const values = Array.isArray(value)
     ? value
