@@ -39,50 +39,51 @@ export function deadLetterFact(
 /**
  * Searches the queues that nothing consumes. Removes nothing and leaves the messages visible.
  * @param queues @default all
- * @returns `complete` is false if there may be more: too many messages, some in flight, or an interruption
+ * @returns `complete` is false if there may be more: too many messages, some in flight, an interruption, or a missing
+ * permission
  */
 export async function waitingMessages(
   stage: Stage,
   fits: (fact: WaitingMessage['fact']) => boolean,
   signal: AbortSignal,
   queues = waitingQueues(stage),
-): Promise<{ readonly messages: readonly WaitingMessage[]; readonly complete: boolean }> {
+) {
   const messages: WaitingMessage[] = [];
-  const seenAt = Date.now();
-  const searches = queues.map(async (queue) => {
-    const { visible, inFlight } = await queueState(stage.sqs, queue.url);
-    if (visible === 0) return inFlight === 0;
-    const options = { signal, limit: MAX_SEARCHED };
-    const { limited } = await forEachMessage(stage, queue.url, options, async (message) => {
-      const known = deadLetterFact(queue, message, attributesOf(message), seenAt);
-      // A message that was sent by hand has no attributes.
-      const bytes = bytesInMessage(queue, message) ?? Buffer.from(message.body);
-      const fact = { ...known, eventId: known.eventId ?? sha256Hex(bytes) };
-      if (fits(fact)) messages.push({ queue, message, fact });
-      return 'stays';
-    });
-    return !limited && inFlight === 0;
+  const read = await orRefusal(stage, async () => {
+    const wholly = queues.map((queue) =>
+      readQueue(stage, queue, signal, (one) => fits(one.fact) && messages.push(one)),
+    );
+    return { wholly: await Promise.all(wholly) };
   });
-  const complete = await Promise.all(searches);
-  return { messages, complete: !complete.includes(false) && !signal.aborted };
+  if ('refused' in read) {
+    const source = { text: `The queues could not be read: ${read.refused}.`, problem: read.refused };
+    return { messages, complete: false, source };
+  }
+  const complete = !read.wholly.includes(false) && !signal.aborted;
+  const text = `Dead letters, quarantined and parked messages: ${counted(messages.length, 'message')}.`;
+  const source: SearchedSource = { text: complete ? text : `${text} Some could not be checked.` };
+  return { messages, complete, source };
 }
 
-/** Searches like {@link waitingMessages}, and says so if the queues may not be read. */
-export async function findDeadLetters(
+/** @returns false if there may be more */
+async function readQueue(
   stage: Stage,
-  fits: (fact: WaitingMessage['fact']) => boolean,
+  queue: WaitingQueue,
   signal: AbortSignal,
-  queues = waitingQueues(stage),
-): Promise<{ readonly facts: readonly DeadLetterFact[]; complete: boolean; source: SearchedSource }> {
-  const found = await orRefusal(stage, () => waitingMessages(stage, fits, signal, queues));
-  if ('refused' in found) {
-    const source = { text: `The queues could not be read: ${found.refused}.`, problem: found.refused };
-    return { facts: [], complete: false, source };
-  }
-  const { messages, complete } = found;
-  const text = `Dead letters, quarantined and parked messages: ${counted(messages.length, 'message')}.`;
-  const source = { text: complete ? text : `${text} Some could not be checked.` };
-  return { facts: messages.map(({ fact }) => fact), complete, source };
+  visit: (message: WaitingMessage) => unknown,
+): Promise<boolean> {
+  const seenAt = Date.now();
+  const { visible, inFlight } = await queueState(stage.sqs, queue.url);
+  if (visible === 0) return inFlight === 0;
+  const options = { signal, limit: MAX_SEARCHED };
+  const { limited } = await forEachMessage(stage, queue.url, options, async (message) => {
+    const fact = deadLetterFact(queue, message, attributesOf(message), seenAt);
+    // A message that was sent by hand has no attributes.
+    const bytes = bytesInMessage(queue, message) ?? Buffer.from(message.body);
+    visit({ queue, message, fact: { ...fact, eventId: fact.eventId ?? sha256Hex(bytes) } });
+    return 'stays';
+  });
+  return !limited && inFlight === 0;
 }
 
 const MAY_BE_THERE: ReadonlySet<string> = new Set(['queued', 'retrying', 'dead-letter', 'invalid', 'parked']);
@@ -103,7 +104,8 @@ export async function deadLettersOf(
   const queues = waitingQueues(stage).filter(({ name }) => open.some(({ queue }) => queue === name));
   if (eventId === undefined || queues.length === 0) return undefined;
   const isOwn = (fact: WaitingMessage['fact']) => fact.eventId === eventId;
-  const { facts, complete, source } = await findDeadLetters(stage, isOwn, signal, queues);
+  const { messages, complete, source } = await waitingMessages(stage, isOwn, signal, queues);
+  const facts = messages.map(({ fact }) => fact);
   const at = Date.now();
   const latest = at - (stage.local ? COUNTS_LATE.local : COUNTS_LATE.aws);
   const left = open.flatMap(({ state, since, requestId, queue = '' }): Fact[] => {

@@ -50,10 +50,10 @@ export function deliveryOf(
   const answered = steps.find(({ kind }) => kind === 'answered');
   const done = steps.find(({ latencyMs }) => latencyMs !== undefined);
   const consumed = steps.filter(({ attempt, kind }) => attempt !== undefined && kind !== 'archived');
-  // A replay's attempts are not part of the delivery.
-  const attempts = Map.groupBy(
-    consumed.filter(({ origin }) => origin?.kind !== 'replay'),
-    ({ messageId }) => messageId,
+  // A replay's attempts are not part of the delivery. If SQS moved the message, that was no attempt.
+  const attempts = consumed.filter(
+    ({ origin, kind, error: why }) =>
+      origin?.kind !== 'replay' && (kind !== 'dead-lettered' || why !== undefined),
   );
   const status = exchange?.status ?? answered?.status ?? (consumed.length > 0 ? 200 : undefined);
   const receivedAt = received?.at ?? steps[0]?.at ?? now[0].since;
@@ -74,10 +74,7 @@ export function deliveryOf(
     reason: isSkipped ? 'already-processed' : reason,
     again: state === 'removed' ? later.find(({ status }) => status !== 401)?.id : undefined,
     status,
-    attempts: [...attempts.values()].reduce(
-      (total, own) => total + Math.max(...own.map(({ attempt = 1, attempts = 1 }) => attempt + attempts - 1)),
-      0,
-    ),
+    attempts: attempts.reduce((total, one) => total + (one.attempts ?? 1), 0),
     error,
     latencyMs: done?.latencyMs,
     bytes: exchange?.bytes,

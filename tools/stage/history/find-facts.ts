@@ -2,7 +2,7 @@ import { CommandError, UsageError } from '../../terminal/command-error.ts';
 import type { ProgressDisplay } from '../../terminal/progress.ts';
 import { readPayload } from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
-import { deadLettersOf, findDeadLetters, waitingMessages } from './dead-letters.ts';
+import { deadLettersOf, waitingMessages } from './dead-letters.ts';
 import { deriveHistory } from './derive-history.ts';
 import { type Fact, isoTime, ofKind } from './facts.ts';
 import { inPattern, LogSearch, type SearchedSource, windowOf } from './log-search.ts';
@@ -44,8 +44,9 @@ export async function findFacts(stage: Stage, text: string, { signal, progress, 
   let known = onlyOne(text, lines);
   let archive = known === undefined ? await findRecords(stage, reading, fits) : undefined;
   known ??= onlyOne(text, archive?.found.map(({ fact }) => fact) ?? []);
-  const onQueues = known === undefined ? await findDeadLetters(stage, fits, signal) : undefined;
-  known ??= onlyOne(text, onQueues?.facts ?? []);
+  const onQueues = known === undefined ? await waitingMessages(stage, fits, signal) : undefined;
+  const waiting = (onQueues?.messages ?? []).map(({ fact }) => fact);
+  known ??= onlyOne(text, waiting);
   if (signal.aborted) return undefined;
   if (known === undefined) {
     throw nothingFound(
@@ -65,7 +66,7 @@ export async function findFacts(stage: Stage, text: string, { signal, progress, 
   const found: Fact[] = [
     ...lines.filter((line) => line.eventId === eventId),
     ...(archive?.found ?? []).map(({ fact }) => fact),
-    ...(onQueues?.facts ?? []),
+    ...waiting,
   ];
   const deadLetters = await deadLettersOf(stage, found, signal);
   if (signal.aborted) return undefined;
@@ -128,7 +129,9 @@ export async function findPayload(stage: Stage, id: string, signal: AbortSignal)
     const bytes = (await storedRecord(stage, fact, signal))?.bytes;
     if (bytes !== undefined) return { eventId, event, bytes, from: 'the archive' };
   }
-  const { messages } = await waitingMessages(stage, (fact) => fact.eventId === eventId, signal);
+  const isOwn = (fact: { eventId: string }) => fact.eventId === eventId;
+  const { messages, source } = await waitingMessages(stage, isOwn, signal);
+  if (source.problem !== undefined) throw new CommandError(source.text);
   for (const { queue, message } of messages) {
     const { bytes, unreadable } = await readPayload(stage, queue, message);
     if (bytes === undefined) throw new CommandError(`The bytes of event ${eventId} are gone: ${unreadable}`);

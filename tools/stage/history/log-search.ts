@@ -6,8 +6,9 @@ import {
   StartQueryCommand,
   StopQueryCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
-import { CommandError, UsageError } from '../../terminal/command-error.ts';
+import { CommandError } from '../../terminal/command-error.ts';
 import { counted } from '../../terminal/text.ts';
+import { requireWindow } from '../archive/record-filter.ts';
 import { orRefusal } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { type LineFact, lineFact } from './log-line.ts';
@@ -51,10 +52,8 @@ export function windowOf({
   readonly until?: Date | undefined;
 }): Window {
   const window = { since: since ?? new Date(until.getTime() - DEFAULT_DAYS * DAY), until };
-  if (window.until > window.since) return window;
-  throw new UsageError(
-    `--until must be after --since: ${until.toISOString()} is not after ${window.since.toISOString()}`,
-  );
+  requireWindow(window);
+  return window;
 }
 
 /**

@@ -11,8 +11,7 @@ import type { windowOf } from './log-search.ts';
 import { stateWords, stepWords, type Tone } from './state-text.ts';
 import { type Trace, traceDelivery } from './trace.ts';
 
-/** Maximum and minimum characters of a step's detail per line. Longer lines are hard to read. */
-const WIDEST_DETAIL = 100;
+/** Minimum characters of a step's detail per line. */
 const NARROWEST_DETAIL = 20;
 
 const REJECTIONS_SHOWN = 5;
@@ -125,10 +124,7 @@ function describeStep(
   const { title, detail, tone } = stepWords(step, history, clock());
   const front = `${step.at.slice(11, 23)}  ${gapOf(step, before).padStart(GAP_WIDTH)}  `;
   const indent = TITLE_WIDTH + 2;
-  // Output to a file or a pipe is not wrapped.
-  const available = Number.isFinite(width)
-    ? Math.max(NARROWEST_DETAIL, Math.min(WIDEST_DETAIL, width - front.length - 2 - indent))
-    : width;
+  const available = Math.max(NARROWEST_DETAIL, width - front.length - 2 - indent);
   const [first = '', ...others] = lines(printable(detail), available);
   const head = `${gray(front)}${styleText(COLOURS[tone], `● ${printable(title)}`)}`;
   const margin = `${' '.repeat(front.length)}${gray('│')} ${' '.repeat(indent)}`;

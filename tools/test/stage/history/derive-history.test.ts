@@ -98,11 +98,6 @@ const stories: Readonly<Record<string, Story>> = {
     steps: [...PROCESSED, tried('failed')],
     states: ['processed', 'retrying'],
   },
-  'a dead letter that was found on its queue': {
-    facts: [...givenUp, deadLetter({ messageId: 'message-9', error: 'ValidationException' })],
-    steps: GIVEN_UP,
-    states: ['dead-letter'],
-  },
   'a dead letter that could not be moved': {
     facts: [...givenUp, consumed(3.1, 'DeadLetterNotSent', { level: 'ERROR', attempt: 2 })],
     steps: [
@@ -163,11 +158,6 @@ const stories: Readonly<Record<string, Story>> = {
     facts: [accepted, processed, consumed(90, 'Duplicate', ofReplay)],
     steps: [...PROCESSED, tried('skipped', 1, { reason: 'up-to-date', ...replayed })],
   },
-  'a replay that failed': {
-    facts: [accepted, processed, consumed(90, 'DeadLettered', { ...ofReplay, error: 'Error' })],
-    steps: [...PROCESSED, tried('dead-lettered', 1, replayed)],
-    states: ['dead-letter', 'processed'],
-  },
   'a dead letter whose event a replay processed, and which is still on its queue': {
     facts: [accepted, consumed(1, 'DeadLettered', { error: 'Error' }), consumed(90, 'Processed', ofReplay)],
     steps: [...DELIVERED, tried('dead-lettered', 1), tried('processed', 1, replayed)],
@@ -217,11 +207,6 @@ const stories: Readonly<Record<string, Story>> = {
   'redriven, by records alone': {
     facts: [record(90), record(1, { outcome: 'DeadLettered', failureReason: 'x' })],
     steps: [RECEIVED, tried('dead-lettered'), ARCHIVED, tried('processed', 1, redriven), ARCHIVED],
-  },
-  'known by the quarantine alone': {
-    facts: [deadLetter({ queue: 'quarantine' })],
-    steps: [],
-    states: ['invalid'],
   },
   'the only delivery of an event, whose first attempt lost its answer': {
     facts: [accepted, failed(1, 1, 30, { error: 'TimeoutError' }), consumed(31, 'Duplicate', { attempt: 2 })],

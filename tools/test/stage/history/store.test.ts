@@ -162,16 +162,11 @@ describe('what is on a queue', () => {
   const stateOf = (id: string) => store.get(id)?.state;
   const soon = START + 60_000;
 
-  test('overrides the logs: a message that is on the dead-letter queue is not being retried', () => {
+  test('overrides the logs: a dead letter is not being retried, and needs nobody after it has left', () => {
     store.add(line('request-1', 'Accepted'), failed('request-1', 'Throttled'));
     expect(stateOf('request-1')).toBe('retrying');
     expect(store.readQueue('shop.updated', [onQueue('request-1')], soon)).toEqual([]);
     expect(store.get('request-1')).toMatchObject({ state: 'dead-letter', error: 'Throttled' });
-  });
-
-  test('is only there until it has left: then nobody needs to do anything', () => {
-    store.add(line('request-1', 'Accepted'), failed('request-1', 'Throttled'));
-    store.readQueue('shop.updated', [onQueue('request-1')], soon);
     expect(store.readQueue('shop.updated', [], soon)).toMatchObject([{ id: 'request-1' }]);
     expect(stateOf('request-1')).toBe('removed');
     expect(store.readQueue('shop.updated', [], soon)).toEqual([]);

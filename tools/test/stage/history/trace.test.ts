@@ -295,21 +295,30 @@ test.each(['', '1234567', 'a "webhookId"'])('no id of ours is refused: %j', asyn
   await expect(printed(id)).rejects.toThrow('Give at least 8 characters of an event, request or message id.');
 });
 
+/** A client whose query of the logs has this result. */
+function queried(result: object, before: (call: string, input: { startTime: number }) => void) {
+  const answers: Readonly<Record<string, object>> = {
+    DescribeLogGroupsCommand: {
+      logGroups: [{ logGroupName: operator.stack.receiverLogGroup, retentionInDays: 1 }],
+    },
+    StartQueryCommand: { queryId: 'query-1' },
+    GetQueryResultsCommand: result,
+    StopQueryCommand: { success: true },
+  };
+  return replied(new CloudWatchLogsClient(stack.operator), (call, input) => {
+    before(call, input);
+    return answers[call];
+  });
+}
+
 test('logs are searched as far back as they reach; the source says what it costs, and if there are more lines', async () => {
   const begins: number[] = [];
-  const retained = { logGroupName: operator.stack.receiverLogGroup, retentionInDays: 1 };
-  const answers: Readonly<Record<string, object>> = {
-    DescribeLogGroupsCommand: { logGroups: [retained] },
-    StartQueryCommand: { queryId: 'query-1' },
-    GetQueryResultsCommand: { status: 'Complete', statistics: { bytesScanned: 2e9, recordsMatched: 1_001 } },
-  };
-  const logs = replied(new CloudWatchLogsClient(stack.operator), (name, { startTime }) => {
-    if (name === 'StartQueryCommand') begins.push(startTime * 1000);
-    return answers[name];
+  const found = { status: 'Complete', statistics: { bytesScanned: 2e9, recordsMatched: 1_001 } };
+  const logs = queried(found, (call, { startTime }) => {
+    if (call === 'StartQueryCommand') begins.push(startTime * 1000);
   });
   const search = new LogSearch(operator.stack.with({ logs, local: false }), windowOf({}), signal);
   await search.find('any');
-  logs.destroy();
   expect(begins[0]).toBeGreaterThan(Date.now() - 25 * HOUR);
   // Half a US cent for each GiB.
   expect(search.source.text).toMatch(
@@ -320,16 +329,9 @@ test('logs are searched as far back as they reach; the source says what it costs
 test('an interruption stops the Logs Insights query, which is paid by what it scans', async () => {
   const interruption = new AbortController();
   const asked: string[] = [];
-  const answers: Readonly<Record<string, object>> = {
-    DescribeLogGroupsCommand: { logGroups: [] },
-    StartQueryCommand: { queryId: 'query-1' },
-    GetQueryResultsCommand: { status: 'Running', results: [], statistics: {} },
-    StopQueryCommand: { success: true },
-  };
-  const logs = replied(new CloudWatchLogsClient(stack.operator), (name) => {
-    asked.push(name);
-    if (name === 'GetQueryResultsCommand') interruption.abort();
-    return answers[name];
+  const logs = queried({ status: 'Running' }, (call) => {
+    asked.push(call);
+    if (call === 'GetQueryResultsCommand') interruption.abort();
   });
   const operation = { ...operator.operation(interruption.signal), stack: operator.stack.with({ logs }) };
   await printTrace(operation, 'abcdef01', { json: false });
