@@ -34,10 +34,11 @@ export interface FunctionDefaults {
 /** What a function needs to reach a table, topic, queue or stream. */
 export interface FunctionAccess {
   readonly environment: Readonly<Record<string, string>>;
+  /** Without those for the function's log and traces, and for the key of the setting `encryption`. */
   readonly permissions: readonly PolicyStatement[];
 }
 
-interface WebhookFunctionProps extends FunctionDefaults {
+interface WebhookFunctionProps extends FunctionDefaults, FunctionAccess {
   /** Name of the function's bundle, in log lines and on the command line, such as `receiver` or `shop-updated`. */
   readonly service: string;
   readonly description: string;
@@ -49,11 +50,6 @@ interface WebhookFunctionProps extends FunctionDefaults {
    * unreserved ones
    */
   readonly reservedConcurrency?: number | undefined;
-  readonly environment: Readonly<Record<string, string>>;
-  /**
-   * Permissions of the function, except those for its own log and traces, and for the key of the setting `encryption`.
-   */
-  readonly permissions: readonly PolicyStatement[];
 }
 
 /**
