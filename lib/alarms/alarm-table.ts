@@ -124,7 +124,7 @@ export const alarmTable = {
     fires: { threshold: 1, periods: 3 },
     impact:
       'some events are processed late. An event that fails for about three hours (CloudFront busy: three days) becomes a dead letter.',
-    firstStep: 'see which event fails, and why: npx hookctl dlq list --stage <stage>',
+    firstStep: 'see which event has messages in flight: npx hookctl dlq list --stage <stage>',
     section: 'failing',
   },
   PutAside: {

@@ -8,7 +8,6 @@ import type { Stage } from '../stage.ts';
 import { eventCount } from './copies.ts';
 import { type Pause, pausesOf } from './pause-state.ts';
 import { type AnyQueue, queueState, removedQueues, waitingQueues } from './queue.ts';
-import { lastFailure } from './retries.ts';
 import { filterWords, gaps, selectMessages } from './selected-messages.ts';
 
 /**
@@ -32,7 +31,7 @@ interface ListedQueue {
 type ListedEventQueue = Awaited<ReturnType<typeof listEventQueue>>;
 
 /**
- * Prints the number of messages on each queue, why those in flight may be failing, and the paused events. With a filter,
+ * Prints the number of messages on each queue, and the paused events. With a filter,
  * prints how many messages match on each queue that nothing consumes: on the others, receiving a message would count as
  * an attempt.
  */
@@ -95,7 +94,7 @@ function listLines(
     ...section(
       'Event queues: waiting for their consumer, or in flight (received, not yet done).',
       [column('EVENT'), ...COUNTS, column('STATE')],
-      busy.map((queue) => [queue.event, ...countsIn(queue), stateOf(queue, isPaused(queue.event))]),
+      busy.map((queue) => [queue.event, ...countsIn(queue), isPaused(queue.event) ? 'paused' : '']),
     ),
     ...section(
       'Paused: nothing processes these events until you resume them.',
@@ -132,8 +131,7 @@ async function listQueue(
 
 async function listEventQueue(stack: Stage, event: EventName) {
   const { visible, inFlight } = await queueState(stack.sqs, stack.ofEvent(event, 'QueueUrl'));
-  const failure = inFlight === 0 ? undefined : await lastFailure(stack, event);
-  return { event, messages: visible, inFlight, lastFailure: failure };
+  return { event, messages: visible, inFlight };
 }
 
 const column = (heading: string, align: Column['align'] = 'left'): Column => ({ heading, align });
@@ -163,12 +161,6 @@ function waitingRow({ queue, events, oldest, ...counts }: ListedQueue): string[]
   ];
 }
 
-function stateOf({ messages, lastFailure: failure }: ListedEventQueue, isPaused: boolean): string {
-  const waits = messages > 0 ? ['waiting'] : [];
-  const failed = failure && `last failure ${since(new Date(failure.at))} ago: ${printable(failure.error)}`;
-  return [...(isPaused ? ['paused'] : waits), ...(failed ? [failed] : [])].join('; ');
-}
-
 function pauseRow({ event, waiting, since: pausedAt, by = '–', reason, running }: Pause, width: number) {
   return [
     event,
@@ -195,7 +187,7 @@ function whatNext(
   ];
   if (hints.length > 0) return hints;
   if (busy.length === 0) return ['All these queues are empty.'];
-  return busy.some(({ lastFailure: failure }) => failure !== undefined)
-    ? ['If they keep failing, fix the cause before they become dead letters: docs/operations.md, "Failing".']
-    : ['Nothing to do now. If a message keeps waiting, see docs/operations.md, "Waiting".'];
+  return [
+    'Nothing to do now. If messages stay in flight, see docs/operations.md, "Failing". If they keep waiting, see "Waiting".',
+  ];
 }

@@ -8,8 +8,7 @@ import { duration, messages, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { type Pause, pauseState, pauseText } from './pause-state.ts';
-import { eventOf, oldestMessage, type QueueState } from './queue.ts';
-import { hoursOfTries } from './retries.ts';
+import { eventOf } from './queue.ts';
 
 type PauseState = Awaited<ReturnType<typeof pauseState>>;
 
@@ -52,9 +51,12 @@ export async function pause(operation: Operation, name: string, reason: string):
     throw incomplete(error, `The event source of ${event} is off, but its alarms are not set yet`);
   }
   printLine(`Paused. Nothing processes ${event} in ${stack.title}. New events wait on its queue.`);
-  for (const line of await deadline(stack, event, state.queue)) printLine(line);
+  const { visible, inFlight, retention } = state.queue;
+  printLine(
+    `SQS deletes an event ${duration(retention * 1000)} after its arrival. An alarm fires a day before. ${messages(visible + inFlight)} had arrived before.`,
+  );
   printLine(`Resume: ${undo}`);
-  operation.report?.({ stack: stack.title, event, by, reason, waiting: state.queue.visible, resume: undo });
+  operation.report?.({ stack: stack.title, event, by, reason, waiting: visible, resume: undo });
   return true;
 }
 
@@ -158,24 +160,4 @@ function described({ since, by = 'an unknown person', reason = '' }: Pause): str
 function incomplete(error: unknown, what: string): CommandError {
   const { name, message } = error as Error;
   return new CommandError(`${what}: ${name}: ${message.split('\n')[0]}. Repeat the command to complete it`);
-}
-
-/** Sentences that say until when no message is lost. */
-async function deadline(stack: Stage, event: EventName, queue: QueueState): Promise<string[]> {
-  const { arn, visible, inFlight, retention } = queue;
-  const waiting = visible + inFlight;
-  const now = Date.now();
-  const oldest = waiting === 0 ? now : await oldestMessage(stack, arn);
-  // SQS's metric of the age leaves out a message after three receives.
-  const tried = inFlight > 0 ? hoursOfTries(event) * 60 * 60 * 1000 : 0;
-  const until = Math.min(oldest ?? now, now - tried) + retention * 1000;
-  const lines = [
-    `Nothing is lost until ${new Date(until).toISOString()}, for ${duration(until - now)}. SQS deletes an event ${duration(retention * 1000)} after its arrival. An alarm fires a day before.`,
-  ];
-  if (oldest === undefined) {
-    lines.push(
-      `But ${messages(waiting)} had arrived before, and CloudWatch does not know the age of the oldest: subtract it.`,
-    );
-  }
-  return lines;
 }

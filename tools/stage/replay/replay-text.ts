@@ -1,13 +1,12 @@
 import type { SettledOutcome } from '../../../lambda/archive/record-schema.ts';
 import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
-import { catalogue, isNotification } from '../../../lambda/events/catalogue.ts';
+import { catalogue, type EventName, isNotification } from '../../../lambda/events/catalogue.ts';
 import { REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/limits.ts';
 import type { ReplayMode } from '../../../lambda/queue/replay.ts';
 import { fieldLines, table } from '../../terminal/layout.ts';
 import { counted, duration, printable } from '../../terminal/text.ts';
 import { describeDamage } from '../archive/read-archive.ts';
 import type { Operation } from '../operation.ts';
-import { hoursOfTries } from '../queues/retries.ts';
 import { type ReplayPlan, type ReplayRequest, type UnsentCounts, unsentReasons } from './replay-plan.ts';
 import type { ReplayResult } from './replay-sender.ts';
 
@@ -15,6 +14,13 @@ const MODES: Readonly<Record<ReplayMode, string>> = {
   fill: 'fill: writes missing items, leaves items that are up to date',
   repair: 'repair: rewrites items from their newest events',
 };
+
+/**
+ * Maximum hours for which a message is tried. Ten attempts take about three hours, and up to three days if CloudFront
+ * has too many invalidations in progress (`lambda/consumer/retry.ts`). One hour more: if the archive rejects the
+ * record, the message is retried for about that time.
+ */
+export const hoursOfTries = (event: EventName) => (catalogue[event].effect === 'shop-cache' ? 73 : 4);
 
 /**
  * The lines of a replay's plan.

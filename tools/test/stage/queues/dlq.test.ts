@@ -1,6 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { DeleteQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -186,51 +185,13 @@ describe('list', () => {
     );
   });
 
-  const at = new Date(Date.now() - 5_000).toISOString();
-  const failed = {
-    timestamp: at,
-    level: 'WARN',
-    message: 'Failed',
-    eventId: DEAD.eventId,
-    error: 'Throttled',
-  };
-  const record = { requestId: 'invocation-1', status: 'error', errorType: 'Runtime.ExitError' };
-  const crash = { errorType: 'Runtime.ExitError' };
-
-  /** The list while a message of shop.updated is in flight and its consumer has logged a line. */
-  async function listedWith(line: object | undefined, json = false) {
+  test('prints JSON for programs', async () => {
     const release = await operator.receiveNew(source);
-    const events = line ? [{ message: JSON.stringify(line) }] : [];
-    const logs = replied(new CloudWatchLogsClient(aws.operator), () => ({ events }));
-    const text = await listed({ json, stack: operator.stack.with({ logs }) });
+    const { queues, eventQueues } = JSON.parse(await listed({ json: true }));
     await release();
-    return text;
-  }
-
-  test.each([
-    ['a failed attempt', failed, 'Throttled'],
-    ['a crash, as the runtime logs it', { timestamp: at, message: crash }, 'Runtime.ExitError'],
-    ['a crash, as Lambda logs it', { time: at, type: 'platform.report', record }, 'Runtime.ExitError'],
-    ['a timeout', { time: at, type: 'platform.report', record: { status: 'timeout' } }, 'timeout'],
-  ])('shows the last failure of an event whose message is in flight: %s', async (_, line, error) => {
-    const text = await listedWith(line);
-    expect(text).toMatch(new RegExp(`\\nshop\\.updated 0 1 last failure \\d.* ago: ${error}\\n`));
-    expect(text).toMatch(/\nIf they keep failing, .*: docs\/operations\.md, "Failing"\.$/);
-  });
-
-  test('shows no failure if there was none, and prints JSON for programs', async () => {
-    expect(await listedWith(undefined)).toMatch(/\nshop\.updated 0 1\n/);
-    const { queues, eventQueues } = JSON.parse(await listedWith(failed, true));
-    const counts = { messages: 0 };
-    expect(queues).toContainEqual({
-      queue: 'shop.updated',
-      kind: 'dead-letter',
-      ...counts,
-      inFlight: 0,
-      gaps: [],
-    });
-    const lastFailure = { at: Date.parse(at), error: 'Throttled' };
-    expect(eventQueues).toContainEqual({ event: 'shop.updated', ...counts, inFlight: 1, lastFailure });
+    const counts = { queue: 'shop.updated', kind: 'dead-letter', messages: 0, inFlight: 0 };
+    expect(queues).toContainEqual({ ...counts, gaps: [] });
+    expect(eventQueues).toContainEqual({ event: 'shop.updated', messages: 0, inFlight: 1 });
   });
 });
 
