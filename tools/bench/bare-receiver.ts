@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-
+import middy from '@middy/core';
 import type { GatewayEvent } from '../../lambda/receiver/request.ts';
 
 const secrets = new SecretsManagerClient({});
@@ -12,7 +12,7 @@ let secret: string | undefined;
  * The least that a receiver can do with the same packages: read the secret, verify the signature, parse the body and
  * store it on a queue. The receiver is measured against it.
  */
-export const handler = async ({ body, headers }: GatewayEvent) => {
+export const handler = middy<GatewayEvent>().handler(async ({ body, headers }) => {
   if (secret === undefined) {
     const SecretId = process.env.WEBHOOK_SECRET_ARN;
     const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId }));
@@ -40,4 +40,4 @@ export const handler = async ({ body, headers }: GatewayEvent) => {
     }),
   );
   return { statusCode: 200 };
-};
+});
