@@ -1,9 +1,9 @@
 import type { Construct } from 'constructs';
 import { ProtectedTable } from '../pipeline/protected-storage.ts';
-import type { Effect, EffectProps } from './effect.ts';
+import type { EffectProps, EffectTarget } from './effect-target.ts';
 
 /** Members of the cast, also by shop. Tombstones expire. */
-export function cast(scope: Construct, props: EffectProps): Effect {
+export function cast(scope: Construct, props: EffectProps): EffectTarget {
   const table = new ProtectedTable(scope, 'Cast', {
     ...props,
     key: 'girl_id',

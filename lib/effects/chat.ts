@@ -5,10 +5,10 @@ import { Construct } from 'constructs';
 import { topicLink } from '../alarms/console-links.ts';
 import type { StageConfig } from '../config.ts';
 import { ProtectedTopic } from '../pipeline/protected-storage.ts';
-import type { Effect, EffectProps } from './effect.ts';
+import type { EffectProps, EffectTarget } from './effect-target.ts';
 
 /** Notifications for chat rooms. */
-export function chat(scope: Construct, { config, alarms, ...stored }: EffectProps): Effect {
+export function chat(scope: Construct, { config, alarms, ...stored }: EffectProps): EffectTarget {
   const topic = new ProtectedTopic(scope, 'Chat', stored);
   alarms.add(topic, 'Effects/Chat/NotDelivered', { metricsOf: topic, links: [topicLink(topic)] });
   if (config.chat.slack ?? config.chat.teams) {

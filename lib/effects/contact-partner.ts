@@ -1,9 +1,9 @@
 import type { Construct } from 'constructs';
 import { ProtectedTable } from '../pipeline/protected-storage.ts';
-import type { Effect, EffectProps } from './effect.ts';
+import type { EffectProps, EffectTarget } from './effect-target.ts';
 
 /** The partner's users. */
-export function contactPartner(scope: Construct, props: EffectProps): Effect {
+export function contactPartner(scope: Construct, props: EffectProps): EffectTarget {
   const table = new ProtectedTable(scope, 'ContactPartner', { ...props, key: 'user_id' });
   return {
     table,

@@ -5,7 +5,7 @@ import type { FunctionAccess } from '../pipeline/webhook-function.ts';
 import { cast } from './cast.ts';
 import { chat } from './chat.ts';
 import { contactPartner } from './contact-partner.ts';
-import type { Effect, EffectProps } from './effect.ts';
+import type { EffectProps, EffectTarget } from './effect-target.ts';
 import { review } from './review.ts';
 import { shopCache } from './shop-cache.ts';
 
@@ -13,7 +13,7 @@ import { shopCache } from './shop-cache.ts';
 export class Effects extends Construct {
   readonly tables: readonly ProtectedTable[];
   readonly outputs: Readonly<Record<string, string>>;
-  readonly #effects: Readonly<Record<EffectName, Effect>>;
+  readonly #effects: Readonly<Record<EffectName, EffectTarget>>;
   /** The notified events, and for all effects the first receipts of events whose timestamp is too far ahead. */
   readonly #memory: ProtectedTable;
 

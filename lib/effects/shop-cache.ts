@@ -2,10 +2,13 @@ import { Stack } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { ProtectedTable } from '../pipeline/protected-storage.ts';
-import type { Effect, EffectProps } from './effect.ts';
+import type { EffectProps, EffectTarget } from './effect-target.ts';
 
 /** Cached shops. A change also invalidates the shop's pages in CloudFront, if the stage has a distribution. */
-export function shopCache(scope: Construct, { config: { cloudFront }, ...stored }: EffectProps): Effect {
+export function shopCache(
+  scope: Construct,
+  { config: { cloudFront }, ...stored }: EffectProps,
+): EffectTarget {
   const table = new ProtectedTable(scope, 'ShopCache', { ...stored, key: 'shop_id' });
   return {
     table,

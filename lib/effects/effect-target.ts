@@ -13,7 +13,7 @@ export interface EffectProps {
 }
 
 /** What an effect changes, and the access that its consumer needs for that. */
-export interface Effect extends FunctionAccess {
+export interface EffectTarget extends FunctionAccess {
   /** Undefined for a notification. */
   readonly table?: ProtectedTable;
   /** The name of the table or topic, by the name of the stack's output. */
