@@ -20,7 +20,7 @@ import type { AnswerStep } from './answer-steps.ts';
 import { patienceFinding, type RequestEnding, repeatFindings, SentDeliveries } from './deliveries.ts';
 import { explainSignature } from './explain-signature.ts';
 import { type Finding, wrong } from './finding.ts';
-import { connectionFinding, httpFindings } from './http-findings.ts';
+import { connectionFinding, httpFindings, incompleteFinding } from './http-findings.ts';
 import { payloadFindings } from './payload-findings.ts';
 
 /** Milliseconds after which an HTTP API answers 503 if a function has not answered. */
@@ -61,17 +61,12 @@ interface CheckerOptions {
   readonly requestTimeout?: number;
 }
 
-/** A request that is being read. */
-interface CurrentRequest {
-  bytes: number;
-  isRead: boolean;
-}
-
 /** A server that answers each request as the service does, or as a simulated step says, and reports a verdict. */
 export class Checker {
   readonly #options: CheckerOptions;
   readonly deliveries = new SentDeliveries();
-  readonly #current = new WeakMap<Duplex, CurrentRequest>();
+  /** Connections on which a body arrives. */
+  readonly #reading = new Set<Duplex>();
   readonly #closing = new AbortController();
   #servers: readonly Server[] = [];
   #count = 0;
@@ -108,29 +103,29 @@ export class Checker {
     ({ port: this.port, servers: this.#servers } = await listen(settings, serve, { port, host }));
     for (const server of this.#servers) {
       server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-        const current = this.#current.get(socket);
-        if (socket.writable && error.code !== 'ECONNRESET')
-          socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
+        const isReset = error.code === 'ECONNRESET';
+        if (socket.writable && !isReset) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
         socket.destroy();
-        const isIdle = error.code === 'ECONNRESET' && (current === undefined || current.isRead);
-        if (!isIdle) this.#reportBroken(error, current);
+        // A body that does not arrive is reported where it is read. A reset without a body is an idle connection.
+        if (!isReset && !this.#reading.has(socket)) this.#reportBroken(connectionFinding(error), 0);
       });
     }
   }
 
   async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const start = performance.now();
-    const current = { bytes: 0, isRead: false };
-    this.#current.set(message.socket, current);
     const request = requestOf(message, this.port);
+    const arrived = { bytes: 0 };
     let body: Buffer | undefined;
+    this.#reading.add(message.socket);
     try {
-      body = await bodyOf(message, current);
-    } catch (error) {
+      body = await bodyOf(message, arrived);
+    } catch {
       response.destroy();
-      // If the sender disconnected, there may be no `clientError`.
-      if (!current.isRead) this.#reportBroken(error as Error, current);
+      this.#reportBroken(incompleteFinding(arrived.bytes), arrived.bytes);
       return;
+    } finally {
+      this.#reading.delete(message.socket);
     }
     const { secret, steps = [] } = this.#options;
     const { response: own, outcome, findings } = await judge(request, body, secret);
@@ -149,7 +144,7 @@ export class Checker {
       status: own.status,
       ...wordOf(outcome),
       ...(body && { eventId: sha256Hex(body) }),
-      bytes: current.bytes,
+      bytes: arrived.bytes,
       ending,
       findings: [...findings, ...repeats, ...(hasGivenUp ? [patienceFinding(at - start)] : [])],
     });
@@ -171,12 +166,9 @@ export class Checker {
   }
 
   /** Reports an incomplete request, or bytes that are not a request. */
-  #reportBroken(error: Error, current: CurrentRequest | undefined): void {
+  #reportBroken(finding: Finding, bytes: number): void {
     if (this.#closing.signal.aborted) return;
-    const bytes = current === undefined || current.isRead ? undefined : current.bytes;
-    if (current) current.isRead = true;
-    const findings = [connectionFinding(error, bytes)];
-    this.#report({ at: new Date(), bytes: bytes ?? 0, ending: 'no answer', findings });
+    this.#report({ at: new Date(), bytes, ending: 'no answer', findings: [finding] });
   }
 
   #report({ findings, ...verdict }: Omit<Verdict, 'request'>): void {
@@ -193,15 +185,14 @@ export class Checker {
  * @returns undefined if it is too large
  * @throws Error if the sender disconnects
  */
-async function bodyOf(message: IncomingMessage, current: CurrentRequest): Promise<Buffer | undefined> {
+async function bodyOf(message: IncomingMessage, arrived: { bytes: number }): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   for await (const chunk of message as AsyncIterable<Buffer>) {
-    current.bytes += chunk.length;
-    if (current.bytes <= BODY_LIMIT_BYTES) chunks.push(chunk);
+    arrived.bytes += chunk.length;
+    if (arrived.bytes <= BODY_LIMIT_BYTES) chunks.push(chunk);
     else chunks.length = 0;
   }
-  current.isRead = true;
-  return current.bytes > BODY_LIMIT_BYTES ? undefined : Buffer.concat(chunks);
+  return arrived.bytes > BODY_LIMIT_BYTES ? undefined : Buffer.concat(chunks);
 }
 
 function wordOf(outcome: DeliveryOutcome | undefined): Pick<Verdict, 'word' | 'event'> {

@@ -48,27 +48,26 @@ function pathMistake(path: string): string {
 const TLS_HANDSHAKE = 0x16;
 
 /**
- * A finding about bytes that are not a complete request.
+ * A finding about bytes that are not the head of a request.
  * @param error of Node.js' HTTP parser
- * @param bytes of the body that have arrived; undefined if the headers are incomplete
  */
-export function connectionFinding(
-  { code = '', rawPacket }: NodeJS.ErrnoException & { readonly rawPacket?: Buffer },
-  bytes: number | undefined,
-): Finding {
+export function connectionFinding({
+  code,
+  rawPacket,
+}: NodeJS.ErrnoException & { readonly rawPacket?: Buffer }): Finding {
   if (rawPacket?.[0] === TLS_HANDSHAKE) {
     const what = 'The connection began with TLS. This checker speaks plain HTTP.';
     return wrong('tls', what, 'Send to http:// here. The real service accepts only https://.');
   }
-  const checkLength = 'Content-Length must be the number of bytes of the body in UTF-8, not of characters.';
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    const remedy = bytes === undefined ? 'Send an empty line after the headers.' : checkLength;
-    return wrong('never-ended', 'The request did not end in time.', remedy);
-  }
-  if (bytes !== undefined) {
-    const what = `The connection closed after ${bytes.toLocaleString('en')} bytes of the body.`;
-    return wrong('broken-off', what, checkLength);
-  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return wrong('never-ended', 'The headers did not end in time.', 'Send an empty line after the headers.');
   const remedy = `Send POST ${WEBHOOK_PATH} with a library for HTTP.`;
   return wrong('not-http', 'These bytes are not an HTTP request.', remedy);
+}
+
+/** @param bytes of the body that have arrived */
+export function incompleteFinding(bytes: number): Finding {
+  const what = `The connection ended, or waited too long, after ${bytes.toLocaleString('en')} bytes of the body.`;
+  const remedy = 'Content-Length must be the number of bytes of the body in UTF-8, not of characters.';
+  return wrong('body-incomplete', what, remedy);
 }

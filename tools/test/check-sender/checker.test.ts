@@ -126,8 +126,9 @@ describe('a connection', () => {
   test.each<[string, (socket: ReturnType<typeof connect>) => void]>([
     ['tls', (socket) => socket.write(Buffer.from([0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3]))],
     ['not-http', (socket) => socket.write('hello\r\n\r\n')],
-    ['broken-off', (socket) => socket.end(`${head}{"event"`)],
-    ['never-ended', (socket) => socket.write(`${head}{"event"`)],
+    ['never-ended', (socket) => socket.write(`POST ${WEBHOOK_PATH} HTTP/1.1\r\nHost: x\r\n`)],
+    ['body-incomplete', (socket) => socket.end(`${head}{"event"`)],
+    ['body-incomplete', (socket) => socket.write(`${head}{"event"`)],
   ])('with bytes that are no complete request: %s', async (kind, write) => {
     expect(await broken(write)).toEqual({ status: undefined, kinds: [kind] });
   });
