@@ -1,6 +1,5 @@
 import { readSamples, type Sample } from '../../events/samples.ts';
 import { catalogue, type EventName, eventNames } from '../../lambda/events/catalogue.ts';
-import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
 import { UTC_DATE_TIME } from '../../lambda/events/timestamp.ts';
 import { sha256Hex } from '../../lambda/hash.ts';
 import { CommandError } from '../terminal/command-error.ts';
@@ -13,13 +12,6 @@ export const schemaId = (name: string) => `urn:partner-webhooks:schema:${name}`;
 
 export interface DescribedEvent {
   readonly event: EventName;
-  /** Name of the event in files, operations and messages: `shop-updated`. */
-  readonly name: string;
-  /** Name of the event's schemas: `ShopUpdated`. */
-  readonly schemaName: string;
-  readonly meaning: string;
-  /** The event's effect, as part of a sentence: `invalidate the shop cache`. */
-  readonly processing: string;
   readonly samples: readonly Sample[];
 }
 
@@ -28,20 +20,11 @@ export interface DescribedEvent {
  * @throws CommandError if an event has no sample
  */
 export function describedEvents(): DescribedEvent[] {
-  const samples = readSamples();
+  const samples = Map.groupBy(readSamples(), ({ event }) => event);
   return eventNames.map((event) => {
-    const { meaning, processing } = catalogue[event];
-    const own = samples.filter((sample) => sample.event === event);
-    if (own.length === 0)
-      throw new CommandError(`events/ has no sample of ${event}, which would be its example`);
-    return {
-      event,
-      name: kebabCase(event),
-      schemaName: pascalCase(event),
-      meaning,
-      processing: processing.charAt(0).toLowerCase() + processing.slice(1),
-      samples: own,
-    };
+    const own = samples.get(event);
+    if (own !== undefined) return { event, samples: own };
+    throw new CommandError(`events/ has no sample of ${event}, which would be its example`);
   });
 }
 
@@ -96,10 +79,12 @@ export const otherPayloadSchema = (events: readonly DescribedEvent[]): JsonSchem
   required: ['event', 'data', 'timestamp'],
 });
 
-export function payloadSchema({ event, meaning, processing, samples }: DescribedEvent): JsonSchema {
+export function payloadSchema({ event, samples }: DescribedEvent): JsonSchema {
+  const { meaning, processing } = catalogue[event];
+  const processed = processing.charAt(0).toLowerCase() + processing.slice(1);
   return {
     title: event,
-    description: `${meaning}. We ${processing}. You may send more fields.`,
+    description: `${meaning}. We ${processed}. You may send more fields.`,
     type: 'object',
     properties: {
       event: { type: 'string', const: event, description: 'The kind of event.' },

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import { recordSchema } from '../../lambda/archive/record-schema.ts';
+import { kebabCase } from '../../lambda/events/event-names.ts';
 import type { DerivedFile } from '../generate/derived-file.ts';
 import { DRAFT, describedEvents, eventId, payloadSchema, requestId, schemaId } from './event-schemas.ts';
 import type { JsonSchema } from './json-schema.ts';
@@ -25,7 +26,7 @@ export function apiFiles(): DerivedFile[] {
   const schemas = new Map([
     ...events.map((event) => {
       const schema = { $schema: DRAFT, $id: schemaId(event.event), ...payloadSchema(event) };
-      return [`${event.name}.json`, jsonText(schema)] as const;
+      return [`${kebabCase(event.event)}.json`, jsonText(schema)] as const;
     }),
     ['notification.json', jsonText(notificationDocument(events))],
     ['archive-record.json', jsonText(archiveRecordDocument())],

@@ -25,10 +25,10 @@ const replay = {
 
 /** The message for subscriptions of the protocols `lambda` and `sqs`. */
 function notificationSchema(described: DescribedEvent): JsonSchema {
-  const { event, meaning } = described;
+  const { event } = described;
   return {
     title: `Notification of ${event}`,
-    description: `${meaning}. More fields may be added.`,
+    description: `${catalogue[event].meaning}. More fields may be added.`,
     type: 'object',
     properties: {
       event: { type: 'string', const: event, description: 'The kind of event.' },

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { LOCAL_SECRET, signatureOf } from '../../events/signing.ts';
+import { pascalCase } from '../../lambda/events/event-names.ts';
 import { WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 import { BASE64, HEX, PREFIX } from '../../lambda/receiver/signature.ts';
 import { type DescribedEvent, describedEvents, otherPayloadSchema, payloadSchema } from './event-schemas.ts';
@@ -74,9 +75,9 @@ export function openApiDocument(): JsonSchema {
         PartnerEvent: {
           title: 'event',
           description: 'An event that we support, or of another kind.',
-          anyOf: [...events.map(({ schemaName }) => schemaName), OTHER_EVENT].map(schemaRef),
+          anyOf: [...events.map(({ event }) => pascalCase(event)), OTHER_EVENT].map(schemaRef),
         },
-        ...Object.fromEntries(events.map((event) => [event.schemaName, payloadSchema(event)])),
+        ...Object.fromEntries(events.map((one) => [pascalCase(one.event), payloadSchema(one)])),
         [OTHER_EVENT]: otherPayloadSchema(events),
         ...responseComponents.schemas,
       },
