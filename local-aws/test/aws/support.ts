@@ -16,17 +16,6 @@ export function addRole(endpoint: AwsEndpoint): void {
   endpoint.addPrincipals([{ name: 'ConsumerRole', accessKeyId: ROLE, statements }]);
 }
 
-/**
- * Settings of an AWS client without retries, in another region than the stack's. The default access key is an
- * operator's.
- */
-export const settingsOf = ({ url: endpoint }: AwsEndpoint, accessKeyId = 'operator') => ({
-  endpoint,
-  region: 'eu-west-1',
-  maxAttempts: 1,
-  credentials: { accessKeyId, secretAccessKey: 'any' },
-});
-
 export interface RawRequest {
   method?: string;
   path?: string;
