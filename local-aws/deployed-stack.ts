@@ -6,7 +6,7 @@ import { SqsEventSource } from './functions/event-source/sqs-event-source.ts';
 import type { InspectorPort } from './functions/inspector-port.ts';
 import { type FunctionLogLine, serviceOf } from './functions/invocation.ts';
 import { LocalFunction, SharedEnvironments } from './functions/local-function.ts';
-import { calledByApi, type DeployedApi, deployedApi } from './gateway/deployed-api.ts';
+import { calledByApi, type DeployedApi, deployedApi, type FindFunction } from './gateway/deployed-api.ts';
 import { readCloudAssembly, type SynthesisedStack } from './template/cloud-assembly.ts';
 import { Resources, type StackLocation } from './template/resources.ts';
 
@@ -95,9 +95,6 @@ export async function deployStack(
     throw error;
   }
 }
-
-/** @returns the function with an ARN or a name, or with that of its alias */
-type FindFunction = (name: string) => LocalFunction | undefined;
 
 function createFunctions(
   resources: Resources,

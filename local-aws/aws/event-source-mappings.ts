@@ -17,30 +17,14 @@ export interface EventSourceMapping {
   enable(): void;
 }
 
-interface Mapping {
-  readonly uuid: string;
-  readonly source: EventSourceMapping;
-  state: 'Enabled' | 'Disabling' | 'Disabled';
-  /** Time of the last change, epoch seconds. */
-  modifiedAt: number;
+interface Mapping extends Omit<EventSourceMapping, 'settings'> {
+  /** The mapping as Lambda's API describes it. */
+  readonly described: JsonObject & { State: 'Enabled' | 'Disabling' | 'Disabled' };
 }
 
 /** Lambda's event source mappings, the only part of Lambda's API that exists here. */
 export function createEventSourceMappings() {
   const mappings = new Map<string, Mapping>();
-
-  function described({ uuid, source, state, modifiedAt }: Mapping): JsonObject {
-    return {
-      UUID: uuid,
-      ...source.settings,
-      EventSourceArn: source.eventSourceArn,
-      EventSourceMappingArn: arnOf('lambda', `event-source-mapping:${uuid}`),
-      FunctionArn: source.functionArn,
-      LastModified: modifiedAt,
-      State: state,
-      StateTransitionReason: 'USER_INITIATED',
-    };
-  }
 
   function mappingOf({ UUID }: JsonObject): Mapping {
     const mapping = mappings.get(String(UUID));
@@ -51,34 +35,36 @@ export function createEventSourceMappings() {
     });
   }
 
-  function set(mapping: Mapping, state: Mapping['state']): void {
-    Object.assign(mapping, { state, modifiedAt: Date.now() / 1000 });
+  function set({ described }: Mapping, State: Mapping['described']['State']): void {
+    // Epoch seconds.
+    Object.assign(described, { State, LastModified: Date.now() / 1000 });
   }
 
   function turn(mapping: Mapping, enabled: boolean): void {
     if (enabled) {
-      mapping.source.enable();
+      mapping.enable();
       set(mapping, 'Enabled');
       return;
     }
     set(mapping, 'Disabling');
-    mapping.source.disable().then(() => set(mapping, 'Disabled'));
+    mapping.disable().then(() => set(mapping, 'Disabled'));
   }
 
   const operations: Operations = {
     ListEventSourceMappings({ EventSourceArn, FunctionName }) {
       const found = [...mappings.values()].filter(
-        ({ source: { eventSourceArn, functionArn } }) =>
+        ({ eventSourceArn, functionArn }) =>
           (EventSourceArn === undefined || eventSourceArn === EventSourceArn) &&
           (FunctionName === undefined ||
             [functionArn, functionArn.split(':function:')[1]].includes(String(FunctionName))),
       );
-      return { EventSourceMappings: found.map(described) };
+      return { EventSourceMappings: found.map(({ described }) => described) };
     },
 
     UpdateEventSourceMapping(parameters) {
       const { UUID, Enabled, ...others } = parameters;
       const mapping = mappingOf(parameters);
+      const { State } = mapping.described;
       const unknown = Object.keys(others);
       if (unknown.length > 0) {
         throw new AwsError(
@@ -86,21 +72,31 @@ export function createEventSourceMappings() {
           `The local AWS endpoint changes only Enabled of an event source mapping, not ${unknown.join(', ')}.`,
         );
       }
-      if (mapping.state === 'Disabling') {
+      if (State === 'Disabling') {
         throw new AwsError(
           'ResourceInUseException',
-          `Cannot update the event source mapping because it is in use: it is ${mapping.state}.`,
+          `Cannot update the event source mapping because it is in use: it is ${State}.`,
         );
       }
-      if (typeof Enabled === 'boolean' && Enabled !== (mapping.state === 'Enabled')) turn(mapping, Enabled);
-      return described(mapping);
+      if (typeof Enabled === 'boolean' && Enabled !== (State === 'Enabled')) turn(mapping, Enabled);
+      return { ...mapping.described };
     },
   };
 
   return {
-    add(source: EventSourceMapping): void {
+    add({ settings, ...source }: EventSourceMapping): void {
       const uuid = randomUUID();
-      mappings.set(uuid, { uuid, source, state: 'Enabled', modifiedAt: Date.now() / 1000 });
+      const described = {
+        UUID: uuid,
+        ...settings,
+        EventSourceArn: source.eventSourceArn,
+        EventSourceMappingArn: arnOf('lambda', `event-source-mapping:${uuid}`),
+        FunctionArn: source.functionArn,
+        LastModified: Date.now() / 1000,
+        State: 'Enabled' as const,
+        StateTransitionReason: 'USER_INITIATED',
+      };
+      mappings.set(uuid, { ...source, described });
     },
 
     operations,

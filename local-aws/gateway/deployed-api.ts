@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AwsEndpoint } from '../aws/endpoint.ts';
-import type { InvocationResult } from '../functions/invocation.ts';
+import type { LocalFunction } from '../functions/local-function.ts';
 import { type AccessLogSettings, INVOCATION_URI } from '../template/resource-properties.ts';
 import type { DeployedResource, Resources } from '../template/resources.ts';
 import { type Api, commonLogTime } from './api.ts';
@@ -13,12 +13,8 @@ export interface DeployedApi {
   readonly api: Api;
 }
 
-/**
- * Finds a function.
- * @param name name or ARN of a function or its alias
- * @returns undefined if the function does not exist
- */
-type FindFunction = (name: string) => { invoke(event: unknown): Promise<InvocationResult> } | undefined;
+/** @returns the function with an ARN or a name, or with that of its alias */
+export type FindFunction = (name: string) => LocalFunction | undefined;
 
 type LogWriter = Pick<AwsEndpoint, 'createLogGroup' | 'writeLog'>;
 
