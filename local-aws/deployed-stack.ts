@@ -6,7 +6,7 @@ import { SqsEventSource } from './functions/event-source/sqs-event-source.ts';
 import type { InspectorPort } from './functions/inspector-port.ts';
 import { type FunctionLogLine, serviceOf } from './functions/invocation.ts';
 import { LocalFunction, SharedEnvironments } from './functions/local-function.ts';
-import { calledByApi, type DeployedApi, deployedApi, type FindFunction } from './gateway/deployed-api.ts';
+import { type DeployedApi, deployedApi, type FindFunction } from './gateway/deployed-api.ts';
 import { readCloudAssembly, type SynthesisedStack } from './template/cloud-assembly.ts';
 import { Resources, type StackLocation } from './template/resources.ts';
 
@@ -75,18 +75,23 @@ export async function deployStack(
   const { functions, find } = createFunctions(resources, stack, aws, options);
   const closeFunctions = () => Promise.all([...functions.values()].map((one) => one.close()));
   try {
-    const api = deployedApi(resources, find, aws);
-    const sources = eventSources(resources, find, aws, onProblem);
-    const called = [...calledByApi(resources), ...sources.map(({ name }) => name)];
-    if (warmUp) await Promise.all([...new Set(called.map(find))].map((one) => one?.warmUp()));
-    for (const { source } of sources) source.enable();
+    const called = new Set<LocalFunction | undefined>();
+    const findCalled = (name: string) => {
+      const found = find(name);
+      called.add(found);
+      return found;
+    };
+    const api = deployedApi(resources, findCalled, aws);
+    const sources = eventSources(resources, findCalled, aws, onProblem);
+    if (warmUp) await Promise.all([...called].map((one) => one?.warmUp()));
+    for (const source of sources) source.enable();
     return {
       name: stack.name,
       functions,
       api,
       outputs: () => resources.outputs(),
       async close() {
-        await Promise.all(sources.map(({ source }) => source.stop()));
+        await Promise.all(sources.map((source) => source.stop()));
         await closeFunctions();
       },
     };
@@ -139,13 +144,13 @@ function createFunctions(
   return { functions, find: (name) => targets.get(name) };
 }
 
-/** The event sources of a template, each with the name of its function. They do not poll yet. */
+/** The event sources of a template. They do not poll yet. */
 function eventSources(
   resources: Resources,
   find: FindFunction,
   aws: AwsEndpoint,
   onProblem: (message: string) => void,
-): { name: string; source: SqsEventSource }[] {
+): SqsEventSource[] {
   const queues = new Map(resources.ofType('AWS::SQS::Queue').map((queue) => [queue.arn, queue.ref]));
   return resources.ofType('AWS::Lambda::EventSourceMapping').map(({ logicalId, properties }) => {
     const { EventSourceArn: queueArn, FunctionName: name } = properties;
@@ -184,6 +189,6 @@ function eventSources(
       disable: () => source.disable(),
       enable: () => source.enable(),
     });
-    return { name, source };
+    return source;
   });
 }

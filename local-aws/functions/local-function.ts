@@ -74,9 +74,7 @@ export class LocalFunction {
   readonly #sandboxes = new Set<Sandbox>();
   /** Environments that still run an invocation with code that was replaced. */
   readonly #outdated = new Set<Sandbox>();
-  readonly #shared: SharedEnvironments | undefined;
-  readonly #idleLimitMilliseconds: number;
-  readonly #inspector: InspectorPort | undefined;
+  readonly #options: LocalFunctionOptions;
   /** Idle environments in the order of last use, each with the timer that ends it. */
   readonly #idle = new Map<Sandbox, NodeJS.Timeout>();
   readonly #running = new Set<Sandbox>();
@@ -88,13 +86,11 @@ export class LocalFunction {
   constructor(
     definition: FunctionDefinition,
     log: (line: FunctionLogLine) => void,
-    { shared, idleLimitMilliseconds = IDLE_LIMIT_MILLISECONDS, inspector }: LocalFunctionOptions = {},
+    options: LocalFunctionOptions = {},
   ) {
     this.#definition = definition;
     this.#log = log;
-    this.#shared = shared;
-    this.#idleLimitMilliseconds = idleLimitMilliseconds;
-    this.#inspector = inspector;
+    this.#options = options;
   }
 
   get definition(): FunctionDefinition {
@@ -113,7 +109,7 @@ export class LocalFunction {
    */
   async replaceCode(codeDirectory: string): Promise<FunctionError | undefined> {
     const definition = { ...this.#definition, codeDirectory };
-    const sandbox = new Sandbox(definition, this.#log, this.#inspector);
+    const sandbox = new Sandbox(definition, this.#log, this.#options.inspector);
     const failure = await sandbox.started;
     if (failure !== undefined) return failure;
     const isInUse = this.#sandboxes.size > 0 && !this.#closed;
@@ -210,14 +206,14 @@ export class LocalFunction {
    * Whether another environment may start. If it is not the function's first, this call reserves a shared environment.
    */
   #mayStart(): boolean {
-    const maximum = this.#inspector === undefined ? this.#definition.maximumConcurrency : 1;
+    const maximum = this.#options.inspector === undefined ? this.#definition.maximumConcurrency : 1;
     if (this.#sandboxes.size >= maximum) return false;
-    return this.#sandboxes.size === 0 || (this.#shared?.take() ?? true);
+    return this.#sandboxes.size === 0 || (this.#options.shared?.take() ?? true);
   }
 
   async #startSandbox(): Promise<void> {
     const definition = this.#definition;
-    const sandbox = new Sandbox(definition, this.#log, this.#inspector);
+    const sandbox = new Sandbox(definition, this.#log, this.#options.inspector);
     this.#add(sandbox);
     this.#starting += 1;
     const failure = await sandbox.started;
@@ -257,7 +253,8 @@ export class LocalFunction {
     if (this.#outdated.has(sandbox)) {
       void sandbox.end();
     } else if (sandbox.alive) {
-      const timer = setTimeout(() => this.#endIdle(sandbox), this.#idleLimitMilliseconds);
+      const { idleLimitMilliseconds = IDLE_LIMIT_MILLISECONDS } = this.#options;
+      const timer = setTimeout(() => this.#endIdle(sandbox), idleLimitMilliseconds);
       this.#idle.set(sandbox, timer.unref());
     }
     this.#serve();
@@ -277,7 +274,7 @@ export class LocalFunction {
   }
 
   #remove(sandbox: Sandbox): void {
-    if (this.#sandboxes.delete(sandbox) && this.#sandboxes.size > 0) this.#shared?.giveBack();
+    if (this.#sandboxes.delete(sandbox) && this.#sandboxes.size > 0) this.#options.shared?.giveBack();
     clearTimeout(this.#idle.get(sandbox));
     this.#idle.delete(sandbox);
   }

@@ -38,9 +38,7 @@ export class Sandbox {
   readonly exited: Promise<void>;
 
   readonly #worker: Worker;
-  readonly #service: string;
-  readonly #timeoutSeconds: number;
-  readonly #memoryMegabytes: number;
+  readonly #definition: FunctionDefinition;
   readonly #write: (line: Omit<FunctionLogLine, 'functionName'>) => void;
   readonly #lines = { stdout: new LineSplitter(), stderr: new LineSplitter() };
   #alive = true;
@@ -62,9 +60,7 @@ export class Sandbox {
     inspector?: InspectorPort,
   ) {
     this.#inspector = inspector;
-    this.#service = serviceOf(definition);
-    this.#timeoutSeconds = definition.timeoutSeconds;
-    this.#memoryMegabytes = definition.memoryMegabytes;
+    this.#definition = definition;
     this.#write = (line) => log({ functionName: definition.name, ...line });
     this.#worker = startWorker(definition, inspector !== undefined);
     this.#worker.on('message', (message: EnvironmentMessage) => this.#receive(message));
@@ -103,10 +99,11 @@ export class Sandbox {
   async invoke(requestId: string, payload: string): Promise<InvocationResult> {
     this.#requestId = requestId;
     this.#payload = payload;
-    const limit = this.#timeoutSeconds * 1000;
+    const { timeoutSeconds } = this.#definition;
+    const limit = timeoutSeconds * 1000;
     const message: InvocationMessage = { requestId, payload, deadline: Date.now() + limit };
     this.#worker.postMessage(message);
-    const timedOut = `Task timed out after ${this.#timeoutSeconds.toFixed(2)} seconds`;
+    const timedOut = `Task timed out after ${timeoutSeconds.toFixed(2)} seconds`;
     const outcome = await this.#outcome(limit, this.#error('Sandbox.Timedout', timedOut));
     if (!outcome.ok) return outcome;
     if (Buffer.byteLength(outcome.payload) > RESPONSE_LIMIT_BYTES) {
@@ -138,7 +135,7 @@ export class Sandbox {
     // The answer may come during the next invocation, which must not be ended because of this one.
     if (memory === undefined || !this.#alive || this.#settle !== settle) return;
     const used = memory.used_heap_size + memory.external_memory;
-    if (used > this.#memoryMegabytes * 1024 * 1024)
+    if (used > this.#definition.memoryMegabytes * 1024 * 1024)
       await this.#end(this.#error('Runtime.OutOfMemory', KILLED));
   }
 
@@ -201,7 +198,7 @@ export class Sandbox {
     const { name, message, stack = '' } = isThrownError(error) ? error : new Error(inspect(error));
     const line = crashLine(
       { errorType: name, errorMessage: message, trace: sourceTrace(stack) },
-      { service: this.#service, requestId: this.#requestId, payload: this.#payload },
+      { service: serviceOf(this.#definition), requestId: this.#requestId, payload: this.#payload },
     );
     this.#writeLines('stderr', [line], this.#requestId);
   }

@@ -45,15 +45,6 @@ function logged(api: Api, settings: AccessLogSettings | undefined, aws: LogWrite
 /** Matches the ARN of a log group. Group 1 is the name. */
 const LOG_GROUP_ARN = /:log-group:([^:]+)/;
 
-export function calledByApi(resources: Resources): string[] {
-  return [
-    ...resources.ofType('AWS::ApiGatewayV2::Integration').map(({ properties }) => properties.IntegrationUri),
-    ...resources
-      .ofType('AWS::ApiGateway::Method')
-      .map(({ properties }) => functionArnOf(properties.Integration.Uri)),
-  ];
-}
-
 function deployedHttpApi(resources: Resources, find: FindFunction): Api {
   const integrations = new Map(
     resources

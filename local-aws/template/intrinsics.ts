@@ -4,6 +4,14 @@ export interface References {
   attribute(resource: string, attribute: string): string | undefined;
 }
 
+/** Types whose `Ref` is an ARN. */
+export const WITH_ARN_AS_REF = [
+  'SNS::Topic',
+  'SecretsManager::Secret',
+  'Lambda::Version',
+  'Lambda::Alias',
+].map((type) => `AWS::${type}`);
+
 /** Value of a property that must be removed, because the template has `AWS::NoValue` there. */
 const NO_VALUE = Symbol('AWS::NoValue');
 

@@ -4,7 +4,7 @@ import type { JsonObject } from '../aws/json.ts';
 import { ACCOUNT_ID, arnOf, REGION } from '../aws/services.ts';
 import type { RunningStack } from '../aws/stacks.ts';
 import type { SynthesisedStack } from './cloud-assembly.ts';
-import { type References, resolveIntrinsics } from './intrinsics.ts';
+import { type References, resolveIntrinsics, WITH_ARN_AS_REF } from './intrinsics.ts';
 import {
   checkedProperties,
   isResourceType,
@@ -210,16 +210,12 @@ export class Resources {
 
   #ref(logicalId: string): string | undefined {
     const name = this.#name(logicalId);
-    switch (this.#type(logicalId)) {
-      case undefined:
-        return undefined;
+    const type = this.#type(logicalId);
+    if (type === undefined) return undefined;
+    if (WITH_ARN_AS_REF.includes(type)) return this.#arn(logicalId);
+    switch (type) {
       case 'AWS::SQS::Queue':
         return `${this.#location.awsUrl}/${ACCOUNT_ID}/${name}`;
-      case 'AWS::SNS::Topic':
-      case 'AWS::SecretsManager::Secret':
-      case 'AWS::Lambda::Version':
-      case 'AWS::Lambda::Alias':
-        return this.#arn(logicalId);
       case 'AWS::ApiGateway::RestApi':
       case 'AWS::ApiGateway::Resource':
         return apiGatewayId(name);

@@ -1,4 +1,5 @@
 import { onlyStack } from './cloud-assembly.ts';
+import { WITH_ARN_AS_REF } from './intrinsics.ts';
 
 type Metadata = Readonly<Record<string, readonly { readonly type: string; readonly data?: unknown }[]>>;
 
@@ -150,9 +151,6 @@ export class SynthesisedTemplate {
     throw new Error(`Not an ARN: ${JSON.stringify(value)}`);
   }
 }
-
-/** Types whose `Ref` is an ARN. */
-const WITH_ARN_AS_REF = ['AWS::SNS::Topic', 'AWS::SecretsManager::Secret', 'AWS::Lambda::Version'];
 
 export function listOf<Item>(value: Item | readonly Item[]): readonly Item[] {
   return Array.isArray(value) ? value : [value as Item];

@@ -12,7 +12,7 @@ const FORWARDED = [
 ].flatMap((names) => names.split(' '));
 
 /** Operations whose answers contain queue URLs. */
-const ANSWERS_WITH_QUEUE_URLS = new Set(['CreateQueue', 'GetQueueUrl', 'ListQueues']);
+const ANSWERS_WITH_QUEUE_URLS = ['CreateQueue', 'GetQueueUrl', 'ListQueues'];
 
 /** An attribute name that no message has. A request for only this name makes fauxqs return no attributes. */
 const NO_ATTRIBUTES = ['\0'];
@@ -33,10 +33,9 @@ export function createSqs(fauxqs: Fauxqs, host: string) {
       body: JSON.stringify(parameters),
     });
     // Not every machine resolves fauxqs's host `sqs.<region>.localhost`, and its port may be an earlier one.
-    const text = ANSWERS_WITH_QUEUE_URLS.has(operation)
-      ? body.toString().replaceAll(queueHost, `//${host}`)
-      : body.toString();
-    const answer = parseJsonObject(text) ?? {};
+    const hasUrls = ANSWERS_WITH_QUEUE_URLS.includes(operation);
+    const text = body.toString();
+    const answer = parseJsonObject(hasUrls ? text.replaceAll(queueHost, `//${host}`) : text) ?? {};
     if (status < 400) return answer;
     const code = textOf(answer, '__type')?.split('#').at(-1) ?? 'InternalFailure';
     throw new AwsError(code, textOf(answer, 'message') ?? code, { status });
@@ -69,11 +68,9 @@ export function createSqs(fauxqs: Fauxqs, host: string) {
 
     /** If no attribute is requested, SQS returns none, but fauxqs returns all. */
     ReceiveMessage(parameters) {
-      const named = textsOf(parameters, 'MessageAttributeNames')?.length;
-      return forward(
-        'ReceiveMessage',
-        named ? parameters : { ...parameters, MessageAttributeNames: NO_ATTRIBUTES },
-      );
+      const names = textsOf(parameters, 'MessageAttributeNames') ?? [];
+      const MessageAttributeNames = names.length > 0 ? names : NO_ATTRIBUTES;
+      return forward('ReceiveMessage', { ...parameters, MessageAttributeNames });
     },
   };
 
