@@ -1,14 +1,11 @@
-import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { type AwsEndpoint, startAwsEndpoint } from 'local-aws/endpoint';
 import { pascalCase } from '../../../../lambda/events/event-names.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
-import { findStackOfFile } from '../../../stage/find-stage.ts';
 import { type FunctionName, followLines, functionNames } from '../../../stage/history/follow-facts.ts';
-import type { Stage } from '../../../stage/stage.ts';
-import { Project } from '../../commands/project.ts';
+import { Stage } from '../../../stage/stage.ts';
 import { replied } from '../queues/support.ts';
 
 const REGION = 'us-east-1';
@@ -16,51 +13,31 @@ const REGION = 'us-east-1';
 const TWO_POLLS = 600;
 const SECOND = 1_000;
 
-let project: Project;
 let endpoint: AwsEndpoint;
 let stage: Stage;
 let round = 0;
-/** Whether to throttle the n-th request for log lines. */
-let isThrottled: (request: number) => boolean;
-let requests = 0;
-
-beforeAll(async () => {
-  project = await Project.create();
-  endpoint = await startAwsEndpoint({ port: 0 });
-});
-afterAll(async () => {
-  stage.close();
-  await endpoint.close();
-  await project.remove();
-});
 
 const groupOf = (name: FunctionName) => `${round}-${name}`;
-const outputOf = (name: FunctionName) =>
-  name === 'receiver' ? 'ReceiverLogGroup' : `${pascalCase(name)}LogGroup`;
-const write = (name: FunctionName, message: string, secondsAgo = 0) => {
+
+function write(name: FunctionName, message: string, secondsAgo = 0): void {
   const at = Date.now() - secondsAgo * SECOND;
   const line = { timestamp: new Date(at).toISOString(), message, eventId: 'event' };
   endpoint.writeLog(groupOf(name), JSON.stringify(line), at);
-};
+}
+
+beforeAll(async () => {
+  endpoint = await startAwsEndpoint({ port: 0 });
+});
+afterAll(() => endpoint.close());
 
 beforeEach(() => {
   round += 1;
-  isThrottled = () => false;
-  requests = 0;
   for (const name of functionNames) endpoint.createLogGroup(groupOf(name));
-  const groups = functionNames.map((name) => [outputOf(name), groupOf(name)]);
-  const outputs = { QuarantineQueueUrl: `${endpoint.url}/000000000000/quarantine` };
-  const file = project.path('followed.json');
-  writeFileSync(file, JSON.stringify({ stack: { ...outputs, ...Object.fromEntries(groups) } }));
-  stage?.close();
-  stage = findStackOfFile(file);
-  replied(stage.logs, () => {
-    requests += 1;
-    if (isThrottled(requests)) {
-      throw Object.assign(new Error('Rate exceeded'), { name: 'ThrottlingException' });
-    }
-  });
+  const groups = functionNames.map((name) => [`${pascalCase(name)}LogGroup`, groupOf(name)]);
+  const queue = { QuarantineQueueUrl: `${endpoint.url}/000000000000/quarantine` };
+  stage = new Stage('the local stack', { ...queue, ...Object.fromEntries(groups) });
 });
+afterEach(() => stage.close());
 
 /** Follows until it is disposed of. */
 function follow(of = stage) {
@@ -98,7 +75,13 @@ test('lines of all functions come from a start time on, also late, and on severa
 });
 
 test('throttling costs time, but no line, and is a problem only if it lasts', async () => {
-  isThrottled = (request) => request % 3 === 0;
+  let requests = 0;
+  let isThrottled = (request: number) => request % 3 === 0;
+  replied(stage.logs, () => {
+    requests += 1;
+    if (!isThrottled(requests)) return;
+    throw Object.assign(new Error('Rate exceeded'), { name: 'ThrottlingException' });
+  });
   await using following = follow();
   const texts = functionNames.flatMap((name) => [0, 1, 2].map((index) => `${name} ${index}`));
   for (const text of texts) write(text.split(' ')[0] as FunctionName, text);
