@@ -18,7 +18,7 @@ export const api = {
     get<DeliveryDetail>(`/api/deliveries/${encode(id)}`, signal),
   bodyAddress,
   body: (id: string, signal?: AbortSignal) => getBody(bodyAddress(id), signal),
-  /** Makes the server read the queues now. Between such requests, the stream brings their state. */
+  /** Makes the server read the queues now. The stream brings their state. */
   queues: () => get<QueuesInfo>('/api/queues'),
   needsYou: (signal?: AbortSignal) => get<WaitingMessages>('/api/needs-you', signal),
   messageBody: (id: string, signal?: AbortSignal) => getBody(`/api/needs-you/${encode(id)}/body`, signal),
@@ -34,7 +34,6 @@ export const api = {
 };
 
 export interface DeliveryBody {
-  readonly bytes: Uint8Array<ArrayBuffer>;
   /** The bytes as UTF-8. Invalid sequences are replaced by U+FFFD. */
   readonly text: string;
   readonly isUtf8: boolean;
@@ -50,9 +49,9 @@ async function getBody(path: string, signal?: AbortSignal): Promise<DeliveryBody
   const bytes = new Uint8Array(await (await request(path, { signal: signal ?? null })).arrayBuffer());
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-    return { bytes, text, isUtf8: true };
+    return { text, isUtf8: true };
   } catch {
-    return { bytes, text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), isUtf8: false };
+    return { text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), isUtf8: false };
   }
 }
 

@@ -106,12 +106,12 @@ function TopBar({ current }: { current: ViewName }) {
 /** Number beside a view's name: messages that need a person, or active faults. */
 function Count({ of }: { of: ViewName }) {
   if (of === 'needs-you') {
-    const { value } = queues.value;
+    const { value } = queues;
     if (value === undefined) return <Badge>–</Badge>;
     const count = needsYouCount(value);
     return count === 0 ? null : <Badge tone="bad">{count.toLocaleString('en')}</Badge>;
   }
-  const { length } = (of === 'queues' && queues.value.value?.faults) || [];
+  const { length } = (of === 'queues' && queues.value?.faults) || [];
   return length === 0 ? null : <Badge tone="warning">{length === 1 ? '1 fault' : `${length} faults`}</Badge>;
 }
 

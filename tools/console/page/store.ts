@@ -1,7 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import { type Delivery, isWaiting, type PausedQueue } from '../../stage/history/history.ts';
 import type { QueueDepth, QueuesInfo, StackInfo, StreamEvents } from '../api.ts';
-import { api, errorText } from './api.ts';
 
 /** Whether the page receives changes. */
 type StreamConnection =
@@ -10,7 +9,7 @@ type StreamConnection =
   | { readonly state: 'lost'; readonly at: string };
 
 /** Deliveries of the stream, for the list. */
-export interface Rows {
+interface Rows {
   /** All rows, newest first. */
   readonly all: readonly Delivery[];
   /**
@@ -18,14 +17,6 @@ export interface Rows {
    * rows.
    */
   readonly search: string | undefined;
-}
-
-export interface LoadState<T> {
-  /** The last answer, which is kept while a newer answer loads. */
-  readonly value: T | undefined;
-  readonly error: string | undefined;
-  readonly loading: boolean;
-  readonly reload: () => void;
 }
 
 /** The stack that the page shows, local or a stage. Set before the first render. */
@@ -41,13 +32,8 @@ export function setStack(info: StackInfo): void {
 export const connection = signal<StreamConnection>({ state: 'connecting' });
 /** Rows as the server sent them, without the state `paused`. */
 const received = signal<Rows>({ all: [], search: undefined });
-/** State of all queues. The stream updates it; `reload` makes the server read them now. */
-export const queues = signal<LoadState<QueuesInfo>>({
-  value: undefined,
-  error: undefined,
-  loading: true,
-  reload: reloadQueues,
-});
+/** State of all queues. Undefined until the stream has sent it. */
+export const queues = signal<QueuesInfo | undefined>(undefined);
 /**
  * Increases whenever the content of queues may have changed: see `useLoad`. On a stage only the end of a command
  * increases it, because reading a stage costs money.
@@ -56,7 +42,7 @@ export const changes = signal(0);
 
 /** Why an event is paused. While its event source is still being turned off, it processes messages and is not paused. */
 const pauseOf = (event: string | undefined): PausedQueue | undefined =>
-  queues.value.value?.queues.find((queue) => queue.name === event && !queue.pausing)?.paused;
+  queues.value?.queues.find((queue) => queue.name === event && !queue.pausing)?.paused;
 
 /** A row as views show it: with the state `paused` if its event is paused. The server's rows lack this state. */
 export const asShown = (row: Delivery): Delivery =>
@@ -69,9 +55,7 @@ export const refusal = () =>
 
 export const depthOf = ({ visible, inFlight }: QueueDepth) => visible + inFlight;
 
-/**
- * Number of messages that were set aside: dead letters, quarantined messages, and events without a consumer.
- */
+/** Number of messages that were set aside: dead letters, in quarantine, or unrouted. */
 export const needsYouCount = ({ queues: all }: QueuesInfo) =>
   all.reduce((total, { aside }) => total + depthOf(aside), 0);
 
@@ -119,17 +103,8 @@ export function commandEnded(): void {
 
 export function takeQueues(value: QueuesInfo): void {
   // The server reads the local queues only when something has happened.
-  if (stack.local && queues.value.value !== undefined) changes.value += 1;
-  queues.value = { ...queues.value, value, error: undefined, loading: false };
-}
-
-async function reloadQueues(): Promise<void> {
-  queues.value = { ...queues.value, loading: true };
-  try {
-    takeQueues(await api.queues());
-  } catch (error) {
-    queues.value = { ...queues.value, error: errorText(error), loading: false };
-  }
+  if (stack.local && queues.value !== undefined) changes.value += 1;
+  queues.value = value;
 }
 
 /** Draws the rows in the next frame, once for all changes until then. */

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { CheckBox } from './ui/button.tsx';
 import { Dialog, openDialog } from './ui/dialog.tsx';
-import { CheckBox } from './ui/field.tsx';
 
 const VIEW = 'Views, left to right';
 const NEXT = 'Next';

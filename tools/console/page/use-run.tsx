@@ -8,23 +8,20 @@ import { commandEnded, refusal, stack } from './store.ts';
 import { openDialog } from './ui/dialog.tsx';
 import { type Toast, toast, toastError } from './ui/toasts.ts';
 
-/** Called with an error, where a toast would not be visible. */
-type OnError = (text: string) => void;
-
 /**
  * Runs commands, for buttons. A toast says what they did, with their output. A delivery that they sent is opened.
  * @returns `start`, which resolves with the commands that have ended
  */
 export function useRun() {
   const busy = useSignal(false);
-  const start = async (commands: readonly Command[], onError?: OnError): Promise<readonly CommandRun[]> => {
+  const start = async (commands: readonly Command[]): Promise<readonly CommandRun[]> => {
     const refused = refusal();
-    if (refused !== undefined) (onError ?? toastError)(refused);
+    if (refused !== undefined) toastError(refused);
     if (refused !== undefined || busy.peek()) return [];
     busy.value = true;
     try {
       if (!stack.local && !confirm(questionOf(commands))) return [];
-      return await runAll(commands, onError);
+      return await runAll(commands);
     } finally {
       busy.value = false;
     }
@@ -47,7 +44,7 @@ function questionOf(commands: readonly Command[]): string {
 }
 
 /** Runs commands one after the other, until one fails. */
-async function runAll(commands: readonly Command[], onError?: OnError): Promise<readonly CommandRun[]> {
+async function runAll(commands: readonly Command[]): Promise<readonly CommandRun[]> {
   const dialog = openDialog();
   const ended: CommandRun[] = [];
   try {
@@ -56,16 +53,14 @@ async function runAll(commands: readonly Command[], onError?: OnError): Promise<
       ended.push(run);
       if (hasFailed(run)) break;
     }
-    const result = resultOf(commands, ended);
-    if (onError !== undefined && ended.some(hasFailed)) onError(result.text);
-    else toast(result);
+    toast(resultOf(commands, ended));
     const [delivery, ...others] = ended.flatMap(({ deliveries }) => deliveries);
     // Opens the new delivery only if no other dialog was opened meanwhile: its input would be lost.
     const isAlone = others.length === 0 && (openDialog() ?? dialog) === dialog;
     if (delivery !== undefined && isAlone) openSent(delivery);
   } catch (failure) {
     const some = ended.length === 0 ? '' : `${ended.length} of ${commands.length} done. `;
-    (onError ?? toastError)(`${some}${errorText(failure)}`);
+    toastError(`${some}${errorText(failure)}`);
   } finally {
     commandEnded();
   }

@@ -57,9 +57,13 @@ export class QueueWatch {
     const { isLocal, store } = this.#options;
     this.#pages += 1;
     if (this.#pages === 1) {
-      if (isLocal) this.#unsubscribe = store.subscribe(() => this.change());
+      // A local queue changes a moment after the log line that reports it, so it is read twice.
+      const onChange = () => {
+        this.#due = 2;
+      };
+      if (isLocal) this.#unsubscribe = store.subscribe(onChange);
       // Changes are not recorded while no page is open, so a change is assumed.
-      if (isLocal) this.change();
+      if (isLocal) onChange();
       this.#timer = setInterval(() => this.#readIfDue(), GAP);
       this.#readIfDue();
     }
@@ -69,11 +73,6 @@ export class QueueWatch {
       clearInterval(this.#timer);
       this.#unsubscribe();
     };
-  }
-
-  /** Called when a queue may have changed. A local queue changes a moment after the log line that reports it. */
-  change(): void {
-    this.#due = this.#options.isLocal ? 2 : 1;
   }
 
   /** Reads the queues now, and also sends the result to all open pages. */

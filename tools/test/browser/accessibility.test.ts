@@ -226,7 +226,7 @@ test('in forced colours, what is chosen has an outline or a border of its own', 
       .locator(selector)
       .first()
       .evaluate((element, name) => getComputedStyle(element).getPropertyValue(name), property);
-  expect(await styleOf('.chip[aria-pressed=true]', 'outline-style')).toBe('solid');
+  expect(await styleOf('[aria-pressed=true]', 'outline-style')).toBe('solid');
   expect(await styleOf('.is-current', 'outline-style')).toBe('solid');
   expect(await styleOf('.nav [aria-current]', 'border-bottom-width')).toBe('3px');
   expect(await styleOf('.nav a:not([aria-current])', 'border-bottom-width')).toBe('0px');

@@ -43,7 +43,7 @@ test('a delivery of a paused event is resumed', async () => {
   await pause('shop.updated');
   await page.getByText('Paused shop.updated.').waitFor();
 
-  await open.show('#/deliveries?outcome=in-progress');
+  await open.show('#/deliveries?outcome=In+progress');
   await open.partner.post(shopUpdated('shop-paused'));
   await open.select('shop-paused');
   await detail.getByText(/^shop\.updated was paused .* by operator: The cache is being moved\./).waitFor();

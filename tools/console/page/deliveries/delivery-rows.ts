@@ -10,14 +10,14 @@ import { navigate, route } from '../route.ts';
 import { startedAt, rows as stored } from '../store.ts';
 
 /** Groups of deliveries that need nobody, for filters. Those that do have a view of their own. */
-export const OUTCOMES = ['rejected', 'in-progress', 'done'] as const;
+export const OUTCOMES = ['Rejected', 'In progress', 'Done'] as const;
 export type OutcomeGroup = (typeof OUTCOMES)[number];
 
 /** @returns undefined if the delivery waits for a person */
 export function outcomeOf(state: DeliveryState): OutcomeGroup | undefined {
   if (queueOf({ state }) !== undefined) return undefined;
-  if (isRefused(state)) return 'rejected';
-  return isSettled(state) ? 'done' : 'in-progress';
+  if (isRefused(state)) return 'Rejected';
+  return isSettled(state) ? 'Done' : 'In progress';
 }
 
 /** Words of the search that do not search the payload: `shop:shop-7`, `event:girl`. */
@@ -59,7 +59,7 @@ const found = computed(() => {
 /** Number of deliveries by outcome. Undefined until all have arrived. */
 export const counts = computed(() => {
   if (!isThere.value) return undefined;
-  const all = { rejected: 0, 'in-progress': 0, done: 0 };
+  const all = { Rejected: 0, 'In progress': 0, Done: 0 };
   for (const { state } of found.value) {
     const group = outcomeOf(state);
     if (group !== undefined) all[group] += 1;

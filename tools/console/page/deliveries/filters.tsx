@@ -11,12 +11,6 @@ const PAUSE_MS = 200;
 /** Characters of a search, so that the address fits into the 16 KiB that Node.js accepts as headers. */
 const MAX_LENGTH = 1_000;
 
-const TITLES: Readonly<Record<OutcomeGroup, string>> = {
-  rejected: 'Rejected',
-  'in-progress': 'In progress',
-  done: 'Done',
-};
-
 /** @param onLeave called to move the focus to the list */
 export const Filters = ({ onLeave }: { onLeave: () => void }) => (
   <>
@@ -35,12 +29,12 @@ function OutcomeChip({ name }: { name: OutcomeGroup }) {
   return (
     <button
       type="button"
-      class="chip"
+      class="button"
       aria-pressed={isPressed}
       title={titles.join(', ')}
       onClick={() => filterBy({ outcome: isPressed ? '' : name })}
     >
-      {TITLES[name]} <b>{counts.value?.[name].toLocaleString('en') ?? '–'}</b>
+      {name} <b>{counts.value?.[name].toLocaleString('en') ?? '–'}</b>
     </button>
   );
 }

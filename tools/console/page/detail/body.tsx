@@ -49,7 +49,7 @@ export function Body({ detail: { id, request } }: { detail: DeliveryDetail }) {
         <LoadNote of={loaded} />
       )}
       {body !== undefined && pretty === undefined && <p class="note tone-warning">{faultOf(body)}</p>}
-      {body !== undefined && body.bytes.length > 0 && <Code text={text} label="Body" />}
+      {body !== undefined && text !== '' && <Code text={text} label="Body" />}
     </section>
   );
 }

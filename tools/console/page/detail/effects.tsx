@@ -35,8 +35,8 @@ export function Effects({ effects }: { effects: readonly Effect[] }) {
 interface CardProps {
   title: string;
   about: string;
-  badge: string | undefined;
-  at: string | undefined;
+  badge?: string;
+  at?: string | undefined;
   children: ComponentChildren;
 }
 
@@ -60,7 +60,7 @@ function ItemCard({ effect: { table, key, at, before, after, now, written } }: {
     const text =
       now == null ? 'The item does not exist now.' : `The item as it is now, written ${written ?? ''}.`;
     return (
-      <Card title={title} about={key} badge={undefined} at={at}>
+      <Card title={title} about={key} at={at}>
         <p class="soft">{text}</p>
         <Versions of={{ Now: now }} />
       </Card>

@@ -42,11 +42,7 @@ export function splitSteps(steps: readonly HistoryStep[], id: string) {
   };
 }
 
-interface StepsProps {
-  steps: readonly HistoryStep[];
-  history: History;
-  clock: Clock;
-}
+type StepsProps = Pick<TimelineProps, 'history' | 'clock'> & { steps: readonly HistoryStep[] };
 
 const Steps = ({ steps, history, clock }: StepsProps) => (
   <ol>

@@ -25,24 +25,20 @@ export function useActions(delivery: Delivery, headers: Headers = []) {
     refusal: refusal ?? item.refusal,
     onChoose: () => start([command]),
   });
-  const changesBody = (
-    label: string,
-    note: string | undefined,
-    act: (text: string) => unknown,
-  ): MenuItem => ({
+  const changesBody = (label: string, act: (text: string) => unknown): MenuItem => ({
     label,
-    ...(note !== undefined && { note }),
     refusal: refusal ?? (stack.local ? undefined : 'Only the local stack accepts changed bodies.'),
     onChoose: async () => {
       const text = await bodyText(id);
       if (text !== undefined) act(text);
     },
   });
-  const sendNew = changesBody('Send as new event', 'The timestamp is now, the signature is new.', (text) =>
-    start([sendCommand(withTimestamp(text) ?? text)]),
-  );
+  const sendNew: MenuItem = {
+    ...changesBody('Send as new event', (text) => start([sendCommand(withTimestamp(text) ?? text)])),
+    note: 'The timestamp is now, the signature is new.',
+  };
   const edit: MenuItem = {
-    ...changesBody('Edit and send', undefined, (text) => editBody(`Edit and send ${event}`, text)),
+    ...changesBody('Edit and send', (text) => editBody(`Edit and send ${event}`, text)),
     keyHint: 'e',
   };
   const copyCurl = () => copyAndSay(curlOf(id, headers), 'Copied as curl, with openssl to sign it.');

@@ -3,8 +3,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Delivery } from '../../../stage/history/history.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { api } from '../api.ts';
-import { connection, type LoadState, rows, stack } from '../store.ts';
-import { useLoad } from '../ui/use-load.tsx';
+import { connection, rows, stack } from '../store.ts';
+import { type LoadState, useLoad } from '../ui/use-load.tsx';
 
 /** Milliseconds before a detail is requested. While an arrow key is held down, rows passed are not requested. */
 const PAUSE = 60;

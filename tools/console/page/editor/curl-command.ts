@@ -8,7 +8,7 @@ interface CurlRequest {
   readonly url: string;
   /** Undefined for a stage: the console does not know its secret. */
   readonly secret: string | undefined;
-  readonly body: Pick<DeliveryBody, 'text' | 'isUtf8'>;
+  readonly body: DeliveryBody;
   readonly contentType: string;
 }
 
@@ -32,7 +32,7 @@ export function curlCommand({ url, secret, body, contentType }: CurlRequest): st
 }
 
 /** Whether the body can be pasted into a shell unchanged: it has no control or invisible characters. */
-const isTypable = ({ text, isUtf8 }: Pick<DeliveryBody, 'text' | 'isUtf8'>) =>
+const isTypable = ({ text, isUtf8 }: DeliveryBody) =>
   isUtf8 &&
   text.length <= MAX_BODY_LENGTH &&
   !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(text.replaceAll('\n', ''));

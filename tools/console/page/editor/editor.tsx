@@ -1,9 +1,8 @@
-import { effect, signal, useSignal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { sendCommand } from '../command.ts';
 import { Code } from '../text/code.tsx';
 import { formatted, jsonFault, withTimestamp } from '../text/format-json.ts';
-import { ErrorNote } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { useRun } from '../use-run.tsx';
@@ -38,7 +37,6 @@ export const Editor = () => edited.value && <EditorDialog body={edited.value} />
 /** Dialog to edit a body, sign it with the local secret and send it. Invalid JSON is allowed, to test the receiver. */
 function EditorDialog({ body }: { body: EditedBody }) {
   const { title, original, text } = body;
-  const error = useSignal<string | undefined>(undefined);
   const { start, busy } = useRun();
   const fault = useMemo(() => jsonFault(text), [text]);
   const dated = useMemo(() => withTimestamp(text), [text]);
@@ -46,11 +44,7 @@ function EditorDialog({ body }: { body: EditedBody }) {
     edited.value = { ...body, text: changed };
   };
   const send = async () => {
-    error.value = undefined;
-    const onError = (problem: string) => {
-      error.value = problem;
-    };
-    const [run] = await start([sendCommand(edited.peek()?.text ?? text)], onError);
+    const [run] = await start([sendCommand(edited.peek()?.text ?? text)]);
     if (run !== undefined && run.answers.length > 0) edited.value = undefined;
   };
   const close = () => {
@@ -84,7 +78,6 @@ function EditorDialog({ body }: { body: EditedBody }) {
         </>
       }
     >
-      <ErrorNote>{error.value}</ErrorNote>
       <Code text={text} label="Body" onChange={change} />
     </Dialog>
   );

@@ -11,7 +11,6 @@ import {
 import { queues } from '../store.ts';
 import { Quantity } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
-import { Select } from '../ui/field.tsx';
 import { Table } from '../ui/table.tsx';
 import { useKeys } from '../use-keys.tsx';
 import { useRun } from '../use-run.tsx';
@@ -26,7 +25,7 @@ export function Faults() {
   const { start, busy } = useRun();
   const service = useSignal<FaultService>('dynamodb');
   const chosen = useSignal('down');
-  const active = queues.value.value?.faults ?? [];
+  const active = queues.value?.faults ?? [];
   const ways = waysOf(service.value);
   const way = ways.includes(chosen.value) ? chosen.value : 'down';
   const form = useRef<HTMLFormElement>(null);
@@ -97,11 +96,31 @@ export function Faults() {
           ]}
         />
       )}
-      {active.length > 1 && (
-        <div class="row">
-          <Button onClick={() => run('Cleared.', 'clear')}>Clear all faults</Button>
-        </div>
-      )}
     </section>
   );
 }
+
+interface SelectProps<Value extends string> {
+  label: string;
+  value: Value;
+  onChange: (value: Value) => void;
+  /** Texts by value. */
+  options: readonly (readonly [value: Value, text: string | undefined])[];
+}
+
+const Select = <Value extends string>({ label, value, onChange, options }: SelectProps<Value>) => (
+  <label class="labelled">
+    {label}
+    <select
+      class="field"
+      value={value}
+      onChange={({ currentTarget }) => onChange(currentTarget.value as Value)}
+    >
+      {options.map(([name, text]) => (
+        <option key={name} value={name}>
+          {text}
+        </option>
+      ))}
+    </select>
+  </label>
+);

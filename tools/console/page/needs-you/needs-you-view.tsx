@@ -4,14 +4,13 @@ import type { NeedsYouMessage } from '../../api.ts';
 import { api } from '../api.ts';
 import { discardMessages, redriveMessages, redriveQueues } from '../command.ts';
 import { formatRoute, navigate, route } from '../route.ts';
-import { changes, stack } from '../store.ts';
+import { changes } from '../store.ts';
 import { Code } from '../text/code.tsx';
 import { formatted } from '../text/format-json.ts';
 import { Visible } from '../text/visible.tsx';
 import { Badge, Empty, Problems, shortId } from '../ui/badge.tsx';
-import { Button, Disclose } from '../ui/button.tsx';
+import { Button, CheckBox, Disclose } from '../ui/button.tsx';
 import { useKeepFocus } from '../ui/dialog.tsx';
-import { CheckBox } from '../ui/field.tsx';
 import { ReasonDialog } from '../ui/reason-dialog.tsx';
 import { Table, toggled } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
@@ -280,12 +279,6 @@ function Nothing() {
         requests that are not valid events, unrouted holds events of an unknown kind. They are kept here with
         the reason for 14 days. Fix the cause, then redrive them.
       </p>
-      {stack.local && (
-        <p>
-          To see one, start the stack with <code>npx hookctl start --retry-fast</code>, break DynamoDB under{' '}
-          <a href="#/queues">Queues</a> and send a sample. Its ten attempts then take about ten seconds.
-        </p>
-      )}
     </Empty>
   );
 }

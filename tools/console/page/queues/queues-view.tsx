@@ -1,22 +1,23 @@
 import { useSignal } from '@preact/signals';
 import { callerName } from '../../../stage/history/state-text.ts';
 import type { QueueInfo } from '../../api.ts';
+import { api, errorText } from '../api.ts';
 import { pauseCommand, resumeCommand } from '../command.ts';
 import { Faults } from '../faults/faults.tsx';
 import { formatRoute } from '../route.ts';
 import { depthOf, queues, stack } from '../store.ts';
 import { Visible } from '../text/visible.tsx';
-import { Badge, Problems, Quantity } from '../ui/badge.tsx';
+import { Badge, Loading, Problems, Quantity } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { ReasonDialog } from '../ui/reason-dialog.tsx';
 import { Table, type TableColumn } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
-import { LoadNote, Refresh } from '../ui/use-load.tsx';
+import { toastError } from '../ui/toasts.ts';
 import { useRun } from '../use-run.tsx';
 
 /** All queues, and on the local stack faults. */
 export function QueuesView() {
-  const { value } = queues.value;
+  const { value } = queues;
   const { start } = useRun();
   const event = useSignal<string | undefined>(undefined);
   const pause = (name: string | undefined) => {
@@ -29,10 +30,12 @@ export function QueuesView() {
           {!stack.local && (
             <div class="row">
               <p class="soft grow">Read once a minute, and after commands that change a queue</p>
-              <Refresh of={queues.value} />
+              <Button onClick={() => api.queues().catch((error) => toastError(errorText(error)))}>
+                Refresh
+              </Button>
             </div>
           )}
-          <LoadNote of={queues.value} />
+          {value === undefined && <Loading />}
           <Problems problems={value?.problems ?? []} />
           {value !== undefined && (
             <Table
@@ -70,7 +73,7 @@ function columnsOf(isUnknown: boolean, pause: (event: string) => void): TableCol
       heading: 'Waiting',
       cell: ({ name, work }) => {
         if (work === undefined) return <Dash />;
-        const query = { search: `event:${name}`, outcome: 'in-progress' };
+        const query = { search: `event:${name}`, outcome: 'In progress' };
         const count = <Quantity of={work.visible} />;
         return work.visible === 0 ? count : <a href={formatRoute({ view: 'deliveries', query })}>{count}</a>;
       },

@@ -81,7 +81,7 @@ interface IconButtonProps extends ButtonAttributes {
 }
 
 export const IconButton = ({ icon, label, class: more = '', ...rest }: IconButtonProps) => (
-  <button type="button" class={`icon-button ${more}`} aria-label={label} title={label} {...rest}>
+  <button type="button" class={`button button-quiet ${more}`} aria-label={label} title={label} {...rest}>
     <Icon name={icon} />
   </button>
 );
@@ -116,3 +116,23 @@ export async function copyAndSay(text: string | Promise<string>, said: string): 
     toastError(`Not copied: ${errorText(error)}`);
   }
 }
+
+interface CheckBoxProps {
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+  /** Name for screen readers, if there is no text. */
+  name?: string;
+  children?: string;
+}
+
+export const CheckBox = ({ checked, onChange, name, children }: CheckBoxProps) => (
+  <label class="check">
+    <input
+      type="checkbox"
+      aria-label={name}
+      checked={checked}
+      onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+    />
+    {children}
+  </label>
+);

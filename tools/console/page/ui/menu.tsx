@@ -39,7 +39,7 @@ export function Menu({ button, label, items }: MenuProps) {
     >
       <button
         type="button"
-        class={button === undefined ? 'icon-button' : 'button'}
+        class={button === undefined ? 'button button-quiet' : 'button'}
         popovertarget={id}
         aria-label={label}
         title={label}

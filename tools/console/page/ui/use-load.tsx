@@ -1,9 +1,17 @@
 import { type ReadonlySignal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { errorText } from '../api.ts';
-import { type LoadState, stack } from '../store.ts';
+import { stack } from '../store.ts';
 import { ErrorNote, Loading } from './badge.tsx';
 import { Button } from './button.tsx';
+
+export interface LoadState<T> {
+  /** The last answer, which is kept while a newer answer loads. */
+  readonly value: T | undefined;
+  readonly error: string | undefined;
+  readonly loading: boolean;
+  readonly reload: () => void;
+}
 
 /**
  * Loads a value, and loads it again if `key` or `refresh` changes.

@@ -67,7 +67,7 @@ const shownIds = () => shownRows.value.map(({ id }) => id);
 beforeEach(() => {
   show({});
   follow();
-  queues.value = { ...queues.value, value: undefined };
+  queues.value = undefined;
 });
 
 describe('the list', () => {
@@ -80,7 +80,7 @@ describe('the list', () => {
     const other = delivery('other', { state: 'queued', event: 'girl.created' });
     receive([delivery('waiting', { state: 'queued' }), delivery('done'), other]);
     const paused = (change: object) => {
-      queues.value = { ...queues.value, value: queueInfo(change) };
+      queues.value = queueInfo(change);
       return rows.value.all.flatMap(({ id, state }) => (state === 'paused' ? [id] : []));
     };
     expect(paused({ paused: { by: 'mara' }, pausing: true })).toEqual([]);
@@ -99,8 +99,8 @@ describe('the list', () => {
     ]);
     show({ search: 'event:UPDATED shop:shop-10' });
     expect(shownIds()).toEqual(['b', 'a']);
-    expect(counts.value).toEqual({ rejected: 1, 'in-progress': 0, done: 1 });
-    show({ search: 'event:updated shop:shop-10', outcome: 'rejected' });
+    expect(counts.value).toEqual({ Rejected: 1, 'In progress': 0, Done: 1 });
+    show({ search: 'event:updated shop:shop-10', outcome: 'Rejected' });
     expect(shownIds()).toEqual(['b']);
     show({ outcome: 'unknown' });
     expect(shownIds()).toHaveLength(4);
@@ -137,9 +137,9 @@ describe('the list', () => {
 test('a delivery is rejected, in progress or done, unless it waits for somebody', () => {
   const outcomes = states.map((state) => [state, outcomeOf(state)]);
   expect(Object.fromEntries(outcomes)).toEqual({
-    ...{ refused: 'rejected', rejected: 'rejected', failed: 'rejected' },
-    ...{ received: 'in-progress', queued: 'in-progress', retrying: 'in-progress', paused: 'in-progress' },
-    ...{ unknown: 'in-progress', processed: 'done', skipped: 'done', removed: 'done' },
+    ...{ refused: 'Rejected', rejected: 'Rejected', failed: 'Rejected' },
+    ...{ received: 'In progress', queued: 'In progress', retrying: 'In progress', paused: 'In progress' },
+    ...{ unknown: 'In progress', processed: 'Done', skipped: 'Done', removed: 'Done' },
     ...{ 'dead-letter': undefined, invalid: undefined, parked: undefined },
   });
 });
