@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Hono } from 'hono';
 import { ApiProblem, problemOf, problemResponse } from '../../console/server/api-problem.ts';
 import { guard, type SecurityRules } from '../../console/server/guard.ts';
-import { startConsoleAlone, TEST_TOKEN } from './support.ts';
+import { startConsoleAlone } from './support.ts';
 
 const TOKEN = 'the-token';
 const host = 'localhost:3001';
@@ -155,15 +155,5 @@ describe('the page', () => {
 
   test.each(['/index.html', '/%2e%2e/package.json', '/api'])('has nothing at %s', async (path) => {
     expect(await running.api.get(path)).toMatchObject({ status: 404, body: { status: 404 } });
-  });
-
-  test('of a stage is opened by its address, which has the token', async () => {
-    const { console, api } = running;
-    expect(console.url).toBe(`http://localhost:${console.port}/?token=${TEST_TOKEN}`);
-    const { headers } = await api.get(`/?token=${TEST_TOKEN}`, { cookie: '' });
-    const [set = ''] = headers['set-cookie'] ?? [];
-    const statusWith = async (cookie = '') => (await api.get('/api/deliveries/unknown', { cookie })).status;
-    expect(await statusWith()).toBe(403);
-    expect(await statusWith(set.split(';')[0])).toBe(404);
   });
 });

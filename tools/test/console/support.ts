@@ -15,7 +15,7 @@ import { HistoryStore } from '../../stage/history/store.ts';
 import { Stage } from '../../stage/stage.ts';
 import { Operator } from '../stage/queues/support.ts';
 
-export const TEST_TOKEN = 'test-token';
+const TEST_TOKEN = 'test-token';
 
 const HOUR = 60 * 60_000;
 
