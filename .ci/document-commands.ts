@@ -6,7 +6,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { hookctl, loadCommands } from '../tools/program.ts';
 
 /** Blocks that contain one of these texts are not run. Their syntax and commands are still checked. */
@@ -119,22 +118,17 @@ async function unknownIn([name = '', ...words]: readonly string[]): Promise<stri
     .map((word) => `hookctl ${name}: no option ${word}`);
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  return port;
-}
+let output = '';
 
-const [port, awsPort, consolePort] = [await freePort(), await freePort(), await freePort()];
+/** Port of the stack, by the name of its line in the stack's output. */
+const portOf = (name: string) => new RegExp(`^  ${name} +http://localhost:(\\d+)`, 'm').exec(output)?.[1];
 
 const onStack = (text: string) =>
   text
-    .replaceAll('localhost:3000', `localhost:${port}`)
-    .replaceAll('localhost:3001', `localhost:${consolePort}`)
-    .replaceAll('console-3001', `console-${consolePort}`)
-    .replaceAll('localhost:4566', `localhost:${awsPort}`)
+    .replaceAll('localhost:3000', `localhost:${portOf('Webhook')}`)
+    .replaceAll('localhost:3001', `localhost:${portOf('Console')}`)
+    .replaceAll('console-3001', `console-${portOf('Console')}`)
+    .replaceAll('localhost:4566', `localhost:${portOf('AWS')}`)
     .replaceAll(/ --stage [a-z]+/g, '');
 
 /**
@@ -173,26 +167,19 @@ function report(kind: keyof typeof counts, { location }: Block, text = ''): void
 }
 
 const local = blocks.find(isPrelude);
-const stack = spawn(
-  process.execPath,
-  [
-    'tools/hookctl.js',
-    'start',
-    '--no-watch',
-    ...['--port', port, '--aws-port', awsPort, '--console-port', consolePort].map(String),
-  ],
-  { stdio: ['ignore', 'pipe', 'inherit'] },
-);
+const ports = ['--port', '--aws-port', '--console-port'].flatMap((option) => [option, '0']);
+const stack = spawn(process.execPath, ['tools/hookctl.js', 'start', '--no-watch', ...ports], {
+  stdio: ['ignore', 'pipe', 'inherit'],
+});
 try {
-  let output = '';
   await new Promise<void>((resolve, reject) => {
     stack.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text;
-      if (output.includes('Ready in')) resolve();
+      if (output.includes('npx hookctl send')) resolve();
     });
     stack.on('close', () => reject(new Error(`The local stack did not start:\n${output}`)));
   });
-  const settings = `export AWS_ENDPOINT_URL=http://localhost:${awsPort} AWS_ACCESS_KEY_ID=any AWS_SECRET_ACCESS_KEY=any AWS_REGION=us-east-1 AWS_DEFAULT_REGION=us-east-1`;
+  const settings = `export AWS_ENDPOINT_URL=http://localhost:${portOf('AWS')} AWS_ACCESS_KEY_ID=any AWS_SECRET_ACCESS_KEY=any AWS_REGION=us-east-1 AWS_DEFAULT_REGION=us-east-1`;
   const prelude = `${settings}\n${local === undefined ? '' : onStack(local.text)}${AWS}\n${NPX}`;
   for (const block of blocks) {
     const faults = await faultsOf(block);

@@ -11,27 +11,26 @@ export interface AnswerStep {
   readonly isCut?: boolean;
 }
 
-/** Steps by their names. A name with a time, such as `slow`, may be given another: `slow=35s`. */
-const STEPS: Readonly<Record<string, (seconds?: number) => AnswerStep>> = {
-  ...Object.fromEntries([401, 429, 500, 502, 503, 504].map((status) => [status, () => ({ status })])),
-  ok: () => ({}),
-  redirect: () => ({ status: 302, headers: { location: `${WEBHOOK_PATH}/redirected` } }),
-  cut: () => ({ isCut: true }),
-  slow: (seconds = 35) => ({ delayMilliseconds: seconds * 1_000 }),
+const STEPS: ReadonlyMap<string, AnswerStep> = new Map<string, AnswerStep>([
+  ['ok', {}],
+  ...[401, 429, 500, 502, 503, 504].map((status) => [String(status), { status }] as const),
   // A REST API sends this header with its own 500, in whole seconds (RFC 9110, section 10.2.3).
-  'retry-after': (seconds = 20) => ({ status: 500, headers: { 'retry-after': String(Math.ceil(seconds)) } }),
-};
+  ['retry-after', { status: 500, headers: { 'retry-after': '20' } }],
+  ['redirect', { status: 302, headers: { location: `${WEBHOOK_PATH}/redirected` } }],
+  ['slow', { delayMilliseconds: 35_000 }],
+  ['cut', { isCut: true }],
+]);
 
 /**
- * Parses the option for simulated answers, such as `500,500,ok` or `slow=35s`.
+ * Parses the option for simulated answers, such as `500,500,ok`.
  * @throws InvalidArgumentError
  */
 export function parseSteps(text: string): readonly AnswerStep[] {
   return text.split(',').map((word) => {
-    const [, name = word, seconds] = /^(slow|retry-after)=(\d{1,4}(?:\.\d{1,3})?)s$/.exec(word) ?? [];
-    if (Object.hasOwn(STEPS, name)) return STEPS[name]?.(seconds ? Number(seconds) : undefined) ?? {};
+    const step = STEPS.get(word);
+    if (step !== undefined) return step;
     throw new InvalidArgumentError(
-      `Each step is one of ${Object.keys(STEPS).join(', ')}. Some take a time: slow=35s, retry-after=20s. Join steps with commas.`,
+      `Each step is one of ${[...STEPS.keys()].join(', ')}. Join steps with commas.`,
     );
   });
 }

@@ -34,7 +34,7 @@ export const command = hookctlCommand(
   )
   .option(
     '--play <steps>',
-    'answers to the attempts of each delivery; the last one repeats: ok, 401, 429, 500, 502, 503, 504, retry-after=20s, redirect, slow=35s, cut (no answer)',
+    'answers to the attempts of each delivery; the last one repeats: ok, 401, 429, 500, 502, 503, 504, retry-after (20 s), redirect, slow (35 s), cut (no answer)',
     parseSteps,
   )
   .option('--requests <n>', 'stop after this many requests (default: Ctrl-C)', wholeNumber(1))
@@ -46,7 +46,7 @@ export const command = hookctlCommand(
 Examples:
   ${typed} --secret 'our shared secret'
   ${typed} --play 500,500,ok        # how does it repeat?
-  ${typed} --play slow=35s          # how long does it wait for an answer?
+  ${typed} --play slow              # how long does it wait for an answer?
   ${typed} --requests 1 --timeout 60  # for CI
 
 It stores nothing. Send to:

@@ -211,7 +211,7 @@ describe('repeats', () => {
   });
 
   test('a sender that gives up before the answer is named', async () => {
-    await start(parseSteps('slow=20s'));
+    await start(parseSteps('slow'));
     const given = httpRequest({
       port: checker.port,
       path: WEBHOOK_PATH,
@@ -236,7 +236,7 @@ test('a verdict is shown with its remedy, and without a value of the request', a
   expect(text).not.toContain('private');
 });
 
-test.each(['', 'never', 'slow=', 'slow=1h', '500;ok'])('the steps %j are refused', async (text) => {
+test.each(['', 'never', 'slow=1h', '500;ok'])('the steps %j are refused', async (text) => {
   await start();
   expect(() => parseSteps(text)).toThrow('Each step is one of');
 });
