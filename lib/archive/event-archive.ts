@@ -2,12 +2,10 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { CfnDeliveryStream } from 'aws-cdk-lib/aws-kinesisfirehose';
 import { LogStream } from 'aws-cdk-lib/aws-logs';
-import type { Bucket, CfnBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { type EventName, eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { ARCHIVE_BUFFER_SECONDS } from '../../lambda/limits.ts';
-import { acknowledge } from '../acknowledge.ts';
 import type { Alarms } from '../alarms/alarms.ts';
 import { logLink } from '../alarms/console-links.ts';
 import { countedMetrics, countLines, type MetricSource, metricsUnder } from '../alarms/log-metrics.ts';
@@ -35,7 +33,7 @@ const BUFFER_MEGABYTES = 64;
  * `event=<kind>/date=YYYY-MM-DD/hour=HH/` by the time of writing, as gzipped JSON lines (`lambda/archive/record-schema.ts`).
  */
 export class EventArchive extends Construct {
-  readonly bucket: Bucket;
+  readonly bucket: ProtectedBucket;
   readonly outputs: Readonly<Record<string, string>>;
   readonly #streams: Readonly<Record<EventName, CfnDeliveryStream>>;
 
@@ -47,11 +45,6 @@ export class EventArchive extends Construct {
       removalPolicy,
       lifecycleRule: { prefix: RECORDS_PREFIX, expiration: Duration.days(days) },
     });
-    acknowledge(
-      this.bucket,
-      'AwsSolutions-S1',
-      'Delivery streams and operators reach it; an access log would need a second bucket that nobody reads. CloudTrail data events can audit it.',
-    );
 
     const log = new ProtectedLog(this, 'Log', { encryption, retention: logRetention, removalPolicy });
     const { account } = Stack.of(this);
@@ -88,12 +81,7 @@ export class EventArchive extends Construct {
         }),
       );
     }
-    const bucketId = Stack.of(this).getLogicalId(this.bucket.node.defaultChild as CfnBucket);
-    acknowledge(
-      writer,
-      `AwsSolutions-IAM5[Resource::<${bucketId}.Arn>/${RECORDS_PREFIX}*]`,
-      'Firehose appends its own id to the keys of its objects.',
-    );
+    this.bucket.acknowledgeWildcard(writer, `${RECORDS_PREFIX}*`);
 
     // One metric for all streams: their shared log has nothing but failures.
     countLines(log, { Failures: { metric: 'ArchiveFailures', pattern: FAILED } });

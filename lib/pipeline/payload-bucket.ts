@@ -1,9 +1,7 @@
-import { Duration, type RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { CfnBucket } from 'aws-cdk-lib/aws-s3';
-import type { Construct, IConstruct } from 'constructs';
+import type { Construct } from 'constructs';
 import { LAST_DAY_ON_QUEUES, MIN_PAYLOAD_DAYS } from '../../lambda/limits.ts';
-import { acknowledge } from '../acknowledge.ts';
 import type { Encryption } from '../encryption.ts';
 import { ProtectedBucket } from './protected-storage.ts';
 
@@ -25,25 +23,10 @@ export class PayloadBucket extends ProtectedBucket {
         expiration: Duration.days(Math.max(MIN_PAYLOAD_DAYS, archiveDays + LAST_DAY_ON_QUEUES)),
       },
     });
-    acknowledge(
-      this,
-      'AwsSolutions-S1',
-      'Only the functions of this stack reach it; an access log would need a second bucket that nobody reads. CloudTrail data events can audit it.',
-    );
   }
 
   putPermission(): PolicyStatement {
     return new PolicyStatement({ actions: ['s3:PutObject'], resources: [this.arnForObjects('*')] });
-  }
-
-  /** Acknowledges the wildcard in a role's permissions. */
-  acknowledgeWildcard(scope: IConstruct, keys: string): void {
-    const logicalId = Stack.of(this).getLogicalId(this.node.defaultChild as CfnBucket);
-    acknowledge(
-      scope,
-      `AwsSolutions-IAM5[Resource::<${logicalId}.Arn>/${keys}]`,
-      'The keys of payloads end in the ids of events, which are not known before they come.',
-    );
   }
 
   /** Permission to read the payloads of one event. */
