@@ -130,7 +130,7 @@ export class WebhookFunction extends Construct {
   reported(values: Partial<Record<DimensionName, string>> = {}): MetricSource<MetricName> {
     return {
       metric: (name, options) => {
-        const own = metrics[name].dimensions.map((dimension) => [dimension, values[dimension]]);
+        const own = metrics[name].map((dimension) => [dimension, values[dimension]]);
         const dimensions = { service: this.service, ...Object.fromEntries(own) };
         return metricsUnder(Stack.of(this).stackName, dimensions).metric(name, options);
       },

@@ -82,11 +82,11 @@ describe('the graphs', () => {
   test('show every metric that functions report, with its dimensions', () => {
     // A metric with the version as a dimension is another metric after each deployment.
     const lasting = Object.entries(reportedMetrics).filter(
-      ([, { dimensions }]) => !(dimensions as readonly string[]).includes('version'),
+      ([, dimensions]) => !(dimensions as readonly string[]).includes('version'),
     );
     expect(new Set(reported.map((metric) => metric.name))).toEqual(new Set(lasting.map(([name]) => name)));
     for (const { name: metricName, dimensions } of reported) {
-      const { dimensions: wanted } = reportedMetrics[metricName as keyof typeof reportedMetrics];
+      const wanted = reportedMetrics[metricName as keyof typeof reportedMetrics];
       expect([metricName, Object.keys(dimensions).sort()]).toEqual([
         metricName,
         ['service', ...wanted].sort(),

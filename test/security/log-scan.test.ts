@@ -293,7 +293,7 @@ describe('deliveries of every kind with personal data', () => {
 
   test('are counted by known metrics, each with its dimensions', () => {
     for (const { name: metric, dimensions } of parsed.metrics) {
-      const { dimensions: expected } = metrics[metric as keyof typeof metrics];
+      const expected = metrics[metric as keyof typeof metrics];
       expect([metric, Object.keys(dimensions).sort()]).toEqual([metric, ['service', ...expected].sort()]);
     }
     const counted = new Set(parsed.metrics.map(({ name: metric }) => metric));
