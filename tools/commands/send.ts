@@ -1,10 +1,9 @@
 import { buffer } from 'node:stream/consumers';
-import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { Option } from '@commander-js/extra-typings';
 import * as z from 'zod/mini';
 import { readSamples, sampleBody } from '../../events/samples.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { SECRET_REFRESH_INTERVAL } from '../../lambda/limits.ts';
-import { WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import type { Trace } from '../stage/history/trace.ts';
 import type { Operation, RecordedDelivery } from '../stage/operation.ts';
@@ -45,21 +44,13 @@ export const sendCommand = (runOperation: RunOperation) =>
       new Option(
         '--again <id>',
         'post an earlier delivery again, signed with the current secret; takes the same ids as trace',
-      ).conflicts(['file', 'url']),
+      ).conflicts('file'),
     )
     .addOption(
       new Option(
         '--same-headers',
         'with --again and a request id: keep headers and signature; local stack only',
       ).conflicts('badSignature'),
-    )
-    .addOption(
-      new Option(
-        '--url <url>',
-        'address to post to, such as localhost:3000 (default: the webhook of the stack)',
-      )
-        .argParser(webhookUrl)
-        .conflicts(['stage', 'outputs', 'wait']),
     )
     .addOption(secretOption(SECRET_OF_STACK))
     .option('--bad-signature', 'sign with a wrong secret, and expect 401')
@@ -71,14 +62,14 @@ export const sendCommand = (runOperation: RunOperation) =>
     )
     .addOption(jsonOption())
     .action(async (event, options, send) => {
-      const { again, file, url, sameHeaders } = options;
+      const { again, file, sameHeaders } = options;
       if (event !== undefined && (again ?? file) !== undefined) {
         throw new UsageError('Give one of: an event, --file or --again');
       }
       if (sameHeaders && again === undefined) throw new UsageError('--same-headers is for --again');
       const given = again === undefined && file !== STANDARD_INPUT ? bodyOf(file, event) : undefined;
       const isDefaultSecret = send.getOptionValueSource('secret') === 'default';
-      await runOperation({ ...options, url }, async (operation) => {
+      await runOperation(options, async (operation) => {
         if (event !== undefined) requireDeployed(operation.stack, event);
         const sendable =
           again === undefined
@@ -165,7 +156,6 @@ const AFTER_ROTATION = 2 * SECRET_REFRESH_INTERVAL;
 
 /** Lines that explain a refused signature, if the secret of the stack was rotated just before. */
 async function hintsAfterRotation(stack: Stage): Promise<string[]> {
-  if (stack.outputs.WebhookSecretArn === undefined) return [];
   const { secretVersion } = await import('../stage/secret/secret-versions.ts');
   const changed = await orRefusal(stack, async () => ({ at: (await secretVersion(stack))?.createdAt }));
   const age = 'at' in changed && changed.at ? Date.now() - changed.at.getTime() : AFTER_ROTATION;
@@ -178,9 +168,7 @@ async function hintsAfterRotation(stack: Stage): Promise<string[]> {
 
 /** @throws CommandError if the stack does not know the event yet, and would park the delivery */
 function requireDeployed({ outputs, title, commandSuffix }: Stage, event: string): void {
-  // For an address outside of AWS, only the webhook is known, and not the stack's outputs.
-  const isKnown = outputs.UnroutedQueueUrl !== undefined;
-  if (!isKnown || outputs[`${pascalCase(event)}QueueUrl`] !== undefined) return;
+  if (outputs[`${pascalCase(event)}QueueUrl`] !== undefined) return;
   const next =
     commandSuffix === ''
       ? 'Restart the stack: in its terminal, type r and press Enter. Then send it again'
@@ -273,24 +261,7 @@ async function recordedByConsole(id: string): Promise<RecordedDelivery | undefin
 
 /** The secret that signs deliveries: the option `--secret`, or the stack's secret if the user can read it. */
 async function keyOf({ stack }: Operation, isDefault: boolean, secret: string): Promise<string> {
-  // For an address outside of AWS, only the webhook is known, and not the secret.
-  if (!isDefault || (stack.local && stack.outputs.WebhookSecretArn === undefined)) return secret;
+  if (!isDefault) return secret;
   const { currentSecret } = await import('../stage/secret/secret-versions.ts');
   return currentSecret(stack);
-}
-
-/**
- * Parses an address. Adds `http://` if there is no protocol, and the path of the webhook if there is only a
- * host.
- * @throws InvalidArgumentError
- */
-function webhookUrl(text: string): string {
-  const url = URL.parse(/^[a-z]+:\/\//i.test(text) ? text : `http://${text}`);
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new InvalidArgumentError(
-      'It must be an address such as http://localhost:3000/api/v1/webhooks/partner',
-    );
-  }
-  if (!text.includes('/')) url.pathname = WEBHOOK_PATH;
-  return url.href;
 }

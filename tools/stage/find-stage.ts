@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { isIP } from 'node:net';
 import {
   CloudFormationClient,
   CloudFormationServiceException,
@@ -16,31 +15,6 @@ import { ANY_CREDENTIALS, endpointOf, LOCAL_REGION, type Outputs, regionOf, Stag
 export function findLocalStack(): Stage {
   if (!existsSync(OUTPUTS_FILE)) throw new CommandError(NOT_RUNNING);
   return new Stage('the local stack', readOutputs(OUTPUTS_FILE));
-}
-
-/** The stack that `npm start` runs, if the given address is that of its webhook. */
-function localStackAt(address: URL): Stage | undefined {
-  if (!existsSync(OUTPUTS_FILE) || !isThisMachine(address)) return undefined;
-  const stack = findLocalStack();
-  return URL.parse(stack.outputs.WebhookUrl ?? '')?.port === address.port ? stack : undefined;
-}
-
-/** The local stack, if the address is that of its webhook. Otherwise a stage with only a webhook. */
-export function stageAt(address: URL): Stage {
-  const local = localStackAt(address);
-  const outputs = { ...local?.outputs, WebhookUrl: address.href };
-  // A stage with only a webhook has no known queues. For an address outside AWS, the title does not name a region.
-  return (
-    local?.with({ outputs }) ??
-    new Stage(`the receiver at ${address.host}`, { ...outputs, QuarantineQueueUrl: address.href })
-  );
-}
-
-/** Whether an address is on this machine: a loopback address, or a name that RFC 6761 §6.3 reserves for loopback. */
-function isThisMachine({ hostname }: URL): boolean {
-  const address = hostname.replace(/^\[(.*)\]$/, '$1');
-  if (isIP(address) === 4) return address.startsWith('127.');
-  return address === '::1' || address === 'localhost' || address.endsWith('.localhost');
 }
 
 /** Environment variables that make the AWS SDK use the stack that `npm start` runs. */

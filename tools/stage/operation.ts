@@ -55,8 +55,6 @@ interface Where {
   readonly outputs?: string | undefined;
   /** Address of an AWS endpoint of a stage. @default AWS, or the endpoint of the queues in `outputs` */
   readonly endpoint?: string | undefined;
-  /** Address of a webhook, such as `--url`, instead of a stage. */
-  readonly url?: string | undefined;
 }
 
 /**
@@ -113,7 +111,7 @@ export const isInterruption = (error: unknown, signal: AbortSignal) =>
  * @throws CommandError if there is no such stack, the options name two, or the environment names an endpoint that the
  * options do not name: the stage may be another one there
  */
-async function findStack({ stage, outputs, endpoint, url }: Where): Promise<Stage> {
+async function findStack({ stage, outputs, endpoint }: Where): Promise<Stage> {
   if (stage !== undefined && outputs !== undefined) {
     throw new UsageError('Either --stage or --outputs, not both');
   }
@@ -122,7 +120,6 @@ async function findStack({ stage, outputs, endpoint, url }: Where): Promise<Stag
   }
   // Loaded late, because the AWS clients load slowly and most wrong options can be rejected without them.
   const stages = await import('./find-stage.ts');
-  if (url !== undefined) return stages.stageAt(new URL(url));
   const ofFile = outputs === undefined ? undefined : stages.findStackOfFile(outputs, endpoint);
   if (ofFile?.local || (stage ?? ofFile) === undefined) return ofFile ?? stages.findLocalStack();
   const redirection = endpoint === undefined ? await stages.redirection() : undefined;

@@ -57,7 +57,6 @@ describe('a command that the console does not run', () => {
     { request: line('send --file -'), detail: '--file must be -, with input' },
     { request: { ...line('send --file /etc/passwd'), input: '{}' }, detail: '--file must be -, with input' },
     { request: line('send shop.updated --outputs x'), detail: 'The console does not support --outputs' },
-    { request: line('send shop.updated --url example.com'), detail: 'The console does not support --url' },
     { request: line('send shop.updated --secret x'), detail: 'The console does not support --secret' },
     { request: line('archive forget'), detail: only },
     { request: line('constructor'), detail: only },
