@@ -30,8 +30,6 @@ setting. A pipeline must pass the same settings at every deployment.
 npx cdk deploy -c stage=prod -c settings='{"logRetentionDays":90,"receiver":{"memory":1024}}'
 \`\`\`
 
-Each setting with its default and its limits:
-
 ${fields.join('\n')}
 
 Generated from \`lib/config.ts\` by \`npm run generate\`.

@@ -23,9 +23,9 @@ export function permissionsDocument(prod: string, everySetting: string, encrypte
     table(grantsOf(assembly).filter((grant) => !known.has(JSON.stringify(grant))));
   return `# Permissions
 
-Everything that each role of the stack may do, by the names of constructs. \`<Event>\` stands for each event of the
-catalogue: \`<Event>/Consumer\` may only use the resources of its own event. Every queue, topic and bucket also rejects
-requests without TLS. Generated from the synthesised template (\`npm run generate\`): a new permission is a changed line.
+Everything that each role may do, by the names of constructs. \`<Event>\` stands for each event: \`<Event>/Consumer\` may
+only use the resources of its own event. Every queue, topic and bucket also rejects requests without TLS. Generated from
+the template (\`npm run generate\`): a new permission is a changed line.
 
 ## The prod stage
 
