@@ -29,23 +29,53 @@ export interface Api {
   answer(request: HttpRequest, readBody: BodyReader): Promise<ApiAnswer>;
 }
 
-export type IntegrationFailure = 'event too large' | 'throttled' | 'rejected' | 'timed out';
+/** Why an API answers without a function's response. */
+export type ApiFailure =
+  | 'no route'
+  | 'throttled'
+  | 'body too large'
+  | 'event too large'
+  | 'no concurrency'
+  | 'not invoked'
+  | 'timed out'
+  | 'bad response';
 
-/** Invokes a function for an API, and stops waiting at the API's limit. */
-export async function integrate<Event>(
-  invoke: (event: Event) => Promise<InvocationResult>,
-  event: Event,
-  limitMilliseconds: number,
-): Promise<InvocationResult | IntegrationFailure> {
+interface RoutedRequest<Event> {
+  readonly route: { invoke(event: Event): Promise<InvocationResult> } | undefined;
+  /** Whether the throttle admits the request. */
+  readonly admits: () => boolean;
+  readonly readBody: BodyReader;
+  /** Maximum time to wait for the function. */
+  readonly limitMilliseconds: number;
+  readonly toEvent: (body: Buffer) => Event;
+  /** Undefined for a function error or a malformed result. */
+  readonly toResponse: (result: InvocationResult) => HttpResponse | undefined;
+}
+
+/** Invokes the function of a request, and stops waiting at the API's limit. */
+export async function respond<Event>({
+  route,
+  admits,
+  readBody,
+  limitMilliseconds,
+  toEvent,
+  toResponse,
+}: RoutedRequest<Event>): Promise<HttpResponse | ApiFailure> {
+  if (route === undefined) return 'no route';
+  if (!admits()) return 'throttled';
+  const body = await readBody();
+  if (body === undefined) return 'body too large';
+  const event = toEvent(body);
   if (Buffer.byteLength(JSON.stringify(event)) > EVENT_LIMIT_BYTES) return 'event too large';
   let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<'timed out'>((resolve) => {
-    timer = setTimeout(() => resolve('timed out'), limitMilliseconds);
+  const timeout = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), limitMilliseconds);
   });
   try {
-    return await Promise.race([invoke(event), timeout]);
+    const result = await Promise.race([route.invoke(event), timeout]);
+    return result === undefined ? 'timed out' : (toResponse(result) ?? 'bad response');
   } catch (error) {
-    return error instanceof TooManyRequestsError ? 'throttled' : 'rejected';
+    return error instanceof TooManyRequestsError ? 'no concurrency' : 'not invoked';
   } finally {
     clearTimeout(timer);
   }

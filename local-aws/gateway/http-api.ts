@@ -2,16 +2,8 @@ import { Buffer } from 'node:buffer';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import type { InvocationResult } from '../functions/invocation.ts';
 import type { Throttling } from '../template/resource-properties.ts';
-import {
-  type Api,
-  type BodyReader,
-  createThrottle,
-  type IntegrationFailure,
-  integrate,
-  shortId,
-  traceId,
-} from './api.ts';
-import type { HttpRequest, HttpResponse } from './http-message.ts';
+import { type Api, type ApiFailure, createThrottle, respond, shortId, traceId } from './api.ts';
+import type { HttpResponse } from './http-message.ts';
 import { toEvent, toResponse } from './payload-format-2.ts';
 
 /**
@@ -38,11 +30,15 @@ export interface HttpApiOptions {
  * Answers of an HTTP API without a function's response. AWS does not document the answer for an event that
  * Lambda rejects as too large: we assume 413, as for a REST API.
  */
-const FAILURES: Record<IntegrationFailure, HttpResponse> = {
+const FAILURES: Record<ApiFailure, HttpResponse> = {
+  'no route': errorResponse(404, 'Not Found'),
+  throttled: errorResponse(429, 'Too Many Requests'),
+  'body too large': errorResponse(413, 'Request Entity Too Large'),
   'event too large': errorResponse(413, 'Request Too Large'),
-  throttled: errorResponse(503, 'Service Unavailable'),
-  rejected: errorResponse(500, 'Internal Server Error'),
+  'no concurrency': errorResponse(503, 'Service Unavailable'),
+  'not invoked': errorResponse(500, 'Internal Server Error'),
   'timed out': errorResponse(503, 'Service Unavailable'),
+  'bad response': errorResponse(500, 'Internal Server Error'),
 };
 
 /**
@@ -51,30 +47,22 @@ const FAILURES: Record<IntegrationFailure, HttpResponse> = {
  */
 export function httpApi(options: HttpApiOptions): Api {
   const routes = new Map(options.routes.map((route) => [checkedRouteKey(route.routeKey), route]));
-  const { apiId, integrationLimitMilliseconds: limit = INTEGRATION_LIMIT_MILLISECONDS } = options;
+  const { apiId, integrationLimitMilliseconds: limitMilliseconds = INTEGRATION_LIMIT_MILLISECONDS } = options;
   const admits = createThrottle(options.throttle);
-
-  async function respond(
-    request: HttpRequest,
-    route: HttpApiRoute | undefined,
-    readBody: BodyReader,
-    requestId: string,
-  ): Promise<HttpResponse> {
-    if (route === undefined) return errorResponse(404, 'Not Found');
-    if (!admits()) return errorResponse(429, 'Too Many Requests');
-    const body = await readBody();
-    if (body === undefined) return errorResponse(413, 'Request Entity Too Large');
-    const event = toEvent(request, body, { apiId, requestId, traceId: traceId(request.receivedAt) });
-    const result = await integrate((given) => route.invoke(given), event, limit);
-    if (typeof result === 'string') return FAILURES[result];
-    return toResponse(result) ?? errorResponse(500, 'Internal Server Error');
-  }
-
   return {
     async answer(request, readBody) {
       const requestId = shortId();
       const route = routes.get(`${request.method} ${request.path}`);
-      const response = await respond(request, route, readBody, requestId);
+      const ids = { apiId, requestId, traceId: traceId(request.receivedAt) };
+      const outcome = await respond({
+        route,
+        admits,
+        readBody,
+        limitMilliseconds,
+        toEvent: (body) => toEvent(request, body, ids),
+        toResponse,
+      });
+      const response = typeof outcome === 'string' ? FAILURES[outcome] : outcome;
       return {
         requestId,
         context: { requestId, ...(route && { routeKey: route.routeKey }) },

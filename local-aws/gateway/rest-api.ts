@@ -5,16 +5,16 @@ import type { Throttling } from '../template/resource-properties.ts';
 import {
   type Api,
   type ApiAnswer,
+  type ApiFailure,
   BODY_LIMIT_BYTES,
   type BodyReader,
   createThrottle,
-  type IntegrationFailure,
-  integrate,
+  respond,
   shortId,
   traceId,
 } from './api.ts';
 import { type GatewayError, type GatewayResponse, GatewayResponses } from './gateway-responses.ts';
-import { type HttpRequest, valuesOf } from './http-message.ts';
+import { type HttpRequest, type HttpResponse, valuesOf } from './http-message.ts';
 import { toEvent, toResponse } from './payload-format-1.ts';
 
 /**
@@ -44,22 +44,7 @@ export interface RestApiOptions {
 
 const INTERNAL = 'Internal server error';
 
-const NO_METHOD: GatewayError = {
-  type: 'MISSING_AUTHENTICATION_TOKEN',
-  status: 403,
-  message: 'Missing Authentication Token',
-};
-const THROTTLED: GatewayError = { type: 'THROTTLED', status: 429, message: 'Too Many Requests' };
-const BODY_TOO_LARGE: GatewayError = {
-  type: 'REQUEST_TOO_LARGE',
-  status: 413,
-  message: `HTTP content length exceeded ${BODY_LIMIT_BYTES} bytes.`,
-};
-
-/** Error for a malformed response of a function. AWS documents status and message, but no type. */
-const BAD_RESPONSE: GatewayError = { type: 'DEFAULT_5XX', status: 502, message: INTERNAL };
-
-/** Error for an invocation that Lambda rejects: "API Gateway returns a 500 error code" (source below). */
+/** Error for an invocation that Lambda rejects: "API Gateway returns a 500 error code" (first source below). */
 const NOT_INVOKED: GatewayError = { type: 'INTEGRATION_FAILURE', status: 500, message: INTERNAL };
 
 /**
@@ -67,13 +52,25 @@ const NOT_INVOKED: GatewayError = { type: 'INTEGRATION_FAILURE', status: 500, me
  * https://docs.aws.amazon.com/lambda/latest/dg/services-apigateway-errors.html and
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html. An
  * event above Lambda's quota is a rejected invocation as well, which would mean 500. We assume the worse
- * answer, 413.
+ * answer, 413. For a malformed response, AWS documents status and message, but no type.
  */
-const FAILURES: Record<IntegrationFailure, GatewayError> = {
+const FAILURES: Record<ApiFailure, GatewayError> = {
+  'no route': {
+    type: 'MISSING_AUTHENTICATION_TOKEN',
+    status: 403,
+    message: 'Missing Authentication Token',
+  },
+  throttled: { type: 'THROTTLED', status: 429, message: 'Too Many Requests' },
+  'body too large': {
+    type: 'REQUEST_TOO_LARGE',
+    status: 413,
+    message: `HTTP content length exceeded ${BODY_LIMIT_BYTES} bytes.`,
+  },
   'event too large': { type: 'REQUEST_TOO_LARGE', status: 413, message: 'Request Too Long' },
-  throttled: NOT_INVOKED,
-  rejected: NOT_INVOKED,
+  'no concurrency': NOT_INVOKED,
+  'not invoked': NOT_INVOKED,
   'timed out': { type: 'INTEGRATION_TIMEOUT', status: 504, message: 'Endpoint request timed out' },
+  'bad response': { type: 'DEFAULT_5XX', status: 502, message: INTERNAL },
 };
 
 /** Error for a path outside of the stage. No gateway response applies to it. */
@@ -92,7 +89,7 @@ export function restApi(options: RestApiOptions): Api {
   const responses = new GatewayResponses(options.gatewayResponses);
   const admits = createThrottle(options.throttle);
 
-  async function respond(
+  async function respondTo(
     request: HttpRequest,
     readBody: BodyReader,
     ids: { requestId: string; extendedRequestId: string },
@@ -102,23 +99,27 @@ export function restApi(options: RestApiOptions): Api {
       return { response: NO_RESPONSES.answer({ error: FORBIDDEN, ...ids }), context: undefined };
     }
     const method = methods.get(`${request.method} ${resourcePath}`);
-    const known = { ...ids, ...(method && { resourcePath }) };
-    const fail = (error: GatewayError) => ({
-      response: responses.answer({ error, ...ids }),
-      context: { ...known, 'error.responseType': error.type },
-    });
-    if (method === undefined) return fail(NO_METHOD);
-    if (!admits()) return fail(THROTTLED);
-    const body = await readBody();
-    if (body === undefined) return fail(BODY_TOO_LARGE);
     const trace = traceId(request.receivedAt);
-    const { resourceId, integrationLimitMilliseconds: limit = INTEGRATION_LIMIT_MILLISECONDS } = method;
-    const context = { apiId, stage, resourceId, resourcePath, ...ids, traceId: trace };
-    const result = await integrate((event) => method.invoke(event), toEvent(request, body, context), limit);
-    const outcome = typeof result === 'string' ? FAILURES[result] : (toResponse(result) ?? BAD_RESPONSE);
-    const answer = 'type' in outcome ? fail(outcome) : { response: outcome, context: known };
-    const headers = { ...answer.response.headers, 'x-amzn-trace-id': trace };
-    return { ...answer, response: { ...answer.response, headers } };
+    const resource = { apiId, stage, resourceId: method?.resourceId ?? '', resourcePath, traceId: trace };
+    const outcome = await respond({
+      route: method,
+      admits,
+      readBody,
+      limitMilliseconds: method?.integrationLimitMilliseconds ?? INTEGRATION_LIMIT_MILLISECONDS,
+      toEvent: (body) => toEvent(request, body, { ...resource, ...ids }),
+      toResponse,
+    });
+    const known = { ...ids, ...(method && { resourcePath }) };
+    const withTrace = ({ headers, ...rest }: HttpResponse) => ({
+      ...rest,
+      headers: { ...headers, 'x-amzn-trace-id': trace },
+    });
+    if (typeof outcome !== 'string') return { response: withTrace(outcome), context: known };
+    const error = FAILURES[outcome];
+    return {
+      response: withTrace(responses.answer({ error, ...ids })),
+      context: { ...known, 'error.responseType': error.type },
+    };
   }
 
   return {
@@ -126,7 +127,7 @@ export function restApi(options: RestApiOptions): Api {
       // Source: "Clients can override the value in the x-amzn-RequestId header" (documentation of $context.requestId).
       const requestId = valuesOf(request.headers, 'x-amzn-requestid').at(-1) || randomUUID();
       const extendedRequestId = shortId();
-      const { response, context } = await respond(request, readBody, { requestId, extendedRequestId });
+      const { response, context } = await respondTo(request, readBody, { requestId, extendedRequestId });
       const ids = { 'x-amzn-requestid': requestId, 'x-amz-apigw-id': extendedRequestId };
       return {
         requestId: extendedRequestId,
