@@ -1,8 +1,8 @@
 import type { AwsEndpoint } from './aws/endpoint.ts';
 import { isJsonObject, type JsonObject } from './aws/json.ts';
 import { element } from './aws/response.ts';
-import { type AwsCaller, accessKeyOf, awsCaller } from './aws-caller.ts';
-import { type DeployedResource, type Resources, rolePolicies } from './template/resources.ts';
+import { type AwsCaller, awsCaller } from './aws-caller.ts';
+import { type DeployedResource, type Resources, rolesOf } from './template/resources.ts';
 
 /**
  * Creates the resources of a template at the AWS endpoint.
@@ -43,14 +43,7 @@ export async function deploy(
     aws.putAlarm({ ...properties, AlarmName: name });
   }
   aws.addStack(resources.running());
-  aws.addPrincipals(
-    rolePolicies(resources).map(({ arn, logicalId, statements }) => ({
-      name: logicalId,
-      arn,
-      accessKeyId: accessKeyOf(arn),
-      statements,
-    })),
-  );
+  aws.addPrincipals(rolesOf(resources));
 }
 
 /** Properties that are attributes of a queue here. */

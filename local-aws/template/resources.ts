@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { PolicyStatement } from '../aws/authorization.ts';
+import type { Principal } from '../aws/authorization.ts';
 import type { JsonObject } from '../aws/json.ts';
 import { ACCOUNT_ID, arnOf, REGION } from '../aws/services.ts';
 import type { RunningStack } from '../aws/stacks.ts';
+import { accessKeyOf } from '../aws-caller.ts';
 import type { SynthesisedStack } from './cloud-assembly.ts';
 import { type References, resolveIntrinsics, WITH_ARN_AS_REF } from './intrinsics.ts';
 import {
@@ -171,7 +172,7 @@ export class Resources {
     const name = `${this.#stack.name}-${logicalId}`;
     const type = this.#type(logicalId);
     // The template gives the log group of the access log a fixed name.
-    if (type === 'AWS::Logs::LogGroup') return this.#optionalProperty(logicalId, 'LogGroupName') ?? name;
+    if (type === 'AWS::Logs::LogGroup') return this.#property(logicalId, 'LogGroupName') ?? name;
     if (type === 'AWS::S3::Bucket') return name.toLowerCase();
     const longest =
       type === 'AWS::KinesisFirehose::DeliveryStream' ? MAX_STREAM_NAME_LENGTH : MAX_NAME_LENGTH;
@@ -199,11 +200,7 @@ export class Resources {
     return arnOf('lambda', `function:${this.#property(logicalId, 'FunctionName')}`);
   }
 
-  #property(logicalId: string, name: string): string {
-    return String(this.#optionalProperty(logicalId, name));
-  }
-
-  #optionalProperty(logicalId: string, name: string): string | undefined {
+  #property(logicalId: string, name: string): string | undefined {
     const value = this.#resolve(this.#stack.template.Resources[logicalId]?.Properties?.[name]);
     return value === undefined ? undefined : String(value);
   }
@@ -244,21 +241,15 @@ function apiGatewayId(name: string): string {
   return createHash('sha256').update(name).digest('hex').slice(0, 10);
 }
 
-/** A role with the statements of all its policies in the template. */
-interface RolePolicy {
-  readonly arn: string;
-  readonly logicalId: string;
-  readonly statements: PolicyStatement[];
-}
-
-export function rolePolicies(resources: Resources): RolePolicy[] {
-  const attached = resources.ofType('AWS::IAM::Policy');
+/** The roles of a template, with the statements of all their policies. */
+export function rolesOf(resources: Resources): Principal[] {
+  const attached = resources.ofType('AWS::IAM::Policy').map(({ properties }) => properties);
   return resources.ofType('AWS::IAM::Role').map(({ arn, logicalId, ref, properties: { Policies = [] } }) => ({
+    name: logicalId,
     arn,
-    logicalId,
-    statements: [
-      ...Policies,
-      ...attached.map(({ properties }) => properties).filter(({ Roles }) => Roles.includes(ref)),
-    ].flatMap(({ PolicyDocument }) => PolicyDocument.Statement),
+    accessKeyId: accessKeyOf(arn),
+    statements: [...Policies, ...attached.filter(({ Roles }) => Roles.includes(ref))].flatMap(
+      ({ PolicyDocument }) => PolicyDocument.Statement,
+    ),
   }));
 }

@@ -1,12 +1,10 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { originOf } from '../admitted-host.ts';
 import { httpApi } from '../gateway/http-api.ts';
-import { type RunningGateway, startGateway } from '../gateway/server.ts';
-import type { Exchange } from '../observation.ts';
-import { apiId } from './gateway/support.ts';
+import { apiId, serve } from './gateway/support.ts';
 
 const PUBLIC = 'abc.trycloudflare.com';
 
@@ -55,53 +53,27 @@ test.each(['x-webhook-signature', 'x-amzn-trace-id', 'x-forwarded', 'ngrok-skip-
   },
 );
 
-describe('a webhook with a tunnel', () => {
-  let gateway: RunningGateway;
-  let invocations = 0;
-  const exchanges: Exchange[] = [];
+test('an API with a tunnel answers its name, refuses others, and reports them once', async () => {
+  const answered: number[] = [];
   let foreign = 0;
-  beforeAll(async () => {
-    const invoke = async () => {
-      invocations += 1;
-      return { ok: true as const, payload: 'of the function' };
-    };
-    const routes = [{ routeKey: 'POST /hook', invoke }];
-    const api = httpApi({ apiId, routes });
-    gateway = await startGateway(api, {
-      port: 0,
-      publicHosts: [PUBLIC],
-      onExchange: (exchange) => exchanges.push(exchange),
-      onForeign: () => {
-        foreign += 1;
-      },
-    });
+  const invoke = async () => ({ ok: true as const, payload: 'of the function' });
+  const gateway = await serve(httpApi({ apiId, routes: [{ routeKey: 'POST /hook', invoke }] }), {
+    publicHosts: [PUBLIC],
+    onExchange: ({ status }) => answered.push(status),
+    onForeign: () => {
+      foreign += 1;
+    },
   });
-  afterAll(() => gateway.close());
-
   /** Sends a request as a tunnel passes it on. */
   async function ask(host: string) {
-    const sent = request(`${gateway.url}/hook`, {
-      method: 'POST',
-      headers: { host, 'x-forwarded-proto': 'https' },
-    });
-    sent.end('{}');
-    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-    return { status: answer.statusCode, body: await text(answer) };
+    const headers = { host, 'x-forwarded-proto': 'https' };
+    const sent = request(`${gateway.url}/hook`, { method: 'POST', headers });
+    const [answer] = (await once(sent.end('{}'), 'response')) as [IncomingMessage];
+    return [answer.statusCode, await text(answer)];
   }
-
-  test('answers a delivery to the name that the stack was started with', async () => {
-    expect(await ask(PUBLIC)).toMatchObject({ status: 200, body: '"of the function"' });
-  });
-
-  test('refuses other names, and reports it once', async () => {
-    const before = { invocations, exchanges: exchanges.length };
-    for (const host of ['one.trycloudflare.com', 'two.trycloudflare.com']) {
-      expect(await ask(host)).toMatchObject({
-        status: 421,
-        body: expect.stringMatching(/^This API only answers its own machine/),
-      });
-    }
-    expect({ invocations, exchanges: exchanges.length }).toEqual(before);
-    expect(foreign).toBe(1);
-  });
+  expect(await ask(PUBLIC)).toEqual([200, '"of the function"']);
+  for (const host of ['one.trycloudflare.com', 'two.trycloudflare.com']) {
+    expect(await ask(host)).toEqual([421, expect.stringMatching(/^This API only answers its own machine/)]);
+  }
+  expect([answered, foreign]).toEqual([[200], 1]);
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { readCloudAssembly } from '../template/cloud-assembly.ts';
 import { resolveIntrinsics } from '../template/intrinsics.ts';
-import { Resources, rolePolicies } from '../template/resources.ts';
+import { Resources, rolesOf } from '../template/resources.ts';
 
 test('a cloud assembly has the name, the resources and the assets of its only stack', () => {
   const folder = mkdtempSync(join(tmpdir(), 'cloud-assembly-'));
@@ -210,7 +210,7 @@ test('the policies of a role are its own and those that name it', () => {
   const statement = { Effect: 'Allow', Action: 'sqs:SendMessage', Resource: reviews };
   const PolicyDocument = { Statement: [statement] };
   const evaluated = { ...statement, Resource: 'arn:aws:sqs:us-east-1:000000000000:Hooks-Reviews' };
-  const policies = rolePolicies(
+  const roles = rolesOf(
     resourcesOf({
       Reviews: queue,
       Sender: { Type: 'AWS::IAM::Role', Properties: { Policies: [{ PolicyDocument }] } },
@@ -219,8 +219,8 @@ test('the policies of a role are its own and those that name it', () => {
     }),
   );
   const arn = 'arn:aws:iam::000000000000:role/Hooks';
-  expect(policies).toEqual([
-    { arn: `${arn}-Sender`, logicalId: 'Sender', statements: [evaluated, evaluated] },
-    { arn: `${arn}-Other`, logicalId: 'Other', statements: [] },
+  expect(roles).toMatchObject([
+    { arn: `${arn}-Sender`, name: 'Sender', statements: [evaluated, evaluated] },
+    { arn: `${arn}-Other`, name: 'Other', statements: [] },
   ]);
 });
