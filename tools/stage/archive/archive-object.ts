@@ -11,23 +11,13 @@ const DOWNLOADS = 3;
 
 const LINE_FEED = 0x0a;
 
-/** What cannot be read of an archive object. The message contains none of its content. */
-export interface ArchiveDamage {
-  readonly key: string;
-  /** Number of the first line that is not a record, from 1. */
-  readonly line: number;
-  readonly message: string;
-}
-
-const damageOf = (key: string, line: number, fault: string) => ({ key, line, message: `${key}: ${fault}` });
-
 /** An archive object in memory: Firehose ends an object at 64 MB before compression. */
 export class ArchiveObject {
   readonly key: string;
   /** As stored, each with its line feed. None if the object has expired. */
   readonly lines: readonly Buffer[];
-  /** A line that is not a record is known after {@link records} has passed it. */
-  damage: ArchiveDamage | undefined;
+  /** What cannot be read, without any content. A line that is not a record is known after {@link records}. */
+  damage: string | undefined;
   /** Number of records that were read. */
   count = 0;
   readonly #signal: AbortSignal | undefined;
@@ -40,8 +30,8 @@ export class ArchiveObject {
     this.#signal = signal;
   }
 
-  /** The records, each with its line number from 1. Skips lines that are not records. */
-  *records(): Generator<{ readonly line: number; readonly record: ArchiveRecord }> {
+  /** Skips lines that are not records. */
+  *records(): Generator<ArchiveRecord> {
     const damaged: number[] = [];
     for (const [index, bytes] of this.lines.entries()) {
       if (this.#signal?.aborted) return;
@@ -49,13 +39,13 @@ export class ArchiveObject {
       if (record === undefined) damaged.push(index + 1);
       else {
         this.count += 1;
-        yield { line: index + 1, record };
+        yield record;
       }
     }
     const [first] = damaged;
     if (first === undefined) return;
     const more = damaged.length === 1 ? '' : `, the first of ${damaged.length}`;
-    this.damage ??= damageOf(this.key, first, `line ${first} is not a record${more}`);
+    this.damage ??= `${this.key}: line ${first} is not a record${more}`;
   }
 }
 
@@ -107,6 +97,5 @@ export async function linesOf(key: string, compressed: Uint8Array | undefined) {
   }
   if (fault === undefined) return { lines };
   const whole = lines.filter((line) => line.at(-1) === LINE_FEED);
-  const first = whole.length + 1;
-  return { lines: whole, damage: damageOf(key, first, `${fault} from line ${first} on`) };
+  return { lines: whole, damage: `${key}: ${fault} from line ${whole.length + 1} on` };
 }

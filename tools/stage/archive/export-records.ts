@@ -51,7 +51,7 @@ export async function exportRecords(
   // Creates the file before the archive is read, so that a file that cannot be written fails early.
   await write('');
   const reading = readArchive(stack, { ...filter, signal, progress });
-  for await (const object of reading) for (const { record } of object.records()) await take(record);
+  for await (const object of reading) for (const record of object.records()) await take(record);
   const { objects, total, damaged } = reading;
   const records = counted(found, 'record');
   if (signal.aborted) {

@@ -123,7 +123,7 @@ async function rewriteObject(stack: Stage, key: string, redact: Redact): Promise
     const reasons: Reason[] = [];
     const stored = await downloadObject(stack, key);
     const { lines, damage } = await linesOf(key, stored?.bytes);
-    if (damage !== undefined) throw new CommandError(damage.message);
+    if (damage !== undefined) throw new CommandError(damage);
     const rewritten = lines.map((line) => {
       const redacted = redact(line);
       if (redacted !== undefined) reasons.push(redacted.reason);

@@ -4,7 +4,7 @@ import { CommandError } from '../../terminal/command-error.ts';
 import type { ProgressDisplay } from '../../terminal/progress.ts';
 import { printable } from '../../terminal/text.ts';
 import type { Stage } from '../stage.ts';
-import { type ArchiveDamage, ArchiveObject, downloadObject, linesOf } from './archive-object.ts';
+import { ArchiveObject, downloadObject, linesOf } from './archive-object.ts';
 
 const HOUR = 60 * 60 * 1000;
 
@@ -27,13 +27,9 @@ const FAILED = /^event=[^/]+\/failed=/;
 /** Objects open at the same time by default. Most of the time is spent waiting for S3. */
 const PARALLEL = 8;
 
-/** Maximum compressed bytes of all open objects, which are in memory. A larger object is open alone. */
-const MAX_OPEN_BYTES = 32 * 1024 * 1024;
-
 /** An object as S3 lists it: gzipped JSON lines, one record each. */
 export interface StoredObject {
   readonly key: string;
-  readonly bytes: number;
   /** S3's tag of the content. Changes when `forget` rewrites the object. */
   readonly etag?: string | undefined;
 }
@@ -66,7 +62,7 @@ interface ReadOptions {
  * @throws CommandError if the stage has no archive
  * @example
  * const reading = readArchive(stage, { events: ['shop.updated'], since, until });
- * for await (const object of reading) for (const { record } of object.records()) count(record.outcome);
+ * for await (const object of reading) for (const record of object.records()) count(record.outcome);
  * if (reading.damaged.length > 0) warn(reading.damaged);
  */
 export const readArchive = (stage: Stage, options: ArchiveWindow & ReadOptions = {}) =>
@@ -84,7 +80,7 @@ export function readObjects(
   { parallel = PARALLEL, signal, progress, doing = 'Reading' }: ReadOptions,
 ) {
   /** Numbers of objects that were read before the signal was aborted, and of their records. `total` needs a progress. */
-  const read = { objects: 0, records: 0, total: 0, damaged: [] as ArchiveDamage[] };
+  const read = { objects: 0, records: 0, total: 0, damaged: [] as string[] };
 
   async function* all(): AsyncGenerator<ArchiveObject> {
     try {
@@ -119,26 +115,20 @@ export function readObjects(
 async function* downloads(stage: Stage, list: ObjectList, parallel: number, signal?: AbortSignal) {
   const ended = new AbortController();
   const untilEnd = AbortSignal.any([ended.signal, ...(signal ? [signal] : [])]);
-  const open: Download[] = [];
-  const openBytes = () => open.reduce((sum, { bytes }) => sum + bytes, 0);
+  const open: { key: string; stored: ReturnType<typeof downloadObject> }[] = [];
   try {
-    for await (const { key, bytes } of list) {
+    for await (const { key } of list) {
       if (signal?.aborted) return;
-      while (open.length > 0 && openBytes() + bytes > MAX_OPEN_BYTES) yield open.shift() as Download;
       const stored = downloadObject(stage, key, untilEnd);
       // The reader of the object gets this error. Without a reader, it must not become an unhandled rejection.
       stored.catch(() => {});
-      open.push({ key, bytes, stored });
-      if (open.length === parallel) yield open.shift() as Download;
+      open.push({ key, stored });
+      if (open.length === parallel) yield* open.splice(0, 1);
     }
     yield* open;
   } finally {
     ended.abort();
   }
-}
-
-interface Download extends StoredObject {
-  readonly stored: ReturnType<typeof downloadObject>;
 }
 
 /** The objects that may contain records of these events in this window, by event and then by time. */
@@ -186,7 +176,7 @@ async function* listObjects(
     { client: s3 },
     { Bucket, Prefix, StartAfter },
   )) {
-    for (const { Key = '', Size = 0, ETag } of Contents) yield { key: Key, bytes: Size, etag: ETag };
+    for (const { Key = '', ETag } of Contents) yield { key: Key, etag: ETag };
   }
 }
 
@@ -220,10 +210,10 @@ export function partition(event: string, time: number): string {
   return `event=${event}/date=${date}/hour=${clock.slice(0, 2)}`;
 }
 
-export function describeDamage(damaged: readonly ArchiveDamage[]): string[] {
+export function describeDamage(damaged: readonly string[]): string[] {
   if (damaged.length === 0) return [];
   return [
     `${damaged.length === 1 ? '1 object is' : `${damaged.length} objects are`} damaged; what cannot be read was skipped:`,
-    ...damaged.map(({ message }) => `  ${printable(message)}`),
+    ...damaged.map((one) => `  ${printable(one)}`),
   ];
 }

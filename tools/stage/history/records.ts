@@ -50,15 +50,14 @@ export async function readRecords(
     .sort((a, b) => Number(timeOf(a) < timeOf(b)) - Number(timeOf(a) > timeOf(b)));
   const reading = readObjects(stage, () => news, { signal, progress, doing: 'Reading the archive' });
   for await (const object of reading) {
-    for (const { record } of object.records()) {
+    for (const record of object.records()) {
       if (matches({ since: window.since, until: window.until }, record)) visit(record, object.key);
     }
     if (isEnough()) break;
   }
   const { objects, records, damaged } = reading;
   for (const { key, etag } of news.slice(0, objects)) read.set(key, etag);
-  const damage = damaged.map(({ message }) => printable(message));
-  return { objects, records, damaged: damage, unread: news[objects]?.key };
+  return { objects, records, damaged: damaged.map(printable), unread: news[objects]?.key };
 }
 
 /**
@@ -136,7 +135,7 @@ export async function storedRecord(
 ): Promise<{ readonly record: ArchiveRecord; readonly bytes: Buffer | undefined } | undefined> {
   const bytes = (await downloadObject(stage, object, signal))?.bytes;
   const stored = new ArchiveObject(object, await linesOf(object, bytes), signal);
-  for (const { record } of stored.records()) {
+  for (const record of stored.records()) {
     const { body, payloadKey } = record;
     // The record of a replay has no payload.
     if (record.requestId !== requestId || record.eventId !== eventId || record.replay !== undefined) continue;

@@ -145,7 +145,7 @@ export async function* replayRecords(
   request: ReplayRequest,
 ): AsyncGenerator<{ record: ArchiveRecord; unsent: Unsent | undefined }> {
   for await (const object of reading) {
-    for (const { record } of object.records()) {
+    for (const record of object.records()) {
       if (!matches(request.filter, record) || record.replay?.name === request.name) continue;
       if (!(await containsSearched(stack, request.filter, record))) continue;
       yield { record, unsent: unsentOf(record, request) };

@@ -10,7 +10,6 @@ import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { attribute, stringAttribute } from '../../../lambda/queue/message.ts';
 import type { Replay } from '../../../lambda/queue/replay.ts';
 import { CommandError } from '../../terminal/command-error.ts';
-import type { ArchiveDamage } from '../archive/archive-object.ts';
 import { readArchive } from '../archive/read-archive.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
@@ -45,7 +44,7 @@ export class ReplayResult {
   /** Messages that SQS will never accept. */
   readonly refused: { readonly event: EventName; readonly eventId: string; readonly why: string }[] = [];
   /** Archive objects that could not be read to their end. */
-  readonly damaged: ArchiveDamage[] = [];
+  readonly damaged: string[] = [];
 
   /** Number of messages sent. */
   get total(): number {

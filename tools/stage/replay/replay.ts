@@ -81,7 +81,7 @@ async function run(
     ? describeEnd(operation, name, result, { took: performance.now() - began, later })
     : ['', `Interrupted: ${total.toLocaleString('en')} of ${messages(planned)} are sent.`, again];
   for (const line of lines) printLine(line);
-  const reported = { finished, sent, skipped, refused, damaged: damageReport(damaged), later };
+  const reported = { finished, sent, skipped, refused, damaged, later };
   operation.report?.({ stack: stack.title, name, ...reported });
   return finished && damaged.length + refused.length === 0;
 }
@@ -91,11 +91,8 @@ const planReport = ({ messages, counts, skipped, damaged }: ReplayPlan) => ({
   messages,
   events: Object.fromEntries([...counts].map(([event, of]) => [event, Object.fromEntries(of)] as const)),
   skipped,
-  damaged: damageReport(damaged),
+  damaged,
 });
-
-const damageReport = (damaged: ReplayPlan['damaged']) =>
-  damaged.map(({ key, line, message }) => ({ key, line, message }));
 
 /** The command that runs exactly what the plan shows. */
 function commandOf({ stack }: Operation, request: ReplayRequest, rate: number): string {
@@ -113,7 +110,7 @@ function nothingToReplay(
     [
       `Nothing to replay: the archive of ${title} has no such record`,
       unsent === '' ? '' : ` except ${unsent}, which a replay skips`,
-      damaged.length === 0 ? '' : `. Damaged objects: ${damaged.map(({ message }) => message).join(', ')}`,
+      damaged.length === 0 ? '' : `. Damaged objects: ${damaged.join(', ')}`,
       later === undefined ? '' : `. ${later}`,
     ].join(''),
   );

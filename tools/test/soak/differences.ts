@@ -139,13 +139,13 @@ export async function archiveDifferences(
     return [...bodies.keys()].filter((id) => !ids.has(id) && !deadLetterIds.has(id));
   };
   let records: ArchiveRecord[] = [];
-  let damaged: readonly { readonly message: string }[] = [];
+  let damaged: readonly string[] = [];
   await eventually(
     async () => {
       const found: ArchiveRecord[] = [];
       const reading = readArchive(stage);
       for await (const object of reading) {
-        for await (const { record } of object.records()) found.push(record);
+        for (const record of object.records()) found.push(record);
       }
       records = found;
       damaged = reading.damaged;
@@ -155,7 +155,7 @@ export async function archiveDifferences(
   ).catch(() => {});
   const differences = [
     ...missingOf(records).map((id) => `event ${id} is neither archived nor a dead letter`),
-    ...damaged.map(({ message }) => `damaged: ${message}`),
+    ...damaged.map((one) => `damaged: ${one}`),
   ];
   for (const record of records) {
     const sent = bodies.get(record.eventId);
