@@ -75,12 +75,11 @@ function placeOf(outputs: Outputs, endpoint = endpointOf(outputs)): string {
 }
 
 /**
- * The setting that sends calls of the AWS SDK to another endpoint than AWS. Source: AWS SDKs and tools reference guide,
- * "Service-specific endpoints".
- * @returns such as `AWS_ENDPOINT_URL=http://localhost:4566`; undefined if calls go to AWS
+ * @throws CommandError if a setting sends calls of the AWS SDK to another endpoint than AWS, where the stage may be
+ * another one. Source: AWS SDKs and tools reference guide, "Service-specific endpoints"
  */
-export async function redirection(): Promise<string | undefined> {
-  if (process.env.AWS_IGNORE_CONFIGURED_ENDPOINT_URLS === 'true') return undefined;
+export async function refuseRedirection(): Promise<void> {
+  if (process.env.AWS_IGNORE_CONFIGURED_ENDPOINT_URLS === 'true') return;
   const load = loadConfig<string | undefined>({
     environmentVariableSelector: (env) => {
       const name = Object.keys(env).find((key) => /^AWS_ENDPOINT_URL(_|$)/.test(key) && env[key]);
@@ -93,7 +92,11 @@ export async function redirection(): Promise<string | undefined> {
     },
     default: undefined,
   });
-  return await load();
+  const setting = await load();
+  if (setting === undefined) return;
+  throw new CommandError(
+    `Calls to AWS go elsewhere: ${setting}. Remove this setting, or accept that endpoint with --endpoint <url>`,
+  );
 }
 
 interface ConfiguredClient {

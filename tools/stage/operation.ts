@@ -122,12 +122,7 @@ async function findStack({ stage, outputs, endpoint }: Where): Promise<Stage> {
   const stages = await import('./find-stage.ts');
   const ofFile = outputs === undefined ? undefined : stages.findStackOfFile(outputs, endpoint);
   if (ofFile?.local || (stage ?? ofFile) === undefined) return ofFile ?? stages.findLocalStack();
-  const redirection = endpoint === undefined ? await stages.redirection() : undefined;
-  if (redirection !== undefined) {
-    throw new CommandError(
-      `Calls to AWS go elsewhere: ${redirection}. Remove this setting, or accept that endpoint with --endpoint <url>`,
-    );
-  }
+  if (endpoint === undefined) await stages.refuseRedirection();
   return ofFile ?? stages.findStage(String(stage), endpoint);
 }
 

@@ -1,6 +1,7 @@
 import { paginateDescribeAlarms } from '@aws-sdk/client-cloudwatch';
 import {
   GetSubscriptionAttributesCommand,
+  GetTopicAttributesCommand,
   paginateListSubscriptionsByTopic,
   SNSClient,
   type Subscription,
@@ -107,6 +108,39 @@ export const alarmChecks: readonly StageCheck[] = [
         return failure(seen, step === undefined ? {} : { why: `${impact} See ${section}`, fix: step });
       });
       return problemsOr(`none of ${alarms.length}`, found);
+    },
+  },
+  {
+    name: 'keys',
+    needs: ['kms:DescribeKey', 'kms:GetKeyPolicy', 'sns:GetTopicAttributes'],
+    why: 'What it encrypts cannot be used: alarms and notifications are not sent, or no data can be read.',
+    async run(inspection) {
+      const topic = new GetTopicAttributesCommand({ TopicArn: inspection.stage.output('AlarmTopicArn') });
+      const { Attributes } = await inspection.stage.client(SNSClient).send(topic);
+      const own = (await inspection.resources('AWS::KMS::Key')).map(({ physicalId }) => physicalId);
+      const ofTopic = Attributes?.KmsMasterKeyId ?? '';
+      const isKnown = ofTopic === '' || own.some((id) => ofTopic.endsWith(id));
+      const ids = [...own, ...(isKnown ? [] : [ofTopic])];
+      if (ids.length === 0) return skipped('no key');
+      const { KMSClient, DescribeKeyCommand, GetKeyPolicyCommand } = await import('@aws-sdk/client-kms');
+      const kms = inspection.stage.client(KMSClient);
+      const results = ids.map(async (KeyId) => {
+        const { KeyMetadata } = await kms.send(new DescribeKeyCommand({ KeyId }));
+        const { KeyState, DeletionDate, Description } = KeyMetadata ?? {};
+        const isOfTopic = ofTopic.endsWith(KeyId);
+        const seen = `${KeyState}: ${KeyId}${isOfTopic ? ', of the alarm topic' : ''} (${Description})`;
+        if (KeyState !== 'Enabled') {
+          const cancel = DeletionDate ? `aws kms cancel-key-deletion --key-id ${KeyId} && ` : '';
+          const when = DeletionDate ? `, deleted on ${DeletionDate.toISOString()}` : '';
+          return failure(`${seen}${when}`, { fix: `${cancel}aws kms enable-key --key-id ${KeyId}` });
+        }
+        if (!isOfTopic) return ok(seen);
+        const { Policy } = await kms.send(new GetKeyPolicyCommand({ KeyId }));
+        if (Policy?.includes('cloudwatch.amazonaws.com')) return ok(seen);
+        const fix = `aws kms get-key-policy --key-id ${KeyId} --output text`;
+        return failure(`${seen}: its policy does not allow cloudwatch.amazonaws.com`, { fix });
+      });
+      return Promise.all(results);
     },
   },
 ];

@@ -7,7 +7,6 @@ import { describeCurrent, describePrevious, secretVersions } from '../secret/sec
 import { alarmChecks } from './alarms.ts';
 import { deploymentChecks } from './deployment.ts';
 import { type CheckResult, Inspection, type StageCheck, since, skipped, warning } from './inspection.ts';
-import { keyChecks } from './keys.ts';
 import { receivingChecks } from './receiving.ts';
 
 const SECRET_ACTIONS = ['secretsmanager:GetSecretValue'];
@@ -29,7 +28,6 @@ export const CHECKS: Readonly<Record<string, readonly StageCheck[]>> = {
   ],
   'Alarms and mails': alarmChecks,
   Receiving: receivingChecks,
-  'Keys and gateway': keyChecks,
 };
 
 /** Everything that the checks may call. All of it only reads. */

@@ -1,9 +1,10 @@
 import { GetMetricDataCommand } from '@aws-sdk/client-cloudwatch';
 import { GetAccountSettingsCommand } from '@aws-sdk/client-lambda';
+import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import { CLOCK_AHEAD } from '../../../lambda/log-messages.ts';
-import { ago, ok, SEARCHED_DAYS, type StageCheck, warning } from './inspection.ts';
+import { ago, failure, ok, SEARCHED_DAYS, type StageCheck, skipped, warning } from './inspection.ts';
 
 /** Concurrent executions of an account. Source: Lambda developer guide, "Lambda quotas". */
 const DEFAULT_CONCURRENCY = 1_000;
@@ -71,6 +72,42 @@ export const receivingChecks: readonly StageCheck[] = [
       const wanted = Math.max(DEFAULT_CONCURRENCY, all - free + used + 1);
       const fix = `aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value ${wanted}`;
       return isEnough ? ok(seen) : warning(seen, { fix });
+    },
+  },
+  {
+    name: 'trust store',
+    needs: ['apigateway:GET', 's3:GetObject'],
+    why: 'Callers with a certificate from a new authority are rejected. Set domain.mutualTls.version, then deploy.',
+    fix: ({ stageName }) => `npx cdk deploy -c stage=${stageName}`,
+    async run(inspection) {
+      const domains = await inspection.resources('AWS::ApiGatewayV2::DomainName');
+      const [domain] = domains.map(({ properties }) => properties);
+      if (domain?.MutualTlsAuthentication === undefined) return skipped('no client certificates (mutualTls)');
+      const { ApiGatewayV2Client, GetDomainNameCommand } = await import('@aws-sdk/client-apigatewayv2');
+      const { DomainName } = domain;
+      const {
+        MutualTlsAuthentication: { TruststoreUri = '', TruststoreVersion, TruststoreWarnings = [] } = {},
+      } = await inspection.stage.client(ApiGatewayV2Client).send(new GetDomainNameCommand({ DomainName }));
+      if (TruststoreWarnings.length > 0) return warning(TruststoreWarnings.join('; '));
+      const [, Bucket, Key] = /^s3:\/\/([^/]+)\/(.+)$/.exec(TruststoreUri) ?? [];
+      const { VersionId } = await inspection.stage.s3.send(new HeadObjectCommand({ Bucket, Key }));
+      if (VersionId === TruststoreVersion) return ok(`the newest version, ${VersionId}`);
+      return warning(`version ${TruststoreVersion} is used, but ${VersionId} is the newest`);
+    },
+  },
+  {
+    name: 'REST access log',
+    needs: ['apigateway:GET'],
+    why: 'Nothing writes it, so the alarms for throttled, blocked and failed requests cannot fire.',
+    fix: () => 'docs/deploying.md, "Which gateway"',
+    async run(inspection) {
+      const apis = await inspection.resources('AWS::ApiGateway::RestApi');
+      if (apis.length === 0) return skipped('an HTTP API needs no role for it');
+      const { APIGatewayClient, GetAccountCommand } = await import('@aws-sdk/client-api-gateway');
+      const account = await inspection.stage.client(APIGatewayClient).send(new GetAccountCommand({}));
+      return account.cloudwatchRoleArn
+        ? ok('the account has a role for it')
+        : failure('the account has no role for it');
     },
   },
 ];

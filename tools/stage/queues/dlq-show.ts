@@ -51,7 +51,7 @@ export async function dlqShow(
       payloads.set(key, { shopId, ...(payload && payloadFields(found)) });
     }
     const keptUntil = new Date(message.sentAt.getTime() + retention * 1000).toISOString();
-    return { ...describeMessage(queue, message), keptUntil, receives: message.receives };
+    return { ...describeMessage(queue, message), keptUntil };
   };
   const read = Math.max(limit, MAX_SEARCHED);
   const selection = await selectMessages(operation, queue, filter, describe, read);
@@ -100,7 +100,6 @@ type ShownMessage = ReturnType<typeof describeMessage> &
     readonly copies: number;
     readonly firstSentAt: string;
     readonly keptUntil: string;
-    readonly receives: number;
   };
 
 function shownLines(stack: Stage, { kind }: AnyQueue, message: ShownMessage): string[] {
@@ -119,7 +118,6 @@ function shownLines(stack: Stage, { kind }: AnyQueue, message: ShownMessage): st
     ['kept until', `${message.keptUntil}, for ${duration(Date.parse(message.keptUntil) - Date.now())} more`],
     ['event id', message.eventId],
     ['request', message.requestId],
-    ['received', `${message.receives} × from this queue (each reading counts)`],
     ['payload', unreadable === undefined ? (body ?? bodyBase64) : `not readable: ${unreadable}`],
   ];
   // The fields are not wrapped, so that a payload can be copied.

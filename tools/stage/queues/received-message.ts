@@ -13,8 +13,6 @@ export interface ReceivedMessage {
   readonly attributes: Readonly<Record<string, MessageAttributeValue>>;
   /** When it was sent to this queue. If SQS moved it here, when it was sent to the previous queue. */
   readonly sentAt: Date;
-  /** Receives from this queue. `dlq` commands and the console receive a message each time that they read it. */
-  readonly receives: number;
   readonly groupId: string | undefined;
   /** X-Ray header of the delivery, if it was traced. */
   readonly traceHeader: string | undefined;
@@ -28,7 +26,6 @@ export function receivedMessage(message: Message): ReceivedMessage {
     body: Body,
     attributes: MessageAttributes,
     sentAt: new Date(Number(Attributes.SentTimestamp)),
-    receives: Number(Attributes.ApproximateReceiveCount),
     groupId: Attributes.MessageGroupId,
     traceHeader: Attributes.AWSTraceHeader,
   };
@@ -109,7 +106,7 @@ export function bytesInMessage(
 
 type ReadPayload = { bytes: Buffer; unreadable?: never } | { bytes?: never; unreadable: string };
 
-/** The partner's bytes: from the message, or from S3 if they were too large. `unreadable`: why there are none. */
+/** The partner's bytes: from the message, or from S3 if they were too large. `unreadable`: why it has none. */
 export async function readPayload(
   stage: Stage,
   queue: Pick<AnyQueue, 'kind'>,

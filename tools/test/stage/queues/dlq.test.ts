@@ -233,9 +233,9 @@ describe('show', () => {
   test('with --json prints everything for programs, and the payload on request', async () => {
     const messageId = await operator.put(dead, shopUpdated('shop-1'), DEAD);
     const { failureReason: reason, ...attributes } = DEAD;
-    const [sentAt, receives] = [expect.any(String), expect.any(Number)];
-    const times = { sentAt, keptUntil: expect.any(String), firstSentAt: expect.any(String) };
-    const message = { messageId, reason, ...attributes, ...times, receives, copies: 1, shopId: 'shop-1' };
+    const text = expect.any(String);
+    const times = { sentAt: text, keptUntil: text, firstSentAt: text };
+    const message = { messageId, reason, ...attributes, ...times, copies: 1, shopId: 'shop-1' };
     const expected = { stack: operator.stack.title, queue: 'shop.updated', more: false, inFlight: 0 };
     const parsed = async (payload: boolean) =>
       JSON.parse(await shown('shop.updated', { json: true, payload }));
