@@ -462,7 +462,7 @@ describe('the command', () => {
     expect(ended).toBe(false);
     expect(text).toMatch(/^stage test \(PartnerWebhooks-\w+\), 20/);
     expect(text).toMatch(
-      /\n\nAlarms and mails\n[^]*\n {2}failure {2}keys {14}Disabled: key-1 \(Topics\)\n {29}What it .*\n {29}aws kms enable-key --key-id key-1\n/,
+      /\n\nAlarms and mails\n(.*\n)* {2}failure {2}keys {14}Disabled: key-1 \(Topics\)\n {29}What it .*\n {29}aws kms enable-key --key-id key-1\n/,
     );
     expect(text).toMatch(/\n {2}skipped {2}concurrency {7}not on the local stack\n/);
     expect(text).toMatch(/\n\n\d+ failed, \d+ with a warning, \d+ ok, \d+ skipped, in .+\.$/);
