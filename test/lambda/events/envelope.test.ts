@@ -92,15 +92,6 @@ describe('an unusable payload', () => {
     expect(unusableFields(JSON.stringify(payload))).toEqual(fields);
   });
 
-  test('never puts its values into the answer', () => {
-    const parsed = parse({
-      event: 'user.updated',
-      data: { user_id: 12345678, display_name: ['Sora Aoi'] },
-      timestamp: 'soon',
-    });
-    expect(JSON.stringify(parsed)).not.toMatch(/12345678|Sora|soon/);
-  });
-
   test('says whether a field is missing or of the wrong type', () => {
     expect(parse({ ...shopUpdated, data: { name: 5 } })).toMatchObject({
       problems: [
@@ -185,17 +176,6 @@ describe('the data of each event', () => {
     expect(problems(event, { ...ids, [field]: value })).toEqual([`data.${field}`]);
   });
 
-  // The contract does not show these fields.
-  test.each<[EventName, string]>([
-    ['girl.created', 'shop_id'],
-    ['girl.schedule_changed', 'girl_id'],
-    ['review.posted', 'rating'],
-  ])('%s ignores %s if it has another type', (event, field) => {
-    const parsed = parse({ event, data: { girl_id: 'g', [field]: { x: 1 } }, timestamp });
-    const data: Record<string, unknown> = parsed.kind === 'event' ? { ...parsed.event.data } : { [field]: 0 };
-    expect(data[field]).toBeUndefined();
-  });
-
   test.each([
     ['a string', '07', '07'],
     ['the largest exact number', 2 ** 53 - 1, '9007199254740991'],
@@ -219,15 +199,15 @@ describe('the data of each event', () => {
   test.each<[EventName, object, object]>([
     [
       'girl.schedule_changed',
-      { shop_id: 1, girl_id: 'g', name: 'a\ud800' },
-      { shop_id: '1', girl_id: 'g', name: 'a\ufffd' },
+      { shop_id: 1, girl_id: { x: 1 }, name: 'a\ud800' },
+      { shop_id: '1', name: 'a\ufffd' },
     ],
     [
       'review.posted',
       { review_id: 'r', shop_id: 's', girl_id: 7, name: '', rating: 4.5, comment: 'Nice', other: 1 },
       { review_id: 'r', shop_id: 's', girl_id: '7', rating: '4.5', comment: 'Nice' },
     ],
-  ])('%s has every assumed field as text, without empty ones', (event, sent, data) => {
+  ])('%s has every assumed field as text, without empty ones and other types', (event, sent, data) => {
     const parsed = parse({ event, data: sent, timestamp });
     expect(parsed.kind === 'event' && parsed.event.data).toEqual(data);
   });
