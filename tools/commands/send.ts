@@ -8,13 +8,7 @@ import { didYouMean } from '../../lib/did-you-mean.ts';
 import type { Trace } from '../stage/history/trace.ts';
 import type { Operation, RecordedDelivery } from '../stage/operation.ts';
 import { onStage, orRefusal, type RunOperation, runOperation } from '../stage/operation.ts';
-import {
-  answerText,
-  postRecorded,
-  postSigned,
-  type RepeatableRequest,
-  type SentAnswer,
-} from '../stage/signed-post.ts';
+import { answerText, postRecorded, postSigned, type RepeatableRequest } from '../stage/signed-post.ts';
 import type { Stage } from '../stage/stage.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError, UsageError } from '../terminal/command-error.ts';
@@ -46,14 +40,8 @@ export const sendCommand = (runOperation: RunOperation) =>
         'post an earlier delivery again, signed with the current secret; takes the same ids as trace',
       ).conflicts('file'),
     )
-    .addOption(
-      new Option(
-        '--same-headers',
-        'with --again and a request id: keep headers and signature; local stack only',
-      ).conflicts('badSignature'),
-    )
+    .option('--same-headers', 'with --again and a request id: keep headers and signature; local stack only')
     .addOption(secretOption(SECRET_OF_STACK))
-    .option('--bad-signature', 'sign with a wrong secret, and expect 401')
     .addOption(
       new Option(
         '--wait [seconds]',
@@ -86,7 +74,6 @@ export const command = sendCommand(runOperation);
 interface SendOptions {
   readonly sameHeaders?: true | undefined;
   readonly secret: string;
-  readonly badSignature?: true | undefined;
   /** Seconds to wait; true for the default. */
   readonly wait?: number | true | undefined;
   readonly json?: true | undefined;
@@ -98,54 +85,39 @@ interface Sendable {
   readonly request?: RepeatableRequest | undefined;
 }
 
-/** @returns whether the answer was as expected and, with `wait`, the delivery was processed in time */
+/** @returns whether the answer was 200 and, with `wait`, the delivery was processed in time */
 async function sendOne(
   operation: Operation,
-  { request, ...sendable }: Sendable,
-  { secret, badSignature, json, wait }: SendOptions,
+  { request, body: bytes }: Sendable,
+  { secret, json, wait }: SendOptions,
 ): Promise<boolean> {
   const { stack, signal, onPosted, printLine } = operation;
   const since = new Date();
-  const post = { url: stack.webhookUrl, body: sendable.body, signal };
-  const key = badSignature ? `${secret} but wrong` : secret;
-  const { status, body, requestId } = await (request
-    ? postRecorded(request, post)
-    : postSigned({ ...post, secret: key }));
+  const post = { url: stack.webhookUrl, body: bytes, signal };
+  const posting = request ? postRecorded(request, post) : postSigned({ ...post, secret });
+  const { status, body, requestId } = await posting;
   const answer = { status, body };
   onPosted?.(answer, requestId);
-  const isExpected = status === (badSignature ? 401 : 200);
   const accepted = status === 200 && wait !== undefined ? acceptedSchema.safeParse(body).data : undefined;
   if (!json) printLine(answerText(answer));
   else if (accepted === undefined) printLine(JSON.stringify(answer));
-  const hints = status === 401 && !isExpected && !json ? await hintsAfterRotation(stack) : [];
+  const hints = status === 401 && !json ? await hintsAfterRotation(stack) : [];
   for (const line of hints) printLine(line);
-  if (accepted === undefined) return isExpected;
+  if (accepted === undefined) return status === 200;
   const seconds = wait === undefined || wait === true ? DEFAULT_WAIT_SECONDS : wait;
   const { awaitDelivery } = await import('../stage/history/trace.ts');
   const trace = await awaitDelivery(stack, accepted, { since, seconds, signal });
-  return trace !== undefined && printResult(operation, answer, { trace, seconds, json });
+  if (trace === undefined) return false;
+  if (json) printLine(JSON.stringify({ ...answer, trace }));
+  else await printHistory(operation, trace, seconds);
+  return trace.history.now[0].state === 'processed' || trace.history.now[0].state === 'skipped';
 }
 
-/** @returns false if the delivery is not processed in time */
-async function printResult(
-  { stack, width, printLine }: Operation,
-  answer: SentAnswer,
-  {
-    trace,
-    seconds,
-    json,
-  }: { readonly trace: Trace; readonly seconds: number; readonly json: true | undefined },
-): Promise<boolean> {
+async function printHistory({ stack, width, printLine }: Operation, trace: Trace, seconds: number) {
   const { describeTrace } = await import('../stage/history/print-trace.ts');
-  const { stateTitle } = await import('../stage/history/state-text.ts');
   const { hasSettled } = await import('../stage/history/derive-history.ts');
-  const { history } = trace;
-  const late = hasSettled(history) ? [] : [`It has not settled after ${seconds} s.`];
-  const lines = json
-    ? [JSON.stringify({ ...answer, trace })]
-    : ['', ...describeTrace(trace, stack, width), ...late];
-  for (const line of lines) printLine(line);
-  return stateTitle(history.now[0].state).tone === 'good';
+  const late = hasSettled(trace.history) ? [] : [`It has not settled after ${seconds} s.`];
+  for (const line of ['', ...describeTrace(trace, stack, width), ...late]) printLine(line);
 }
 
 /**
