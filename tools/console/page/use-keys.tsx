@@ -93,11 +93,10 @@ function isShortcut(event: KeyboardEvent): boolean {
   if (event.defaultPrevented || event.isComposing || ctrlKey || metaKey || altKey) return false;
   if (key.length === 1 && !singleKeys.value) return false;
   if (repeat && !REPEATED.has(key)) return false;
-  return !isTyping(target) && openDialog() === null;
+  const isTyping =
+    target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]');
+  return !isTyping && openDialog() === null;
 }
-
-const isTyping = (target: EventTarget | null) =>
-  target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]');
 
 /** Names of keys in the help, where they differ from `KeyboardEvent.key`. */
 const KEY_NAMES: Readonly<Record<string, string>> = { ArrowDown: '↓', ArrowUp: '↑' };

@@ -20,10 +20,7 @@ interface MenuProps {
   items: readonly MenuItem[];
 }
 
-/**
- * A button that opens a list of buttons. The browser opens and closes the list, and returns the focus to the button. Tab
- * and Shift+Tab walk through it.
- */
+/** A button that opens a list of buttons. The browser opens and closes it, and returns the focus to the button. */
 export function Menu({ button, label, items }: MenuProps) {
   const list = useRef<HTMLUListElement>(null);
   const id = useId();

@@ -9,14 +9,12 @@ export interface LoadState<T> {
   /** The last answer, which is kept while a newer answer loads. */
   readonly value: T | undefined;
   readonly error: string | undefined;
-  readonly loading: boolean;
   readonly reload: () => void;
 }
 
 /**
  * Loads a value, and loads it again if `key` or `refresh` changes.
  * @param key identifies the value: the value of another key is never shown
- * @example const item = useLoad(id, (signal) => api.item(id, signal), changes);
  */
 export function useLoad<T>(
   key: string,
@@ -24,28 +22,24 @@ export function useLoad<T>(
   refresh?: ReadonlySignal<number>,
 ): LoadState<T> {
   const state = useSignal<{ key: string; value?: T | undefined; error?: string }>({ key });
-  const loading = useSignal(true);
   const round = useSignal(0);
   const { value, error } = state.value.key === key ? state.value : {};
   useEffect(() => {
     const abort = new AbortController();
-    loading.value = true;
     load(abort.signal)
       .then(
         (loaded) => ({ key, value: loaded }),
         (failure) => ({ key, value, error: errorText(failure) }),
       )
       .then((next) => {
-        if (abort.signal.aborted) return;
-        state.value = next;
-        loading.value = false;
+        if (!abort.signal.aborted) state.value = next;
       });
     return () => abort.abort();
   }, [key, round.value, refresh?.value]);
   const reload = () => {
     round.value += 1;
   };
-  return { value, error, loading: loading.value, reload };
+  return { value, error, reload };
 }
 
 /** Text in place of a value: an error, or that the value is loading. */
@@ -57,9 +51,5 @@ export const LoadNote = ({ of: { value, error } }: { of: LoadState<unknown> }) =
 );
 
 /** Button that loads a value again. Only for a stage, whose values are not loaded again by themselves. */
-export const Refresh = ({ of: { loading, reload } }: { of: LoadState<unknown> }) =>
-  stack.local ? null : (
-    <Button busy={loading} onClick={reload}>
-      Refresh
-    </Button>
-  );
+export const Refresh = ({ of: { reload } }: { of: LoadState<unknown> }) =>
+  stack.local ? null : <Button onClick={reload}>Refresh</Button>;
