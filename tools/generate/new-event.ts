@@ -1,27 +1,25 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { readSamples } from '../../events/samples.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { bringUpToDate } from './derived-file.ts';
 import { EVENT_INDEX, eventIndex, eventPaths } from './event-index.ts';
-import { eventFiles, type NewEvent } from './event-template.ts';
-
-const BIOME = 'node_modules/@biomejs/biome/bin/biome';
 
 /**
- * Writes the files of a new event, and updates every generated file. If it fails, the new files are removed again. The
- * synthesis rejects the name of an existing construct or output.
+ * Copies the files of an event for a new one, and updates every generated file. If it fails, the new files are removed
+ * again. The synthesis rejects the name of an existing construct or output.
+ * @param like event whose files are copied
  * @param generate whether to update the generated files; for several events, only after the last
  * @returns the new files
  */
-export function addEvent(event: NewEvent, generate: boolean): string[] {
-  const { name } = event;
+export function addEvent(name: string, like: string, generate: boolean): string[] {
   const { definition, sample } = eventPaths(kebabCase(name));
   const paths = [dirname(definition), sample];
   const existing = paths.find((path) => existsSync(path));
   if (existing !== undefined) throw new CommandError(`${name} cannot be added: ${existing} already exists`);
-  const files = eventFiles(event);
+  const files = { ...codeOf(name, like), [sample]: sampleOf(name, like) };
   const index = readFileSync(EVENT_INDEX);
   try {
     for (const [file, text] of Object.entries(files)) {
@@ -29,8 +27,8 @@ export function addEvent(event: NewEvent, generate: boolean): string[] {
       writeFileSync(file, text);
     }
     bringUpToDate(eventIndex());
-    // Formats, and sorts imports. The lint reads the whole project, which takes seconds: `npm run check` follows.
-    run(BIOME, 'check', '--write', '--linter-enabled=false', ...Object.keys(files));
+    // A longer or shorter name may need other line breaks.
+    run('node_modules/@biomejs/biome/bin/biome', 'format', '--write', ...Object.keys(files));
     // In a new process, because this process has loaded the old catalogue. Last, because the command changes existing
     // files.
     if (generate) run('tools/hookctl.js', 'generate');
@@ -40,6 +38,31 @@ export function addEvent(event: NewEvent, generate: boolean): string[] {
     throw new CommandError(`${name} cannot be added: ${(error as Error).message}. No file was changed`);
   }
   return Object.keys(files);
+}
+
+/** The code of another event, with the new name. */
+function codeOf(name: string, like: string): Record<string, string> {
+  const [from, to] = [like, name].map((event) => dirname(eventPaths(kebabCase(event)).definition));
+  const title = name.replaceAll(/[._]/g, ' ').replace(/^./, (first) => first.toUpperCase());
+  const files = readdirSync(from ?? '').map((file) => {
+    const text = readFileSync(join(from ?? '', file), 'utf8')
+      .replaceAll(`'${like}'`, `'${name}'`)
+      .replace(/\b(meaning|title): '.*'/, `$1: '${title}'`)
+      .replace(/^ +\/\/ .*contract.*$/m, '  // Not shown in the contract: assumptions (decision D10).');
+    return [join(to ?? '', file), text];
+  });
+  return Object.fromEntries(files);
+}
+
+/** The sample of another event, five minutes after the newest one. Its ids have a number that no other sample has. */
+function sampleOf(event: string, like: string): string {
+  const samples = readSamples();
+  const numbers = Array.from(JSON.stringify(samples).matchAll(/-(\d+)"/g), ([, digits]) => Number(digits));
+  const newest = Math.max(...samples.map(({ payload }) => Date.parse(String(payload.timestamp))));
+  const timestamp = new Date(newest + 5 * 60_000).toISOString().replace('.000Z', 'Z');
+  const { payload } = samples.find((sample) => sample.event === like) ?? {};
+  const text = JSON.stringify({ ...payload, event, timestamp }, undefined, 2);
+  return `${text.replaceAll(/-\d+"/g, `-${Math.max(...numbers) + 1}"`)}\n`;
 }
 
 /**

@@ -18,18 +18,14 @@ const newEvent = (...args: string[]) => project.type(['new-event', ...args]);
 describe('new-event refuses in one line', () => {
   test.each([
     {
-      args: ['shop.updated', '--effect', 'shop-cache', '--id', 'shop_id'],
+      args: ['shop.updated', '--like', 'shop.updated'],
       line: /^shop\.updated cannot be added: lambda\/events\/shop-updated already exists\n$/,
       code: 1,
     },
-    { args: ['example.unknown', '--effect', 'chat'], line: /It must be like shop\.closed or .*\n$/ },
-    { args: ['../a.b', '--effect', 'chat'], line: /It must be like shop\.closed or .*\n$/ },
-    { args: ['example.added', '--effect', 'mail'], line: /argument 'mail' is invalid.*\n$/ },
-    { args: ['example.added'], line: /^Choose an effect with --effect: shop-cache, cast.*\n$/ },
-    {
-      args: ['example.added', '--effect', 'cast', '--id', 'girl-id'],
-      line: /It must be a field such as shop_id.*\n$/,
-    },
+    { args: ['example.unknown', '--like', 'shop.updated'], line: /It must be like shop\.closed or .*\n$/ },
+    { args: ['../a.b', '--like', 'shop.updated'], line: /It must be like shop\.closed or .*\n$/ },
+    { args: ['example.added', '--like', 'example.other'], line: /argument 'example.other' is invalid.*\n$/ },
+    { args: ['example.added'], line: /^Choose the event .* with --like: shop\.updated, .*\n$/ },
   ])('$args', async ({ args, line, code = 2 }) => {
     const refused = { code, stderr: expect.stringMatching(line) };
     expect(await newEvent(...args)).toMatchObject(refused);
@@ -38,8 +34,8 @@ describe('new-event refuses in one line', () => {
 
 test('adds several events in a row', async () => {
   const added = [
-    await newEvent('example.closed', '--effect', 'review', '--id', 'door_id', '--no-generate'),
-    await newEvent('example.added', '--effect', 'chat', '--no-generate'),
+    await newEvent('example.closed', '--like', 'review.posted', '--no-generate'),
+    await newEvent('example.added', '--like', 'girl.schedule_changed', '--no-generate'),
   ];
   expect(added.map(({ code, stderr }) => ({ code, stderr }))).toEqual([
     { code: 0, stderr: '' },
@@ -50,5 +46,6 @@ test('adds several events in a row', async () => {
     /'example\.closed': exampleClosed,\n {2}'example\.added': exampleAdded,/,
   );
   expect(read('lambda/events/example-added/event.ts')).toContain("meaning: 'Example added'");
-  expect(read('lambda/events/example-closed/notification.ts')).toContain('door_id');
+  expect(read('lambda/events/example-closed/notification.ts')).toContain("title: 'Example closed'");
+  expect(read('lambda/events/example-closed/consumer.ts')).not.toContain('review.posted');
 });
