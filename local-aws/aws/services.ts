@@ -27,9 +27,20 @@ interface ServiceForm {
   readonly accessDenied: { readonly code: string; readonly status: number };
 }
 
-const DENIED = { code: 'AccessDeniedException', status: 400 };
 const JSON_1_0 = 'application/x-amz-json-1.0';
-const JSON_1_1 = 'application/x-amz-json-1.1';
+
+const JSON_SERVICE = {
+  protocol: 'json',
+  contentType: 'application/x-amz-json-1.1',
+  invalidInput: 'ValidationException',
+  accessDenied: { code: 'AccessDeniedException', status: 400 },
+} as const;
+
+const QUERY_SERVICE = {
+  protocol: 'query',
+  invalidInput: 'ValidationError',
+  accessDenied: { code: 'AccessDenied', status: 403 },
+} as const;
 
 /**
  * The services of this endpoint, by their names in the credential scope of a signature: `monitoring` is
@@ -59,45 +70,25 @@ export const SERVICES = {
     accessDenied: { code: 'AccessDenied', status: 403 },
   },
   dynamodb: {
+    ...JSON_SERVICE,
     title: 'DynamoDB',
-    protocol: 'json',
     target: 'DynamoDB_20120810',
     contentType: JSON_1_0,
-    invalidInput: 'ValidationException',
-    accessDenied: DENIED,
   },
-  secretsmanager: {
-    title: 'Secrets Manager',
-    protocol: 'json',
-    target: 'secretsmanager',
-    contentType: JSON_1_1,
-    invalidInput: 'ValidationException',
-    accessDenied: DENIED,
-  },
+  secretsmanager: { ...JSON_SERVICE, title: 'Secrets Manager', target: 'secretsmanager' },
   logs: {
+    ...JSON_SERVICE,
     title: 'CloudWatch Logs',
-    protocol: 'json',
     target: 'Logs_20140328',
-    contentType: JSON_1_1,
     invalidInput: 'InvalidParameterException',
-    accessDenied: DENIED,
   },
-  firehose: {
-    title: 'Firehose',
-    protocol: 'json',
-    target: 'Firehose_20150804',
-    contentType: JSON_1_1,
-    invalidInput: 'ValidationException',
-    accessDenied: DENIED,
-  },
+  firehose: { ...JSON_SERVICE, title: 'Firehose', target: 'Firehose_20150804' },
   monitoring: {
+    ...QUERY_SERVICE,
     title: 'CloudWatch',
-    protocol: 'query',
     target: 'GraniteServiceVersion20100801',
     contentType: JSON_1_0,
     namespace: 'http://monitoring.amazonaws.com/doc/2010-08-01/',
-    invalidInput: 'ValidationError',
-    accessDenied: { code: 'AccessDenied', status: 403 },
   },
   lambda: {
     title: 'Lambda',
@@ -106,19 +97,11 @@ export const SERVICES = {
     accessDenied: { code: 'AccessDeniedException', status: 403 },
   },
   cloudformation: {
+    ...QUERY_SERVICE,
     title: 'CloudFormation',
-    protocol: 'query',
     namespace: 'http://cloudformation.amazonaws.com/doc/2010-05-15/',
-    invalidInput: 'ValidationError',
-    accessDenied: { code: 'AccessDenied', status: 403 },
   },
-  sts: {
-    title: 'STS',
-    protocol: 'query',
-    namespace: 'https://sts.amazonaws.com/doc/2011-06-15/',
-    invalidInput: 'ValidationError',
-    accessDenied: { code: 'AccessDenied', status: 403 },
-  },
+  sts: { ...QUERY_SERVICE, title: 'STS', namespace: 'https://sts.amazonaws.com/doc/2011-06-15/' },
 } as const satisfies Record<string, ServiceForm>;
 
 export type Service = keyof typeof SERVICES;

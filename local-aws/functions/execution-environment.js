@@ -29,20 +29,13 @@ async function describe(reason) {
   if (!(reason instanceof Error)) {
     return { errorType: typeof reason, errorMessage: String(reason), trace: [] };
   }
+  // Imported only for an error, because Node's type stripper takes about 40 ms.
+  const { sourceTrace } = await import('./source-trace.ts');
   return {
     errorType: reason.name,
     errorMessage: reason.message,
-    trace: await traceOf(reason.stack ?? ''),
+    trace: sourceTrace(reason.stack ?? ''),
   };
-}
-
-/**
- * The lines of a stack trace, with positions in the sources. `source-trace.ts` is imported only for an error, because
- * Node's type stripper takes about 40 ms.
- */
-async function traceOf(stack) {
-  const { sourceTrace } = await import('./source-trace.ts');
-  return sourceTrace(stack);
 }
 
 /**
