@@ -40,32 +40,17 @@ const schema = z.object({
   _aws: z.optional(z.never()),
 });
 
-type LineFields = Omit<
-  z.infer<typeof schema>,
-  '_aws' | 'timestamp' | 'service' | 'call' | 'errorMessage' | 'cause'
->;
-
 /**
  * A log line of the receiver or a consumer about a delivery. The local stack also writes one about each message that a
  * crashed consumer had: AWS does not log which messages an invocation received.
  */
-export interface LineFact extends LineFields {
-  readonly kind: 'line';
-  /** Epoch milliseconds. */
-  readonly at: number;
-  /** `receiver`, or the event of the consumer. */
-  readonly function: string;
-  /** The error in one line, in the same form as in dead letters. */
-  readonly error?: string | undefined;
-  /** The line as logged: JSON. */
-  readonly text: string;
-}
+export type LineFact = Readonly<NonNullable<ReturnType<typeof lineFact>>>;
 
 /**
  * A log line about an event, even if it is not a step of the history.
  * @returns undefined for a metric, a line of the runtime, or a line that is not about an event
  */
-export function lineFact(line: string): LineFact | undefined {
+export function lineFact(line: string) {
   const parsed = schema.safeParse(line.startsWith('{') ? jsonOf(line) : undefined);
   if (!parsed.success) return undefined;
   const { timestamp = '', service = 'receiver', call, errorMessage, cause, ...fields } = parsed.data;
@@ -76,13 +61,16 @@ export function lineFact(line: string): LineFact | undefined {
   };
   return {
     ...fields,
-    kind: 'line',
+    kind: 'line' as const,
+    /** Epoch milliseconds. */
     at: Date.parse(timestamp) || Date.now(),
     // In a line of Lambda's runtime, this is Lambda's id.
     requestId: message === '' ? undefined : fields.requestId,
-    // A consumer logs the message it works on. Lines of the receiver are about the request.
+    /** `receiver`, or the event of the consumer, which logs the message that it works on. */
     function: isEventName(event) && messageId !== undefined ? event : service,
+    /** The error in one line, in the same form as in dead letters. */
     error: (error ?? errorMessage) && errorText(described),
+    /** The line as logged: JSON. */
     text: line,
   };
 }
