@@ -22,6 +22,13 @@ export class Stage {
   readonly local: boolean;
   /** The option that names the stage in a command: ` --stage prod`. Empty for the local stack. */
   readonly commandSuffix: string;
+  readonly sqs: SQSClient;
+  readonly dynamodb: DynamoDBClient;
+  readonly s3: S3Client;
+  readonly secrets: SecretsManagerClient;
+  readonly logs: CloudWatchLogsClient;
+  readonly cloudwatch: CloudWatchClient;
+  readonly lambda: LambdaClient;
   /** Region and credentials of all clients. */
   private readonly clientSettings: ReturnType<typeof clientSettings>;
   private readonly clients = new Map<unknown, { destroy(): void }>();
@@ -39,6 +46,13 @@ export class Stage {
     this.local = region === undefined;
     this.commandSuffix = option;
     this.clientSettings = clientSettings(region, endpoint);
+    this.sqs = this.client(SQSClient);
+    this.dynamodb = this.client(DynamoDBClient);
+    this.s3 = this.client(S3Client);
+    this.secrets = this.client(SecretsManagerClient);
+    this.logs = this.client(CloudWatchLogsClient);
+    this.cloudwatch = this.client(CloudWatchClient);
+    this.lambda = this.client(LambdaClient);
   }
 
   /** The client of a service, made at its first use. A stage and those made from it share it. */
@@ -48,34 +62,6 @@ export class Stage {
     const client = (this.clients.get(Class) as Client) ?? new Class(this.clientSettings);
     this.clients.set(Class, client);
     return client;
-  }
-
-  get sqs(): SQSClient {
-    return this.client(SQSClient);
-  }
-
-  get dynamodb(): DynamoDBClient {
-    return this.client(DynamoDBClient);
-  }
-
-  get s3(): S3Client {
-    return this.client(S3Client);
-  }
-
-  get secrets(): SecretsManagerClient {
-    return this.client(SecretsManagerClient);
-  }
-
-  get logs(): CloudWatchLogsClient {
-    return this.client(CloudWatchLogsClient);
-  }
-
-  get cloudwatch(): CloudWatchClient {
-    return this.client(CloudWatchClient);
-  }
-
-  get lambda(): LambdaClient {
-    return this.client(LambdaClient);
   }
 
   /**

@@ -205,7 +205,7 @@ export async function deleteObjects(
 }
 
 /** Key prefix of an hour. Must match the prefix that `lib/archive/event-archive.ts` gives to Firehose. */
-export function partition(event: string, time: number): string {
+function partition(event: string, time: number): string {
   const [date, clock = ''] = new Date(time).toISOString().split('T');
   return `event=${event}/date=${date}/hour=${clock.slice(0, 2)}`;
 }

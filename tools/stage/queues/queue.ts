@@ -39,8 +39,6 @@ export interface QueueState {
   readonly retention: number;
   /** Visibility timeout, in seconds. */
   readonly visibility: number;
-  /** Receives after which SQS moves a message to the dead-letter queue. Infinity without one. */
-  readonly maxReceives: number;
 }
 
 export async function queueState(sqs: SQSClient, url: string): Promise<QueueState> {
@@ -53,7 +51,6 @@ export async function queueState(sqs: SQSClient, url: string): Promise<QueueStat
         'ApproximateNumberOfMessagesNotVisible',
         'MessageRetentionPeriod',
         'VisibilityTimeout',
-        'RedrivePolicy',
       ],
     }),
   );
@@ -63,9 +60,6 @@ export async function queueState(sqs: SQSClient, url: string): Promise<QueueStat
     inFlight: Number(Attributes.ApproximateNumberOfMessagesNotVisible),
     retention: Number(Attributes.MessageRetentionPeriod),
     visibility: Number(Attributes.VisibilityTimeout),
-    maxReceives: Number(
-      JSON.parse(Attributes.RedrivePolicy ?? '{}').maxReceiveCount ?? Number.POSITIVE_INFINITY,
-    ),
   };
 }
 

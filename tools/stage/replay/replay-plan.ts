@@ -49,9 +49,7 @@ export interface ReplayRequest extends Replay {
 }
 
 /** Why a record is not sent. */
-export const unsentReasons = ['ofReplays', 'ofAcceptance', 'forgotten', 'tooOld', 'payloadGone'] as const;
-
-type Unsent = (typeof unsentReasons)[number];
+type Unsent = 'ofReplays' | 'ofAcceptance' | 'forgotten' | 'tooOld' | 'payloadGone';
 
 /** Number of records that are not sent, by the reason. */
 export type UnsentCounts = Partial<Record<Unsent, number>>;

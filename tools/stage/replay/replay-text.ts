@@ -1,5 +1,3 @@
-import type { SettledOutcome } from '../../../lambda/archive/record-schema.ts';
-import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
 import { catalogue, type EventName, isNotification } from '../../../lambda/events/catalogue.ts';
 import { REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/limits.ts';
 import type { ReplayMode } from '../../../lambda/queue/replay.ts';
@@ -7,7 +5,7 @@ import { fieldLines, table } from '../../terminal/layout.ts';
 import { counted, duration, printable } from '../../terminal/text.ts';
 import { describeDamage } from '../archive/read-archive.ts';
 import type { Operation } from '../operation.ts';
-import { type ReplayPlan, type ReplayRequest, type UnsentCounts, unsentReasons } from './replay-plan.ts';
+import type { ReplayPlan, ReplayRequest, UnsentCounts } from './replay-plan.ts';
 import type { ReplayResult } from './replay-sender.ts';
 
 const MODES: Readonly<Record<ReplayMode, string>> = {
@@ -84,28 +82,28 @@ function describePeople({ notify }: ReplayRequest, counts: ReplayPlan['counts'])
 }
 
 function countTable(counts: ReplayPlan['counts'], width: number): string[] {
-  const outcomes = settledOutcomes.filter((outcome) => [...counts.values()].some((of) => of.has(outcome)));
-  const columns = ['MESSAGES', ...outcomes.map(headingOf)].map((heading) => right(heading));
   const rows = [...counts]
     .sort(([one], [other]) => one.localeCompare(other))
-    .map(([event, of]) => [event, sum(of.values()), ...outcomes.map((outcome) => of.get(outcome) ?? 0)])
-    .map(([event, ...numbers]) => [String(event), ...numbers.map((number) => count(Number(number)))]);
-  return table([{ heading: 'EVENT' }, ...columns], rows, width);
+    .flatMap(([event, of]) => [...of].sort().map(([outcome, messages]) => [event, outcome, count(messages)]));
+  return table([{ heading: 'EVENT' }, { heading: 'OUTCOME' }, right('MESSAGES')], rows, width);
 }
 
+const UNSENT: Readonly<Record<keyof UnsentCounts, string>> = {
+  ofReplays: 'from replays',
+  ofAcceptance: 'from acceptance runs (to include them, name them by --shop or --id)',
+  forgotten: 'forgotten',
+  tooOld: `received more than ${REPLAYABLE_RECEIPT_DAYS} days ago`,
+  payloadGone: 'without a payload',
+};
+
 /** `12 from replays, 3 forgotten`. */
-export function describeUnsent(skipped: UnsentCounts): string {
-  const reasons = {
-    ofReplays: 'from replays',
-    ofAcceptance: 'from acceptance runs (to include them, name them by --shop or --id)',
-    forgotten: 'forgotten',
-    tooOld: `received more than ${REPLAYABLE_RECEIPT_DAYS} days ago`,
-    payloadGone: 'without a payload',
-  };
-  return unsentReasons
-    .flatMap((reason) => (skipped[reason] ? `${count(skipped[reason])} ${reasons[reason]}` : []))
+export const describeUnsent = (skipped: UnsentCounts): string =>
+  Object.entries(UNSENT)
+    .flatMap(([reason, text]) => {
+      const number = skipped[reason as keyof UnsentCounts] ?? 0;
+      return number > 0 ? `${count(number)} ${text}` : [];
+    })
     .join(', ');
-}
 
 /** Maximum number of rejected messages that are listed. */
 const REFUSALS_NAMED = 20;
@@ -153,6 +151,3 @@ const sum = (numbers: Iterable<number>) => [...numbers].reduce((total, number) =
 const count = (value: number) => value.toLocaleString('en');
 
 const right = (heading: string) => ({ heading, align: 'right' as const });
-
-/** Heading for an outcome: `DEAD-LETTERED` for `DeadLettered`. */
-const headingOf = (outcome: SettledOutcome) => outcome.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toUpperCase();

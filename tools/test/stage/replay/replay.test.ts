@@ -175,7 +175,9 @@ describe('a plan', () => {
     expect(said).toMatch(/ mode +repair: rewrites items from their newest events\n/);
     expect(said).toContain('at least 4 s, at 1 message a second');
     expect(said).toContain('dead letters  1. They also stay on the dead-letter queue unless redriven.');
-    expect(said).toMatch(/EVENT +MESSAGES +PROCESSED +DEAD-LETTERED\nshop\.updated +4 +3 +1\n/);
+    expect(said).toMatch(
+      /EVENT +OUTCOME +MESSAGES\nshop\.updated +DeadLettered +1\nshop\.updated +Processed +3\n/,
+    );
   });
 
   test('that is interrupted by Ctrl-C leaves nothing behind', async () => {
