@@ -149,7 +149,7 @@ describe('a number in a document is the one in the code:', () => {
     [
       'days for which an event is remembered',
       TOMBSTONE_DAYS,
-      /(?:once in|tombstone for|expires after|After|Id>?` for) (\d\d) days/g,
+      /(?:once in|tombstone for|expires after|After|\*\* for|Id>?` for) (\d\d) days/g,
     ],
     [
       'days on an event queue',
