@@ -46,7 +46,8 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /**
- * Reading a queue hides its messages. So the alarm ends only if none was visible for longer than a read can take.
+ * Reading a queue hides its messages. So the alarm looks back a minute longer than a read can take, and fires if a
+ * message was visible in any of these minutes.
  */
 const notEmpty = {
   metric: { name: 'ApproximateNumberOfMessagesVisible', statistic: 'Maximum', period: MINUTE },

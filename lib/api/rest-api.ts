@@ -22,7 +22,7 @@ import { restApiLink } from '../alarms/console-links.ts';
 import { accessLogFormat, statusIn } from './access-log.ts';
 import { addFirewall, type FirewallProps } from './firewall.ts';
 import type { Gateway, GatewayProps } from './gateway.ts';
-import { NOT_FOUND, refusals } from './refusals.ts';
+import { GATEWAY_ERRORS, NOT_FOUND } from './gateway-errors.ts';
 
 interface RestGatewayProps extends GatewayProps {
   readonly firewall: FirewallProps | undefined;
@@ -130,7 +130,7 @@ export const answeredAs = (responseType: string) =>
 
 function answerWith500(api: RestApi): void {
   const body = JSON.stringify({ ...serverError, requestId: '$context.extendedRequestId' });
-  for (const [type, retryAfter] of Object.entries(refusals)) {
+  for (const [type, retryAfter] of Object.entries(GATEWAY_ERRORS)) {
     api.addGatewayResponse(type, {
       type: ResponseType.of(type),
       statusCode: String(serverError.status),

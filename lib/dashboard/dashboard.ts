@@ -8,7 +8,7 @@ import {
   TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
-import { accepting, type DashboardSources, heading, keepingUp, stuck } from './delivery-graphs.ts';
+import { accepting, type DashboardSources, heading, keepingUp, stuck } from './graphs.ts';
 
 /** Time range when the dashboard is opened. */
 const RANGE = Duration.hours(3);

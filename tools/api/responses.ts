@@ -1,6 +1,6 @@
 import { ENCODED_BODY_MEGABYTES, EVENT_MEGABYTES, MAX_PROBLEMS } from '../../lambda/limits.ts';
 import { invalidSignature, serverError, unusableEvent } from '../../lambda/receiver/answers.ts';
-import { refusals } from '../../lib/api/refusals.ts';
+import { GATEWAY_ERRORS } from '../../lib/api/gateway-errors.ts';
 import { EVENT_ID, eventId, REQUEST_ID, requestId } from './event-schemas.ts';
 import { type JsonSchema, schemaRef } from './json-schema.ts';
 
@@ -168,7 +168,7 @@ function problemResponse(name: ProblemName): JsonSchema {
           description: 'Seconds to wait before you send it again. Only with a REST API.',
           schema: {
             type: 'integer',
-            enum: [...new Set(Object.values(refusals).filter((seconds) => seconds !== undefined))],
+            enum: [...new Set(Object.values(GATEWAY_ERRORS).filter((seconds) => seconds !== undefined))],
           },
         },
       }),

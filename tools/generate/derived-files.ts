@@ -19,7 +19,7 @@ export type Assemblies = Readonly<Record<(typeof derivedFrom)[number], string>>;
 
 /** Functions that make the files which depend on the stack, by path. */
 const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
-  'test/lib/snapshots/stateful.txt': (all) => statefulResources([all.prod, all['every-setting']]),
+  'test/lib/snapshots/stateful-resources.txt': (all) => statefulResources([all.prod, all['every-setting']]),
   'docs/permissions.md': (all) => permissionsDocument(all.prod, all['every-setting'], all.encrypted),
   'docs/configuration.md': configurationDocument,
   'docs/partner.md': () =>

@@ -11,7 +11,7 @@ const LATER = 30;
  * answer can be changed and that it cannot. This answer has no retry time, because the body stays too large. Source:
  * API Gateway developer guide, "Gateway response types" and "Amazon API Gateway important notes for REST APIs".
  */
-export const refusals = {
+export const GATEWAY_ERRORS = {
   THROTTLED: SOON,
   INTEGRATION_FAILURE: SOON,
   INTEGRATION_TIMEOUT: LATER,
