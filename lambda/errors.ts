@@ -1,5 +1,5 @@
 import { isServerError, isThrottlingError, isTransientError } from '@smithy/core/retry';
-import { sourceStack } from './source-stack.ts';
+import { sourcePositions } from './source-positions.ts';
 
 /**
  * Property of an error that names the failed call, because most errors do not. A global symbol, because modules
@@ -96,7 +96,7 @@ const shownMessage = (name: string, message: string): string | undefined =>
   QUOTES_ITS_INPUT.test(name) ? SHOWN_OF_QUOTING.exec(message)?.[0] : message;
 
 function stackOf(error: Error): { stack?: string[] } {
-  const stack = sourceStack(error);
+  const stack = sourcePositions(error);
   return stack.length > 0 ? { stack } : {};
 }
 

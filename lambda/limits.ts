@@ -55,11 +55,10 @@ export const DEAD_LETTER_RETENTION_DAYS = DEAD_LETTER_RETENTION_SECONDS / DAY;
 export const LAST_DAY_ON_QUEUES = EVENT_RETENTION_DAYS + DEAD_LETTER_RETENTION_DAYS;
 
 /**
- * How far back a replay may reach, in days since a message was settled. Tombstones and notification records last 90
- * days from the receipt. In that time, an event may be 7 days on its queue and 14 on the dead-letter queue until it is
- * settled. Then follow these 60 days, and 7 days of the replay's message on the queue: 88. Two days are left for an
- * event that we received after the deletion that it preceded. A redrive settles an event later, so {@link
- * REPLAYABLE_RECEIPT_DAYS} applies too.
+ * How far back a replay may reach, in days since a message was settled. {@link TOMBSTONE_DAYS} and {@link
+ * NOTIFICATION_RECORD_DAYS}, from the receipt, must cover: 7 days on the queue, 14 on the dead-letter queue, these 60,
+ * and 7 of the replay's message on the queue. Two days are left for an event that we received after the deletion that
+ * it preceded. A redrive settles an event later, so {@link REPLAYABLE_RECEIPT_DAYS} applies too.
  */
 export const REPLAYABLE_DAYS = 60;
 
@@ -95,8 +94,8 @@ export const UNARCHIVED_RECEIVES = 2;
 
 /**
  * Receives until which the delay grows after a rejection by the archive: to 8 minutes, so that 12 receives take about an
- * hour. The effect is done, but while the message waits it is in flight. SQS allows about 120,000 messages in flight per
- * queue: at 30 a second, no other message could be received. Source: SQS developer guide, "Message quotas".
+ * hour. Not longer, because a waiting message is in flight, and SQS allows about 120,000 of these per queue: at 30 a
+ * second, waits of more than an hour would use them all. Source: SQS developer guide, "Message quotas".
  */
 export const UNARCHIVED_GROWTH = 5;
 

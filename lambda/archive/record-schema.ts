@@ -71,9 +71,9 @@ export const recordSchema = v.object({
   attempt: v.pipe(
     v.number(),
     v.metadata({ type: 'integer', minimum: 1 }),
-    v.description('The number of receives until then.'),
+    v.description('How often the message had been received when it was settled.'),
   ),
-  settledAt: time('When that was certain.'),
+  settledAt: time('When the outcome was certain.'),
   replay: v.optional(
     v.pipe(
       v.object({

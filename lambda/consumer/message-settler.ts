@@ -76,7 +76,7 @@ export class MessageSettler {
 
   /**
    * Moves the message to the dead-letter queue, or delays its retry.
-   * @param limits further receives, and the receive until which the delay grows
+   * @param limits `moreReceives` beyond the queue's maximum; `growth`: the receive after which the delay grows no more
    */
   async failed(
     message: ConsumedMessage,

@@ -9,8 +9,9 @@ import {
 import { UnprocessableMessageError } from './received-event.ts';
 
 /**
- * Delay before the next retry, in whole seconds: doubles up to a limit. With the stack's first delay and receives, the
- * attempts take about three hours, so a dependency may be down that long before messages become dead letters.
+ * Delay before the next retry, in whole seconds: doubles up to a limit. With `FIRST_RETRY_SECONDS` and `MAX_RECEIVES`
+ * (`limits.ts`), the attempts take about three hours, so a dependency may be down that long before messages become dead
+ * letters.
  * @param attempt 1 for the first receive
  * @param firstDelay in seconds
  * @param random from 0 up to 1
@@ -25,7 +26,7 @@ const TOO_MANY_INVALIDATIONS = 'TooManyInvalidationsInProgress';
 
 /**
  * Delay before the next retry while a quota is used up, in whole seconds. CloudFront takes up to five minutes for an
- * invalidation, so 2,000 shops with a `*` path take half a day. Retries are spread evenly over a window, so that they
+ * invalidation, so 2,000 shops with a `*` path, 15 at a time, take half a day. Retries are spread evenly over a window, so that they
  * do not all meet the same few free slots. The window quadruples up to 11 hours, and ten receives take up to three
  * days. Source of the time: CloudFront FAQs, "How long does it take for an invalidation to complete?".
  * @param random from 0 up to 1

@@ -212,7 +212,7 @@ export async function messageText(kind: 'error' | 'warning', messages: readonly 
 const NAMED = /.*\/(node_modules\/(?:@[^/]+\/)?[^/]+)|.*\/(lambda\/.+)/;
 
 /**
- * Reduces the source map of a bundle to what a logged stack frame shows (`lambda/source-stack.ts`): path and line for
+ * Reduces the source map of a bundle to what a logged stack frame shows (`lambda/source-positions.ts`): path and line for
  * our own code, and the folder of the package for a dependency. The result has a fiftieth of the size, and no path of
  * the computer that built it. Node.js' own `--enable-source-maps` parses the whole map before the first request, which
  * takes 10 % of the start.

@@ -8,7 +8,7 @@ import { encode } from '@jridgewell/sourcemap-codec';
 import fc from 'fast-check';
 import { clientSettings } from '../../lambda/aws-clients.ts';
 import { describeError, errorText, isOutage } from '../../lambda/errors.ts';
-import { MAX_FRAMES, sourceStack } from '../../lambda/source-stack.ts';
+import { MAX_FRAMES, sourcePositions } from '../../lambda/source-positions.ts';
 
 const named = (name: string, message: string, more: object = {}) =>
   Object.assign(new Error(message), { name, ...more });
@@ -125,7 +125,7 @@ let folder: string;
 let url: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'source-stack-'));
+  folder = await mkdtemp(join(tmpdir(), 'source-positions-'));
   url = `${pathToFileURL(folder).href}/`;
   const files = {
     'index.mjs.map': JSON.stringify(MAP),
@@ -137,7 +137,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 function stackOf(message: string, frames: readonly string[], header = `Error: ${message}`): string[] {
   const stack = [header, ...frames.map((frame) => `    at ${frame}`)].join('\n');
-  return sourceStack(Object.assign(new Error(message), { stack }), url);
+  return sourcePositions(Object.assign(new Error(message), { stack }), url);
 }
 
 test.each([

@@ -16,7 +16,7 @@ const maps = new Map<string, SourceMap | undefined>();
  * @param folder `file:` URL of the bundle in which it happened. It must end in a slash, and have no symbolic links,
  * because frames have none. @default this bundle's
  */
-export function sourceStack(
+export function sourcePositions(
   { stack = '', message }: Error,
   folder = new URL('.', import.meta.url).href,
 ): string[] {
