@@ -48,14 +48,9 @@ export async function deploy(
 
 /** Properties that are attributes of a queue here. */
 const QUEUE_ATTRIBUTES = [
-  'VisibilityTimeout',
-  'MessageRetentionPeriod',
-  'DelaySeconds',
-  'MaximumMessageSize',
-  'ReceiveMessageWaitTimeSeconds',
-  'RedrivePolicy',
-  'SqsManagedSseEnabled',
-];
+  'VisibilityTimeout MessageRetentionPeriod DelaySeconds MaximumMessageSize ReceiveMessageWaitTimeSeconds',
+  'RedrivePolicy SqsManagedSseEnabled',
+].flatMap((names) => names.split(' '));
 
 async function createQueue(
   operator: AwsCaller,

@@ -161,21 +161,17 @@ function eventSources(
     }
     // The defaults are Lambda's.
     const { BatchSize = 10, FunctionResponseTypes = [], ScalingConfig = {} } = properties;
-    const source = new SqsEventSource(
-      {
-        functionName: serviceOf(target.definition),
-        queueUrl,
-        queueArn,
-        batchSize: BatchSize,
-        reportBatchItemFailures: FunctionResponseTypes.includes('ReportBatchItemFailures'),
-        maximumConcurrency: Math.min(ScalingConfig.MaximumConcurrency ?? MAX_BATCHES, MAX_BATCHES),
-      },
-      {
-        aws: awsCaller(aws.url, target.definition.credentials.accessKeyId),
-        invoke: (event) => target.invoke(event),
-        onProblem,
-      },
-    );
+    const source = new SqsEventSource({
+      functionName: serviceOf(target.definition),
+      queueUrl,
+      queueArn,
+      batchSize: BatchSize,
+      reportBatchItemFailures: FunctionResponseTypes.includes('ReportBatchItemFailures'),
+      maximumConcurrency: Math.min(ScalingConfig.MaximumConcurrency ?? MAX_BATCHES, MAX_BATCHES),
+      aws: awsCaller(aws.url, target.definition.credentials.accessKeyId),
+      invoke: (event) => target.invoke(event),
+      onProblem,
+    });
     aws.addEventSourceMapping({
       eventSourceArn: queueArn,
       // In a template, `FunctionName` is a name or an ARN of a function or its alias.

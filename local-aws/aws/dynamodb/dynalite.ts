@@ -3,14 +3,8 @@ import { AwsError } from '../errors.ts';
 import { type JsonObject, parseJsonObject, textOf } from '../json.ts';
 import { REGION } from '../services.ts';
 
-/** A call of DynamoDB for the thread, and its answer. */
-interface DynaliteCall {
-  readonly id: number;
-  readonly operation: string;
-  /** JSON. */
-  readonly body: string;
-}
 interface DynaliteAnswer {
+  /** Number of the call. */
   readonly id: number;
   readonly status: number;
   /** JSON. */
@@ -22,10 +16,7 @@ interface DynaliteAnswer {
  * this process.
  */
 export class Dynalite {
-  readonly #calls = new Map<
-    number,
-    { resolve(answer: DynaliteAnswer): void; reject(error: unknown): void }
-  >();
+  readonly #calls = new Map<number, Omit<PromiseWithResolvers<DynaliteAnswer>, 'promise'>>();
   #worker: Worker | undefined;
   #failure: Error | undefined;
   #count = 0;
@@ -54,12 +45,10 @@ export class Dynalite {
     this.#worker ??= this.#start();
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     this.#count += 1;
-    const call: DynaliteCall = { id: this.#count, operation, body };
-    const answer = new Promise<DynaliteAnswer>((resolve, reject) => {
-      this.#calls.set(call.id, { resolve, reject });
-    });
-    this.#worker.postMessage(call);
-    return answer;
+    const { promise, resolve, reject } = Promise.withResolvers<DynaliteAnswer>();
+    this.#calls.set(this.#count, { resolve, reject });
+    this.#worker.postMessage({ id: this.#count, operation, body });
+    return promise;
   }
 
   #start(): Worker {

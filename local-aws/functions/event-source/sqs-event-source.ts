@@ -34,7 +34,7 @@ const FIRST_PAUSE_MILLISECONDS = 100;
 const MAX_PAUSE_MILLISECONDS = 5_000;
 
 /** An event source mapping from a standard queue to a function, as in the template. */
-export interface SqsEventSourceDefinition {
+export interface SqsEventSourceOptions {
   functionName: string;
   queueUrl: string;
   queueArn: string;
@@ -43,9 +43,6 @@ export interface SqsEventSourceDefinition {
   reportBatchItemFailures: boolean;
   /** Maximum number of batches that are processed at the same time. */
   maximumConcurrency: number;
-}
-
-interface SqsEventSourceOptions {
   /** Calls with the permissions of the function's role, because Lambda polls with them. */
   aws: Pick<AwsCaller, 'json'>;
   invoke(event: SQSEvent): Promise<InvocationResult>;
@@ -61,7 +58,6 @@ interface SqsEventSourceOptions {
  * polling.
  */
 export class SqsEventSource {
-  readonly #definition: SqsEventSourceDefinition;
   readonly #options: SqsEventSourceOptions;
   #enabled = false;
   /** Resolves when polling has ended. Never rejects. */
@@ -72,8 +68,7 @@ export class SqsEventSource {
   /** Aborted when `stop()` has waited long enough for running batches. */
   readonly #abandoned = new AbortController();
 
-  constructor(definition: SqsEventSourceDefinition, options: SqsEventSourceOptions) {
-    this.#definition = definition;
+  constructor(options: SqsEventSourceOptions) {
     this.#options = options;
   }
 
@@ -114,13 +109,13 @@ export class SqsEventSource {
         await this.#freeSlot();
         if (!this.#stopped.signal.aborted) this.#start(batch);
       }
-      const isPartial = records.length > 0 && records.length < this.#definition.batchSize;
+      const isPartial = records.length > 0 && records.length < this.#options.batchSize;
       if (isPartial) await sleep(PAUSE, undefined, { signal: this.#stopped.signal }).catch(() => {});
     }
   }
 
   async #freeSlot(): Promise<void> {
-    while (this.#running.size >= this.#definition.maximumConcurrency) await Promise.race(this.#running);
+    while (this.#running.size >= this.#options.maximumConcurrency) await Promise.race(this.#running);
   }
 
   /**
@@ -130,8 +125,8 @@ export class SqsEventSource {
    */
   async #receive(): Promise<SQSRecord[]> {
     const input = {
-      QueueUrl: this.#definition.queueUrl,
-      MaxNumberOfMessages: this.#definition.batchSize,
+      QueueUrl: this.#options.queueUrl,
+      MaxNumberOfMessages: this.#options.batchSize,
       WaitTimeSeconds: LONG_POLL_SECONDS,
       MessageSystemAttributeNames: ['All'],
       MessageAttributeNames: ['All'],
@@ -141,7 +136,7 @@ export class SqsEventSource {
       try {
         const answer = await this.#options.aws.json('sqs', 'ReceiveMessage', input, signal);
         const messages = objectsOf(answer, 'Messages') as unknown as BatchMessage[];
-        return messages.map((message) => toRecord(message, this.#definition.queueArn));
+        return messages.map((message) => toRecord(message, this.#options.queueArn));
       } catch (error) {
         if (!signal.aborted) this.#report('ReceiveMessage', error);
         await pause(failures, signal);
@@ -166,7 +161,7 @@ export class SqsEventSource {
     const outcome = batchOutcome(
       batch.map((record) => record.messageId),
       result,
-      this.#definition.reportBatchItemFailures,
+      this.#options.reportBatchItemFailures,
     );
     if (outcome.malformed !== undefined)
       this.#report('Response', `the response is malformed: ${outcome.malformed}`);
@@ -188,7 +183,7 @@ export class SqsEventSource {
   /** @returns receipt handles of messages that must be deleted again */
   async #deleteOnce(receiptHandles: string[]): Promise<string[]> {
     const input = {
-      QueueUrl: this.#definition.queueUrl,
+      QueueUrl: this.#options.queueUrl,
       Entries: receiptHandles.map((handle, index) => ({ Id: String(index), ReceiptHandle: handle })),
     };
     try {
@@ -212,7 +207,7 @@ export class SqsEventSource {
     if (this.#abandoned.signal.aborted) return;
     this.#reportedAt.set(operation, Date.now());
     const text = reason instanceof Error ? reason.message : String(reason);
-    this.#options.onProblem(`Event source of ${this.#definition.functionName}: ${text}`);
+    this.#options.onProblem(`Event source of ${this.#options.functionName}: ${text}`);
   }
 }
 

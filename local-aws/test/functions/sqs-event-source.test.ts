@@ -6,10 +6,7 @@ import { InjectedFaults } from '../../aws/faults.ts';
 import { arnOf } from '../../aws/services.ts';
 import { awsCaller } from '../../aws-caller.ts';
 import { batchOutcome, splitBySize } from '../../functions/event-source/sqs-batch.ts';
-import {
-  SqsEventSource,
-  type SqsEventSourceDefinition,
-} from '../../functions/event-source/sqs-event-source.ts';
+import { SqsEventSource, type SqsEventSourceOptions } from '../../functions/event-source/sqs-event-source.ts';
 import { type InvocationResult, TooManyRequestsError } from '../../functions/invocation.ts';
 import { addRole, ROLE } from '../aws/support.ts';
 import { eventually } from '../eventually.ts';
@@ -54,20 +51,20 @@ type Invoke = (event: SQSEvent) => Promise<InvocationResult>;
 
 const succeed: Invoke = async () => ({ ok: true, payload: null });
 
-function startSource(queue: string, invoke: Invoke, definition: Partial<SqsEventSourceDefinition> = {}) {
+function startSource(queue: string, invoke: Invoke, options: Partial<SqsEventSourceOptions> = {}) {
   const problems: string[] = [];
-  const source = new SqsEventSource(
-    {
-      functionName: 'shop-updated',
-      queueUrl: urlOf(queue),
-      queueArn: arnOf('sqs', queue),
-      batchSize: 10,
-      reportBatchItemFailures: true,
-      maximumConcurrency: 2,
-      ...definition,
-    },
-    { aws: awsCaller(aws.url, ROLE), invoke, onProblem: (message) => problems.push(message) },
-  );
+  const source = new SqsEventSource({
+    functionName: 'shop-updated',
+    queueUrl: urlOf(queue),
+    queueArn: arnOf('sqs', queue),
+    batchSize: 10,
+    reportBatchItemFailures: true,
+    maximumConcurrency: 2,
+    aws: awsCaller(aws.url, ROLE),
+    invoke,
+    onProblem: (message) => problems.push(message),
+    ...options,
+  });
   source.enable();
   sources.push(source);
   return { source, problems };
