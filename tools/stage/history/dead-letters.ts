@@ -8,7 +8,7 @@ import { attributesOf, bytesInMessage, type ReceivedMessage } from '../queues/re
 import type { Stage } from '../stage.ts';
 import { deriveHistory } from './derive-history.ts';
 import { type DeadLetterFact, type Fact, isoTime } from './facts.ts';
-import { queueOf } from './history.ts';
+import { isWaiting, queueOf } from './history.ts';
 import type { SearchedSource } from './log-search.ts';
 
 /** Milliseconds in which SQS may not count a new message yet. Source: SQS API reference, `GetQueueAttributes`. */
@@ -86,8 +86,6 @@ async function readQueue(
   return !limited && inFlight === 0;
 }
 
-const MAY_BE_THERE: ReadonlySet<string> = new Set(['queued', 'retrying', 'dead-letter', 'invalid', 'parked']);
-
 /**
  * Looks for the messages of an event on the queues that may have them and that nothing consumes: a log line may be
  * missing, and a message may have left its queue.
@@ -100,7 +98,7 @@ export async function deadLettersOf(
   signal: AbortSignal,
 ): Promise<{ readonly facts: readonly Fact[]; readonly source: SearchedSource } | undefined> {
   const { eventId, now } = deriveHistory(known);
-  const open = now.filter(({ state }) => MAY_BE_THERE.has(state));
+  const open = now.filter(({ state }) => isWaiting(state) || queueOf({ state }) !== undefined);
   const queues = waitingQueues(stage).filter(({ name }) => open.some(({ queue }) => queue === name));
   if (eventId === undefined || queues.length === 0) return undefined;
   const isOwn = (fact: WaitingMessage['fact']) => fact.eventId === eventId;
@@ -109,7 +107,7 @@ export async function deadLettersOf(
   const at = Date.now();
   const latest = at - (stage.local ? COUNTS_LATE.local : COUNTS_LATE.aws);
   const left = open.flatMap(({ state, since, requestId, queue = '' }): Fact[] => {
-    const isExpected = queueOf({ state, event: queue }) !== undefined && Date.parse(since) < latest;
+    const isExpected = !isWaiting(state) && Date.parse(since) < latest;
     const isThere = !complete || facts.some((fact) => fact.requestId === requestId);
     return isExpected && !isThere ? [{ kind: 'left', at, requestId, eventId, queue }] : [];
   });
