@@ -6,56 +6,47 @@ import { join } from 'node:path';
 /** Environment variables that the CDK and its app read. Source: `process.env` in `lib/` and in aws-cdk-lib's core. */
 const VARIABLE = /^(CDK|JSII)_/;
 
-interface AssemblyCacheOptions {
+interface AssemblyCache {
   /** Folder with the last assembly, in a subfolder that is named by the digest of its sources. */
-  readonly folder: string;
+  readonly cache: string;
   readonly synthesise: (folder: string, overrides: Readonly<Record<string, unknown>>) => Promise<void>;
   /** Files and folders that a synthesis reads. @default those of this project */
   readonly inputs?: readonly string[];
 }
 
-/** The stored cloud assembly of the last start. It is used again if no source has changed. */
-export class AssemblyCache {
-  readonly #options: AssemblyCacheOptions;
+/**
+ * Writes the assembly of the current sources: that of the last start if no source has changed, or a new one.
+ * @throws errors of the synthesis
+ */
+export async function writeAssembly(
+  folder: string,
+  overrides: Readonly<Record<string, unknown>>,
+  { cache, synthesise, inputs = SYNTHESIS_INPUTS }: AssemblyCache,
+): Promise<void> {
+  const digest = digestOf(inputs, overrides);
+  const stored = cp(join(cache, digest), folder, { recursive: true });
+  if (await stored.then(() => true).catch(() => false)) return;
+  await synthesise(folder, overrides);
+  // Not stored if a source was saved meanwhile. If storing fails, only the next start takes longer.
+  if (digestOf(inputs, overrides) === digest) await store(folder, cache, digest).catch(() => {});
+}
 
-  constructor(options: AssemblyCacheOptions) {
-    this.#options = options;
-  }
+/** Stores the assembly by a rename, so that another start never copies half of it. */
+async function store(assembly: string, cache: string, digest: string): Promise<void> {
+  const temporary = join(cache, randomUUID());
+  await rm(cache, { recursive: true, force: true });
+  await cp(assembly, temporary, { recursive: true });
+  await rename(temporary, join(cache, digest));
+}
 
-  /**
-   * Writes the assembly of the current sources: the stored one, or a new one.
-   * @throws errors of the synthesis
-   */
-  async write(folder: string, overrides: Readonly<Record<string, unknown>> = {}): Promise<void> {
-    const digest = this.#digest(overrides);
-    const stored = cp(join(this.#options.folder, digest), folder, { recursive: true });
-    if (await stored.then(() => true).catch(() => false)) return;
-    await this.#options.synthesise(folder, overrides);
-    // Not stored if a source was saved meanwhile. If storing fails, only the next start takes longer.
-    if (this.#digest(overrides) === digest) await this.#store(folder, digest).catch(() => {});
+function digestOf(inputs: readonly string[], overrides: Readonly<Record<string, unknown>>): string {
+  const environment = Object.entries(process.env).filter(([name]) => VARIABLE.test(name));
+  const hash = createHash('sha256').update(JSON.stringify([process.version, overrides, environment.sort()]));
+  const paths = globSync(inputs.flatMap((path) => [path, `${path}/**`])).sort();
+  for (const path of paths) {
+    if (statSync(path).isFile()) hash.update(`\0${path}\0`).update(readFileSync(path));
   }
-
-  /** Stores the assembly by a rename, so that another start never copies half of it. */
-  async #store(assembly: string, digest: string): Promise<void> {
-    const { folder } = this.#options;
-    const temporary = join(folder, randomUUID());
-    await rm(folder, { recursive: true, force: true });
-    await cp(assembly, temporary, { recursive: true });
-    await rename(temporary, join(folder, digest));
-  }
-
-  #digest(overrides: Readonly<Record<string, unknown>>): string {
-    const { inputs = SYNTHESIS_INPUTS } = this.#options;
-    const environment = Object.entries(process.env).filter(([name]) => VARIABLE.test(name));
-    const hash = createHash('sha256').update(
-      JSON.stringify([process.version, overrides, environment.sort()]),
-    );
-    const paths = globSync(inputs.flatMap((path) => [path, `${path}/**`])).sort();
-    for (const path of paths) {
-      if (statSync(path).isFile()) hash.update(`\0${path}\0`).update(readFileSync(path));
-    }
-    return hash.digest('hex');
-  }
+  return hash.digest('hex');
 }
 
 /**

@@ -9,7 +9,7 @@ import { describeStack, OUTPUTS_FILE, SYNTHESISED_FOLDER, Workspace } from '../s
 import type { GatewayKind } from '../terminal/options.ts';
 import { interruption } from '../terminal/terminal.ts';
 import { adjustAssembly } from './adjust-assembly.ts';
-import { AssemblyCache } from './assembly-cache.ts';
+import { writeAssembly } from './assembly-cache.ts';
 import { bundleReadably, type InspectedFunction, inspectText } from './inspected-functions.ts';
 import { LogFormat } from './log-format.ts';
 import { SourceWatch } from './source-watch.ts';
@@ -176,10 +176,10 @@ function synthesiser({
   retryFast = false,
   inspect: inspected = [],
 }: StackRun): (folder: string) => Promise<void> {
-  const cache = new AssemblyCache({ folder: SYNTHESISED_FOLDER, synthesise });
+  const cached = { cache: SYNTHESISED_FOLDER, synthesise };
   const services = new Set(inspected.map(({ service }) => service));
   return async (folder) => {
-    await cache.write(folder, gateway && stageOverrides({ gateway }));
+    await writeAssembly(folder, gateway === undefined ? {} : stageOverrides({ gateway }), cached);
     await bundleReadably(folder, inspected);
     adjustAssembly(folder, { retryFast, inspected: services });
   };

@@ -9,7 +9,7 @@ import { eventually } from '../../../test/support/eventually.ts';
 import { testAssembly } from '../../../test/support/test-assembly.ts';
 import { hookctl, messageOf } from '../../program.ts';
 import { SYNTHESISED_FOLDER } from '../../stage/local-folder.ts';
-import { AssemblyCache } from '../../start/assembly-cache.ts';
+import { writeAssembly } from '../../start/assembly-cache.ts';
 import { USAGE_ERROR, UsageError } from '../../terminal/command-error.ts';
 
 export interface Ended {
@@ -92,7 +92,7 @@ export class Project {
     const before = process.cwd();
     process.chdir(this.#folder);
     try {
-      await new AssemblyCache({ folder: SYNTHESISED_FOLDER, synthesise }).write('.local/unused', overrides);
+      await writeAssembly('.local/unused', overrides, { cache: SYNTHESISED_FOLDER, synthesise });
       await rm('.local/unused', { recursive: true });
     } finally {
       process.chdir(before);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { BUNDLE_LIST, type BundleList } from '../../../lib/release/function-bundles.ts';
 import { testAssembly } from '../../../test/support/test-assembly.ts';
-import { AssemblyCache, SYNTHESIS_INPUTS } from '../../start/assembly-cache.ts';
+import { SYNTHESIS_INPUTS, writeAssembly } from '../../start/assembly-cache.ts';
 import { appModules } from '../../start/saved-code.ts';
 
 let root: string;
@@ -23,9 +23,6 @@ afterEach(() => rmSync(root, { recursive: true }));
 
 const save = (text: string, file = 'lambda/receiver/handler.ts') => writeFileSync(join(root, file), text);
 
-const cache = () =>
-  new AssemblyCache({ folder: join(root, 'cache'), inputs: [join(root, 'lambda')], synthesise });
-
 /** Writes an assembly whose only file contains the source. */
 async function synthesise(folder: string, overrides: object): Promise<void> {
   syntheses += 1;
@@ -37,7 +34,8 @@ async function synthesise(folder: string, overrides: object): Promise<void> {
 
 /** @returns the text of the assembly's only file */
 async function start(name: string, overrides = {}): Promise<string> {
-  await cache().write(join(root, name), overrides);
+  const cached = { cache: join(root, 'cache'), inputs: [join(root, 'lambda')], synthesise };
+  await writeAssembly(join(root, name), overrides, cached);
   return readFileSync(join(root, name, 'asset/index.mjs'), 'utf8');
 }
 
