@@ -9,7 +9,7 @@ import { DEAD_LETTER_RETENTION_SECONDS } from '../../../../lambda/limits.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import type { TestAws } from '../../../../test/support/test-aws.ts';
 import { type WaitingMessage, waitingMessages } from '../../../stage/history/dead-letters.ts';
-import { copyKey, groupCopies } from '../../../stage/queues/copies.ts';
+import { copyKey } from '../../../stage/queues/copies.ts';
 import { dlqExport } from '../../../stage/queues/dlq-export.ts';
 import { dlqList } from '../../../stage/queues/dlq-list.ts';
 import { dlqShow } from '../../../stage/queues/dlq-show.ts';
@@ -118,20 +118,6 @@ describe('copies', () => {
     ['messages of another queue', [DEAD_LETTERS, shop, DEAD]],
   ])('are not %s', (_, other) => {
     expect(key(other)).not.toBe(key([UNROUTED, shop, DEAD]));
-  });
-
-  test('are one entry: the newest, with their number and the time of the oldest', () => {
-    const at = (day: number) => `2026-01-0${day}T00:00:00.000Z`;
-    const all = [
-      { key: 'a', at: at(2), shown: 'a2' },
-      { key: 'b', at: at(1), shown: 'b1' },
-      { key: 'a', at: at(3), shown: 'a3' },
-      { key: 'a', at: at(1), shown: 'a1' },
-    ];
-    expect(groupCopies(all)).toEqual([
-      { key: 'a', shown: 'a3', copies: 3, firstAt: at(1) },
-      { key: 'b', shown: 'b1', copies: 1, firstAt: at(1) },
-    ]);
   });
 });
 
