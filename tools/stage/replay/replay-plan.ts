@@ -1,5 +1,5 @@
 import type { ArchiveRecord, SettledOutcome } from '../../../lambda/archive/record-schema.ts';
-import { type EventName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
+import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
 import { REPLAYABLE_DAYS, REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/limits.ts';
 import type { Replay, ReplayMode } from '../../../lambda/queue/replay.ts';
 import { UsageError } from '../../terminal/command-error.ts';
@@ -67,12 +67,6 @@ export function newRequest(options: ReplayOptions, now: Date): ReplayRequest {
   if (since < earliest) {
     throw new UsageError(
       `A replay reaches back ${REPLAYABLE_DAYS} days, to ${earliest.toISOString()}. --since is ${since.toISOString()}`,
-    );
-  }
-  if (notify && events.length > 0 && !events.some(isNotification)) {
-    const notifying = eventNames.filter(isNotification).join(' and ');
-    throw new UsageError(
-      `--notify is for events that send notifications: ${notifying}. These do not: ${events.join(', ')}`,
     );
   }
   const all = [...new Set(events.length === 0 ? eventNames : events)];

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PutBucketLifecycleConfigurationCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { eventNames, isNotification } from '../../../../lambda/events/catalogue.ts';
+import { eventNames } from '../../../../lambda/events/catalogue.ts';
 import { REPLAYABLE_DAYS, REPLAYABLE_RECEIPT_DAYS } from '../../../../lambda/limits.ts';
 import { REPLAY_NAME } from '../../../../lambda/queue/replay.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
@@ -211,7 +211,6 @@ describe('an impossible replay is refused in one line, and sends nothing', () =>
   const DAY = 24 * 60;
   const [one, two, later] = [minutesAgo(1), minutesAgo(2), minutesAgo(-10)];
   const tooOld = minutesAgo(REPLAYABLE_DAYS * DAY + 1);
-  const notifying = eventNames.filter(isNotification).join(' and ');
 
   test.each<{ asked: Partial<ReplayOptions>; line: string }>([
     { asked: { since: undefined }, line: 'Give a start, such as --since 3d' },
@@ -221,10 +220,6 @@ describe('an impossible replay is refused in one line, and sends nothing', () =>
     },
     { asked: { since: later }, line: `--since is in the future: ${later.toISOString()}` },
     { asked: { since: tooOld }, line: `A replay reaches back 60 days, to ` },
-    {
-      asked: { notify: true, events: ['shop.updated', 'girl.created'] },
-      line: `--notify is for events that send notifications: ${notifying}. These do not: shop.updated, girl.created`,
-    },
     { asked: { ids: ['request-'] }, line: "Several ids begin with 'request-'. Give one of: request-0, " },
     {
       asked: { shop: 'nobody', until: undefined },
