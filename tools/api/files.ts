@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import { recordSchema } from '../../lambda/archive/record-schema.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
-import type { DerivedFile } from '../generate/derived-file.ts';
+import type { GeneratedFile } from '../generate/generated-file.ts';
 import { DRAFT, describedEvents, eventId, payloadSchema, requestId, schemaId } from './event-schemas.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { notificationDocument } from './notifications.ts';
@@ -21,7 +21,7 @@ export const openApiText = () => jsonText(openApiDocument());
  * Every generated file of `docs/api/`. The schema of a removed event is included without text, so that its file is
  * deleted.
  */
-export function apiFiles(): DerivedFile[] {
+export function apiFiles(): GeneratedFile[] {
   const events = describedEvents();
   const schemas = new Map([
     ...events.map((event) => {

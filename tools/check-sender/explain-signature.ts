@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { type Header, valuesOf } from 'local-aws/gateway';
 import { LOCAL_SECRET } from '../../events/signing.ts';
-import { decodeSignature } from '../../lambda/receiver/signature.ts';
+import { decodeSignature, PREFIX } from '../../lambda/receiver/signature.ts';
 import { type Finding, wrong } from './finding.ts';
 import { reserialised } from './json-writers.ts';
 import { NO_VALUE, PLACEHOLDER } from './payload-findings.ts';
@@ -33,7 +33,7 @@ const MAX_BYTES_FOR_FORMS = 1024 * 1024;
 /** Maximum bytes of a body for which pairs of a wrong key and wrong bytes are tried. */
 const MAX_BYTES_FOR_PAIRS = 32 * 1024;
 
-const SEND_DIGEST = 'Send only the 32 bytes, as 64 hex digits or base64. The prefix sha256= is allowed.';
+const SEND_DIGEST = `Send only the 32 bytes, as 64 hex digits or base64. The prefix ${PREFIX} is allowed.`;
 const USE_SECRET =
   'Use the UTF-8 bytes of the whole current secret. Do not trim, quote, decode or change it.';
 const USE_HMAC = 'Compute HMAC-SHA256, with the secret as the key and the body as the message.';
@@ -43,6 +43,7 @@ const HEX = /^(?:[0-9a-f]{2})+$/i;
 const BASE64 = /^[A-Za-z0-9+/_-]{11,}={0,2}$/;
 
 const after = (value: string, pattern: RegExp) => pattern.exec(value)?.[1];
+const withoutPrefix = (value: string) => (value.startsWith(PREFIX) ? value.slice(PREFIX.length) : value);
 const decoded = (value: string) => Buffer.from(value, HEX.test(value) ? 'hex' : 'base64');
 
 /** Texts around a signature that the service does not accept. Each row removes one. */
@@ -50,7 +51,7 @@ const WRAPPINGS: readonly MistakeRow<[value: string], string>[] = [
   ['signature-white-space', 'contains white space', (value) => [value.trim(), value.replaceAll(' ', '+')]],
   [
     'signature-prefix',
-    'has another prefix than one sha256= in lower case',
+    `has another prefix than one ${PREFIX} in lower case`,
     (value) => [
       after(value, /^(?:hmac[-_]?sha-?256|hmac|sha-?\d{1,3}|md5|v\d|sig|signature)\s*[=:]\s*(\S+)$/i),
     ],
@@ -211,11 +212,10 @@ interface DigestReading {
 
 /** All ways to decode a value. The service's own way is first. */
 function* readingsOf(value: string): Generator<DigestReading> {
-  const own = value.replace(/^sha256=/, '');
+  const own = withoutPrefix(value);
   for (const digest of digestsIn(own)) yield { digest };
   for (const [inner, mistake] of variants(WRAPPINGS, 'The value of the header', SEND_DIGEST, own)) {
-    if (inner !== own)
-      for (const digest of digestsIn(inner.replace(/^sha256=/, ''))) yield { digest, mistake };
+    if (inner !== own) for (const digest of digestsIn(withoutPrefix(inner))) yield { digest, mistake };
   }
 }
 

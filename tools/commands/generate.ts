@@ -8,14 +8,14 @@ export const command = hookctlCommand(
   const { eventIndex, incompleteEvents } = await import('../generate/event-index.ts');
   const incomplete = incompleteEvents();
   if (incomplete.length > 0) throw new CommandError(incomplete.join('\n'));
-  const { bringUpToDate, isUpToDate } = await import('../generate/derived-file.ts');
+  const { bringUpToDate, isUpToDate } = await import('../generate/generated-file.ts');
   // The list of events is generated first, because everything else depends on it.
   const outdated = [eventIndex()].filter((file) => !isUpToDate(file));
   outdated.forEach(bringUpToDate);
-  const { derivedFiles } = await import('../generate/derived-files.ts');
-  const others = (await derivedFiles()).filter((file) => !isUpToDate(file));
+  const { allGeneratedFiles } = await import('../generate/all-generated-files.ts');
+  const others = (await allGeneratedFiles()).filter((file) => !isUpToDate(file));
   others.forEach(bringUpToDate);
   for (const { file, text } of [...outdated, ...others])
     console.log(`${text === undefined ? 'Removed' : 'Updated'}: ${file}`);
-  if (outdated.length + others.length === 0) console.log('Every derived file is up to date');
+  if (outdated.length + others.length === 0) console.log('Every generated file is up to date');
 });

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { readSamples } from '../../events/samples.ts';
 import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
-import type { DerivedFile } from './derived-file.ts';
+import type { GeneratedFile } from './generated-file.ts';
 
 /** Folder with a subfolder for each event. */
 const EVENTS = 'lambda/events';
@@ -43,7 +43,7 @@ export function incompleteEvents(): string[] {
 }
 
 /** The index of the events' folders, in the order of their samples' timestamps. */
-export function eventIndex(): DerivedFile {
+export function eventIndex(): GeneratedFile {
   const events = readSamples().map(({ event, name }) => ({ event, name, identifier: camelCase(event) }));
   const imports = events.map(
     ({ name, identifier }) => `import { event as ${identifier} } from './${name}/event.ts';`,

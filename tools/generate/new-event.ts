@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { readSamples } from '../../events/samples.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { bringUpToDate } from './derived-file.ts';
 import { EVENT_INDEX, eventIndex, eventPaths } from './event-index.ts';
+import { bringUpToDate } from './generated-file.ts';
 
 /**
  * Copies the files of an event for a new one, and updates every generated file. If it fails, the new files are removed

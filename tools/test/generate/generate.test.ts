@@ -3,15 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { stageAssembly } from '../../../test/lib/stage-assembly.ts';
-import { isUpToDate } from '../../generate/derived-file.ts';
-import { type Assemblies, derivedFiles, derivedFrom, fillSection } from '../../generate/derived-files.ts';
+import {
+  type Assemblies,
+  allGeneratedFiles,
+  fillSection,
+  generatedFrom,
+} from '../../generate/all-generated-files.ts';
 import { EVENT_INDEX, eventIndex, incompleteEvents } from '../../generate/event-index.ts';
+import { isUpToDate } from '../../generate/generated-file.ts';
 
 test('every generated file is up to date', async () => {
   const assemblies = Object.fromEntries(
-    await Promise.all(derivedFrom.map(async (stage) => [stage, await stageAssembly(stage)] as const)),
+    await Promise.all(generatedFrom.map(async (stage) => [stage, await stageAssembly(stage)] as const)),
   ) as Assemblies;
-  const outdated = (await derivedFiles(assemblies))
+  const outdated = (await allGeneratedFiles(assemblies))
     .filter((file) => !isUpToDate(file))
     .map(({ file }) => file);
   if (outdated.length > 0) {

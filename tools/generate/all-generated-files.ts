@@ -5,17 +5,17 @@ import { join } from 'node:path';
 import { runSynthesis } from '../../bin/synthesise.ts';
 import { apiFiles } from '../api/files.ts';
 import { configurationDocument } from './configuration-document.ts';
-import type { DerivedFile } from './derived-file.ts';
 import { eventIndex } from './event-index.ts';
+import type { GeneratedFile } from './generated-file.ts';
 import { partnerEventsTable } from './markdown-tables.ts';
 import { permissionsDocument } from './permissions-document.ts';
 import { statefulResources } from './stateful-resources.ts';
 
 /** Stages that generated files are made from. */
-export const derivedFrom = ['prod', 'every-setting', 'encrypted'] as const;
+export const generatedFrom = ['prod', 'every-setting', 'encrypted'] as const;
 
 /** Folders of cloud assemblies, by stage. */
-export type Assemblies = Readonly<Record<(typeof derivedFrom)[number], string>>;
+export type Assemblies = Readonly<Record<(typeof generatedFrom)[number], string>>;
 
 /** Functions that make the files which depend on the stack, by path. */
 const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
@@ -30,7 +30,7 @@ const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
  * Every generated file, from the current code and samples.
  * @param assemblies of each stage. @default those of the current code, synthesised in one process
  */
-export async function derivedFiles(assemblies?: Assemblies): Promise<DerivedFile[]> {
+export async function allGeneratedFiles(assemblies?: Assemblies): Promise<GeneratedFile[]> {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'partner-webhooks-generate-'));
   const folders = assemblies ?? foldersIn(folder.path);
   if (assemblies === undefined)
@@ -40,7 +40,7 @@ export async function derivedFiles(assemblies?: Assemblies): Promise<DerivedFile
 }
 
 const foldersIn = (folder: string) =>
-  Object.fromEntries(derivedFrom.map((stage) => [stage, join(folder, stage)])) as Assemblies;
+  Object.fromEntries(generatedFrom.map((stage) => [stage, join(folder, stage)])) as Assemblies;
 
 /**
  * Replaces the text between `<!-- name -->` and `<!-- /name -->` in a document.
