@@ -51,7 +51,6 @@ const blocks = [
   ...documents.filter((file) => existsSync(file)).flatMap(blocksOf),
   ...(files.length > 0 ? [] : await helpExamples()),
 ];
-const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
 const isPrelude = ({ text }: Block) => text.includes('log_of()') && text.includes('.local/outputs.json');
 
 function blocksOf(file: string): Block[] {
@@ -87,9 +86,6 @@ async function faultsOf({ text }: Block): Promise<string[]> {
   const lines = text.replaceAll('\\\n', ' ').split('\n');
   for (const line of lines) {
     const typed = line.replaceAll(/(^|\s)#.*$/g, '').replaceAll(/"[^"]*"|'[^']*'/g, 'quoted');
-    for (const [, script = ''] of typed.matchAll(/\bnpm run ([\w:-]+)/g)) {
-      if (scripts[script] === undefined) faults.push(`npm run ${script}: no such script`);
-    }
     for (const [, args = ''] of typed.matchAll(/\bnpx hookctl ([^|;&)]*)/g)) {
       faults.push(...(await unknownIn(args.trim().split(/\s+/))));
     }
@@ -97,25 +93,16 @@ async function faultsOf({ text }: Block): Promise<string[]> {
   return faults;
 }
 
+/** Unknown words of a `hookctl` command line. The options of every subcommand are accepted. */
 async function unknownIn([name = '', ...words]: readonly string[]): Promise<string[]> {
   const { commands } = await hookctl([name]);
   const command = commands.find((one) => one.name() === name);
   if (command === undefined) return name.startsWith('-') ? [] : [`hookctl ${name}: no such command`];
   if (name === 'test') return [];
-  const subcommand = command.commands.find((one) => one.name() === words[0]);
-  // Without a subcommand, a default one runs. Commander does not say which: the options of any are accepted.
-  if (command.commands.length > 0 && subcommand === undefined && /^\w/.test(words[0] ?? '')) {
-    return [`hookctl ${name}: no subcommand ${words[0]}`];
-  }
-  const options = [command, ...(subcommand ? [subcommand] : command.commands)].flatMap(
-    ({ options }) => options,
-  );
-  const known = new Set(['--help', '-h', ...options.flatMap(({ long, short }) => [long, short])]);
-  return words
-    .filter((word) => /^--?[a-z]/.test(word))
-    .map((word) => word.split('=')[0] ?? '')
-    .filter((word) => !known.has(word))
-    .map((word) => `hookctl ${name}: no option ${word}`);
+  const options = [command, ...command.commands].flatMap((one) => one.options);
+  const known = ['--help', '-h', ...options.flatMap(({ long, short }) => [long, short])];
+  const unknown = words.filter((word) => /^--?[a-z]/.test(word) && !known.includes(word.split('=')[0]));
+  return unknown.map((word) => `hookctl ${name}: no option ${word}`);
 }
 
 let output = '';
