@@ -3,6 +3,9 @@ import { eventNames } from '../events/catalogue.ts';
 import type { DEAD_LETTERED, DUPLICATE, PROCESSED, STALE } from '../log-messages.ts';
 import { replaySchema } from '../queue/replay.ts';
 
+/** Prefix of the keys of all archive objects. The name of the event follows. */
+export const RECORDS_PREFIX = 'event=';
+
 /*
  * The schema of an archive record. No function loads this file at run time: functions write records and use only the
  * type. The parser of the commands, the JSON Schema in `docs/api` and the columns in Athena follow from the schema.

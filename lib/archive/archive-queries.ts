@@ -4,7 +4,7 @@ import { CfnWorkGroup } from 'aws-cdk-lib/aws-athena';
 import { CfnDatabase, CfnTable } from 'aws-cdk-lib/aws-glue';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
-import { recordSchema } from '../../lambda/archive/record-schema.ts';
+import { RECORDS_PREFIX, recordSchema } from '../../lambda/archive/record-schema.ts';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import type { Encryption } from '../encryption.ts';
 
@@ -14,9 +14,6 @@ interface ArchiveQueriesProps {
   readonly days: number;
   readonly encryption: Encryption;
 }
-
-/** Key prefix of all archive objects. The name of the event follows. */
-export const RECORDS_PREFIX = 'event=';
 
 /** Prefix of the results, which expire after a day. */
 const RESULTS_PREFIX = 'queries/';

@@ -3,6 +3,7 @@ import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { CfnDeliveryStream } from 'aws-cdk-lib/aws-kinesisfirehose';
 import { LogStream } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { RECORDS_PREFIX } from '../../lambda/archive/record-schema.ts';
 import { type EventName, eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { ARCHIVE_BUFFER_SECONDS } from '../../lambda/limits.ts';
@@ -11,7 +12,7 @@ import { logLink } from '../alarms/console-links.ts';
 import { countedMetrics, countLines, type MetricSource, metricsUnder } from '../alarms/log-metrics.ts';
 import { ProtectedBucket, ProtectedLog } from '../pipeline/protected-storage.ts';
 import type { FunctionAccess, FunctionDefaults } from '../pipeline/webhook-function.ts';
-import { ArchiveQueries, RECORDS_PREFIX } from './archive-queries.ts';
+import { ArchiveQueries } from './archive-queries.ts';
 
 interface EventArchiveProps extends Pick<FunctionDefaults, 'encryption' | 'removalPolicy' | 'logRetention'> {
   /** Days that records are kept. */

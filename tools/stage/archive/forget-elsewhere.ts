@@ -8,7 +8,7 @@ import { queueState, removedQueues, waitingQueues } from '../queues/queue.ts';
 import { attributesOf, describeMessage, readPayload, storedPayload } from '../queues/received-message.ts';
 import { selectMessages } from '../queues/selected-messages.ts';
 import type { Stage } from '../stage.ts';
-import { mentionIn, type Person } from './mention.ts';
+import { mentionIn, type Person } from './person.ts';
 import { keysUnder } from './read-archive.ts';
 
 /** Keys of the payloads that name a person: of events, parked, quarantined, or copied by a redrive. */

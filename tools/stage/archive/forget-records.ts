@@ -7,7 +7,7 @@ import { CommandError } from '../../terminal/command-error.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { downloadObject, linesOf, parseLine } from './archive-object.ts';
-import { type Mention, mentionIn, mentionInText, type Person } from './mention.ts';
+import { type Mention, mentionIn, mentionInText, type Person } from './person.ts';
 import { readArchive } from './read-archive.ts';
 
 const DAY = 24 * 60 * 60 * 1000;

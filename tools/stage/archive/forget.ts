@@ -13,7 +13,7 @@ import { queueState } from '../queues/queue.ts';
 import type { Stage } from '../stage.ts';
 import { findItem, findMessages, findPayloads, leaveTombstone } from './forget-elsewhere.ts';
 import { countReasons, redactor, rewriteObjects, searchRecords } from './forget-records.ts';
-import type { Person } from './mention.ts';
+import type { Person } from './person.ts';
 import { countFailedObjects, deleteObjects, describeDamage, keysUnder } from './read-archive.ts';
 import { archiveDays, lateness } from './retention.ts';
 

@@ -1,4 +1,5 @@
 import { DeleteObjectsCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3';
+import { RECORDS_PREFIX } from '../../../lambda/archive/record-schema.ts';
 import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import type { ProgressDisplay } from '../../terminal/progress.ts';
@@ -22,7 +23,7 @@ const EARLIER = 24 * HOUR;
 const LATER = HOUR;
 
 /** Prefix of records that Firehose could not deliver. These objects have another format. */
-const FAILED = /^event=[^/]+\/failed=/;
+const FAILED = new RegExp(`^${RECORDS_PREFIX}[^/]+/failed=`);
 
 /** Objects open at the same time by default. Most of the time is spent waiting for S3. */
 const PARALLEL = 8;
@@ -137,14 +138,19 @@ export async function* listArchive(
   { events = eventNames, since, until }: ArchiveWindow = {},
 ): AsyncGenerator<StoredObject> {
   if (events === 'every') {
-    for await (const object of listObjects(stage, stage.archiveBucket, 'event='))
+    for await (const object of listObjects(stage, stage.archiveBucket, RECORDS_PREFIX))
       if (!FAILED.test(object.key)) yield object;
     return;
   }
   for (const event of [...new Set(events)].sort()) {
     const first = since && partition(event, since.getTime() - EARLIER);
     const last = until && partition(event, until.getTime() + LATER);
-    for await (const object of listObjects(stage, stage.archiveBucket, `event=${event}/date=`, first)) {
+    for await (const object of listObjects(
+      stage,
+      stage.archiveBucket,
+      `${RECORDS_PREFIX}${event}/date=`,
+      first,
+    )) {
       // S3 lists in the order of the keys, so no later object is in the window.
       if (last !== undefined && object.key.slice(0, last.length) > last) break;
       yield object;
@@ -157,7 +163,8 @@ export async function countFailedObjects(
   stage: Stage,
   { events = eventNames }: Pick<ArchiveWindow, 'events'>,
 ): Promise<number> {
-  const prefixes = events === 'every' ? ['event='] : events.map((event) => `event=${event}/failed=`);
+  const prefixes =
+    events === 'every' ? [RECORDS_PREFIX] : events.map((event) => `${RECORDS_PREFIX}${event}/failed=`);
   const keys = await Promise.all(prefixes.map((prefix) => keysUnder(stage, stage.archiveBucket, prefix)));
   return keys.flat().filter((key) => FAILED.test(key)).length;
 }
@@ -207,7 +214,7 @@ export async function deleteObjects(
 /** Key prefix of an hour. Must match the prefix that `lib/archive/event-archive.ts` gives to Firehose. */
 function partition(event: string, time: number): string {
   const [date, clock = ''] = new Date(time).toISOString().split('T');
-  return `event=${event}/date=${date}/hour=${clock.slice(0, 2)}`;
+  return `${RECORDS_PREFIX}${event}/date=${date}/hour=${clock.slice(0, 2)}`;
 }
 
 export function describeDamage(damaged: readonly string[]): string[] {

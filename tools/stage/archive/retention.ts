@@ -1,4 +1,5 @@
 import { GetBucketLifecycleConfigurationCommand } from '@aws-sdk/client-s3';
+import { RECORDS_PREFIX } from '../../../lambda/archive/record-schema.ts';
 import { ARCHIVE_BUFFER_SECONDS } from '../../../lambda/limits.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { duration } from '../../terminal/text.ts';
@@ -19,7 +20,7 @@ export async function archiveDays(stack: Stage): Promise<number | undefined> {
   const query = new GetBucketLifecycleConfigurationCommand({ Bucket: stack.archiveBucket });
   const found = await orRefusal(stack, () => stack.s3.send(query));
   const rules = 'refused' in found ? [] : (found.Rules ?? []);
-  return rules.find(({ Filter, Prefix = Filter?.Prefix }) => Prefix === 'event=')?.Expiration?.Days;
+  return rules.find(({ Filter, Prefix = Filter?.Prefix }) => Prefix === RECORDS_PREFIX)?.Expiration?.Days;
 }
 
 /**

@@ -3,29 +3,16 @@ import { styleText } from 'node:util';
 import { lines } from '../../terminal/layout.ts';
 import { duration } from '../../terminal/text.ts';
 import { type Operation, refusalOf } from '../operation.ts';
-import { describeCurrent, describePrevious, secretVersions } from '../secret/secret-versions.ts';
 import { alarmChecks } from './alarms.ts';
 import { deploymentChecks } from './deployment.ts';
 import { type CheckResult, Inspection, type StageCheck, since, skipped, warning } from './inspection.ts';
 import { receivingChecks } from './receiving.ts';
-
-const SECRET_ACTIONS = ['secretsmanager:GetSecretValue'];
+import { secretChecks } from './secret.ts';
 
 /** All checks, by the headings under which they are printed. */
 export const CHECKS: Readonly<Record<string, readonly StageCheck[]>> = {
   Deployment: deploymentChecks,
-  Secret: [
-    {
-      name: 'current version',
-      needs: SECRET_ACTIONS,
-      run: async ({ stage }) => describeCurrent(stage, await secretVersions(stage)),
-    },
-    {
-      name: 'previous version',
-      needs: SECRET_ACTIONS,
-      run: async ({ stage }) => describePrevious(await secretVersions(stage)),
-    },
-  ],
+  Secret: secretChecks,
   'Alarms and mails': alarmChecks,
   Receiving: receivingChecks,
 };
