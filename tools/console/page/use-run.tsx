@@ -15,12 +15,9 @@ import { type Toast, toast, toastError } from './ui/toasts.ts';
 export function useRun() {
   const busy = useSignal(false);
   const start = async (commands: readonly Command[]): Promise<readonly CommandRun[]> => {
-    const refused = refusal();
-    if (refused !== undefined) toastError(refused);
-    if (refused !== undefined || busy.peek()) return [];
+    if (busy.peek() || !isAllowed(commands)) return [];
     busy.value = true;
     try {
-      if (!stack.local && !confirm(questionOf(commands))) return [];
       return await runAll(commands);
     } finally {
       busy.value = false;
@@ -31,6 +28,17 @@ export function useRun() {
 
 /** Maximum characters of a command in a question. The toast with the result has the whole command. */
 const MAX_SHOWN = 300;
+
+/** Asks before a stage is changed. Otherwise a toast says why nothing was changed. */
+export function isAllowed(commands: readonly Command[]): boolean {
+  const refused = refusal();
+  if (refused === undefined && (stack.local || confirm(questionOf(commands)))) return true;
+  toast({
+    level: refused === undefined ? 'info' : 'error',
+    text: refused ?? 'Cancelled. Nothing was changed.',
+  });
+  return false;
+}
 
 /** What the commands do, and each as typed in a terminal. */
 function questionOf(commands: readonly Command[]): string {

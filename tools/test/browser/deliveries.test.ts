@@ -136,11 +136,11 @@ test('dead letters are redriven one by one, by shop or selected; others are filt
 
   await open.show('#/needs-you');
   await page.getByRole('heading', { name: '3 messages, 1 reason' }).waitFor();
-  await page.getByRole('textbox', { name: 'Queue or shop' }).fill('shop-dead-4');
+  await page.getByRole('combobox', { name: 'Queue or shop' }).fill('shop-dead-4');
   await page.getByRole('heading', { name: '1 message, 1 reason' }).waitFor();
   await open.button('Redrive all').click();
   await page.getByText('No message matches').waitFor();
-  await page.getByRole('textbox', { name: 'Queue or shop' }).fill('');
+  await page.getByRole('combobox', { name: 'Queue or shop' }).fill('');
   const row = page.locator('.card .tr').filter({ hasText: 'shop-dead-5' });
   await row.getByRole('checkbox').check();
   await open.button('Redrive 1 selected').click();

@@ -14,5 +14,9 @@ export const groupsOf = (messages: Messages): { id: string; messages: Messages }
     }))
     .sort((one, other) => countOf(other.messages) - countOf(one.messages));
 
+/** The messages of one queue, or of one shop on any queue: its whole id, so that an action takes no other shop's. */
+export const ofQueueOrShop = (messages: Messages, search: string): Messages =>
+  search === '' ? messages : messages.filter(({ queue, shopId }) => queue === search || shopId === search);
+
 /** Number of messages, each copy counted. */
 export const countOf = (messages: Messages): number => messages.reduce((sum, { copies }) => sum + copies, 0);

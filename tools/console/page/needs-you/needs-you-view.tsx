@@ -16,7 +16,7 @@ import { Table, toggled } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
 import { LoadNote, Refresh, useLoad } from '../ui/use-load.tsx';
 import { useRun } from '../use-run.tsx';
-import { countOf, groupsOf, type Messages } from './groups.ts';
+import { countOf, groupsOf, type Messages, ofQueueOrShop } from './groups.ts';
 
 /** Maximum number of messages for which all groups are open at first. */
 const MAX_OPEN_MESSAGES = 10;
@@ -32,13 +32,13 @@ const selected = signal<ReadonlySet<string>>(new Set());
 /** The messages that the user is about to discard. */
 const discarded = signal<Messages>([]);
 
-/** Messages that wait for a person, by queue and reason: `#/needs-you?search=<part of a queue's name or a shop's id>`. */
+/** Messages that wait for a person, by queue and reason: `#/needs-you?search=<a queue's name or a shop's id>`. */
 export function NeedsYouView() {
   const { start } = useRun();
   const loaded = useLoad('needs you', api.needsYou, changes);
   const { messages: all = [], problems = [], limited = [] } = loaded.value ?? {};
   const { search = '' } = route.value.query;
-  const messages = all.filter(({ queue, shopId = '' }) => queue.includes(search) || shopId.includes(search));
+  const messages = ofQueueOrShop(all, search);
   const groups = groupsOf(messages);
   const chosen = messages.filter(({ id }) => selected.value.has(id));
   const isAll = chosen.length === 0;
@@ -54,11 +54,19 @@ export function NeedsYouView() {
               class="field"
               aria-label="Queue or shop"
               placeholder="Queue or shop"
+              list="queues-and-shops"
+              autocomplete="off"
+              spellcheck={false}
               value={search}
               onInput={({ currentTarget: { value } }) =>
-                navigate({ view: 'needs-you', query: { search: value } }, { replace: true })
+                navigate({ view: 'needs-you', query: { search: value.trim() } }, { replace: true })
               }
             />
+            <datalist id="queues-and-shops">
+              {[...new Set(all.flatMap(({ queue, shopId = '' }) => [queue, shopId]))].map((value) => (
+                <option key={value} value={value} />
+              ))}
+            </datalist>
             <Refresh of={loaded} />
             {messages.length > 0 && (
               <Actions
@@ -272,8 +280,15 @@ function OpenMessage({ id, eventId = id, copies, firstSentAt }: NeedsYouMessage)
 
 function Nothing() {
   const { search } = route.value.query;
+  if (search) {
+    return (
+      <Empty title="No message matches">
+        <p>The filter takes the whole name of a queue, or the whole id of a shop.</p>
+      </Empty>
+    );
+  }
   return (
-    <Empty title={search ? 'No message matches' : 'Nothing needs you'}>
+    <Empty title="Nothing needs you">
       <p>
         An event that failed ten times, or cannot be processed, becomes a dead letter. Quarantine holds signed
         requests that are not valid events, unrouted holds events of an unknown kind. They are kept here with

@@ -1,11 +1,15 @@
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { NeedsYouMessage } from '../../../console/api.ts';
+import type { NeedsYouMessage, StackInfo } from '../../../console/api.ts';
 import { discardMessages, redriveMessages, redriveQueues } from '../../../console/page/command.ts';
-import { groupsOf } from '../../../console/page/needs-you/groups.ts';
+import { actionsOf } from '../../../console/page/detail/actions.ts';
+import { groupsOf, ofQueueOrShop } from '../../../console/page/needs-you/groups.ts';
 import { formatRoute, parseRoute, VIEWS } from '../../../console/page/route.ts';
+import { setStack } from '../../../console/page/store.ts';
 import { ageText, dayText } from '../../../console/page/ui/time.tsx';
-import { answersText } from '../../../console/page/use-run.tsx';
+import { toasts } from '../../../console/page/ui/toasts.ts';
+import { answersText, isAllowed } from '../../../console/page/use-run.tsx';
+import type { DeliveryState } from '../../../stage/history/history.ts';
 import { payloadPreview } from '../../../stage/payload-filter.ts';
 
 describe('an address of the page', () => {
@@ -80,6 +84,58 @@ test.each([
   expect(answersText(answers.map((status) => ({ status, text: 'queued' })))).toBe(text);
 });
 
+const showStack = (info: Partial<StackInfo>) => setStack({ title: '', events: [], ...info } as StackInfo);
+
+describe('the main action for a delivery', () => {
+  test.each<[state: DeliveryState, ofLocalStack: string, ofStage: string | undefined]>([
+    ['processed', 'Send as new event', undefined],
+    ['skipped', 'Send as new event', undefined],
+    ['queued', 'Send as new event', undefined],
+    ['rejected', 'Sign and resend', undefined],
+    ['paused', 'Resume shop.updated', 'Resume shop.updated'],
+    ['dead-letter', 'Redrive', 'Redrive'],
+    ['invalid', 'Edit and send', 'Redrive from quarantine'],
+    ['parked', 'Redrive from unrouted', 'Redrive from unrouted'],
+  ])('that is %s: on the local stack %s, on a stage %s', (state, ...expected) => {
+    const delivery = { id: 'r', event: 'shop.updated', eventId: 'e', receivedAt: '', attempts: 1, state };
+    const primaries = [true, false].map((local) => {
+      showStack({ local });
+      return actionsOf(delivery, []).primary?.label;
+    });
+    expect(primaries).toEqual(expected);
+  });
+});
+
+describe('before a stage is changed,', () => {
+  const [command] = redriveQueues([{ queue: 'quarantine' } as NeedsYouMessage]);
+  const texts = () => toasts.value.map(({ text }) => text);
+
+  afterEach(() => {
+    jest.useRealTimers();
+    toasts.value = [];
+  });
+
+  test.each([
+    { answer: true, said: [] },
+    { answer: false, said: ['Cancelled. Nothing was changed.'] },
+  ])('the user is asked: $answer', ({ answer, said }) => {
+    jest.useFakeTimers();
+    showStack({ local: false, title: 'stage prod', commandSuffix: ' --stage prod' });
+    const ask = jest.fn(() => answer);
+    Object.assign(globalThis, { confirm: ask });
+    expect(isAllowed(command ? [command] : [])).toBe(answer);
+    const question = /^Change stage prod\?[\s\S]*npx hookctl dlq redrive quarantine --stage prod$/;
+    expect(ask).toHaveBeenCalledWith(expect.stringMatching(question));
+    expect(texts()).toEqual(said);
+  });
+
+  test('nobody is asked with --read-only, and nothing is changed', () => {
+    showStack({ local: false, readOnly: true });
+    expect(isAllowed([])).toBe(false);
+    expect(texts()).toEqual([expect.stringContaining('Nothing can be changed.')]);
+  });
+});
+
 describe('messages that need somebody', () => {
   const day = (number: number) => `2026-01-0${number}T00:00:00.000Z`;
 
@@ -104,6 +160,19 @@ describe('messages that need somebody', () => {
   test('are grouped by queue and reason: most first; in a group the newest first', () => {
     const groups = groupsOf(messages).map((group) => group.messages.map(({ id }) => id).join());
     expect(groups).toEqual(['b,c', 'a', 'd', 'e']);
+  });
+
+  test('are filtered by the whole name of a queue, or the whole id of a shop', () => {
+    const all = ['shop-1', 'shop-10', undefined].map((shopId, at) =>
+      waiting(`${at}`, 'quarantine', { shopId }),
+    );
+    const found = (search: string) => ofQueueOrShop(all, search).map(({ id }) => id);
+    expect(['', 'shop-1', 'shop', 'quarantine'].map(found)).toEqual([
+      ['0', '1', '2'],
+      ['0'],
+      [],
+      ['0', '1', '2'],
+    ]);
   });
 
   test('are redriven or discarded by one command per queue, with ids and the number of copies', () => {

@@ -1,0 +1,73 @@
+import { type Delivery, isRefused, queueOf } from '../../../stage/history/history.ts';
+import type { RequestDetail } from '../../api.ts';
+import { type Command, redriveCommand, resendCommand, resumeCommand } from '../command.ts';
+import { stack } from '../store.ts';
+
+export type Headers = RequestDetail['headers'];
+
+export interface Action {
+  readonly label: string;
+  /** What will happen. */
+  readonly note?: string;
+  readonly refusal?: string | undefined;
+  readonly keyHint?: string;
+  /** A command. Or: send the body with a new timestamp, or edit it. */
+  readonly does: Command | 'send' | 'edit';
+}
+
+/**
+ * The actions for a delivery. The `first` is the next thing that a person would do: for a delivery that waits for a
+ * person, recovery, because sending the event again would add a duplicate.
+ */
+export function actionsOf(delivery: Delivery, headers: Headers) {
+  const { state } = delivery;
+  const refusal = stack.local ? undefined : 'Only the local stack accepts changed bodies.';
+  const note = 'The timestamp is now, the signature is new.';
+  const sendNew: Action = { label: 'Send as new event', note, refusal, does: 'send' };
+  const edit: Action = { label: 'Edit and send', refusal, keyHint: 'e', does: 'edit' };
+  const recoveries = recoveriesOf(delivery);
+  const [main = edit, ...more] = [
+    ...recoveries,
+    ...(isRefused(state) ? [] : [sendNew]),
+    ...resendsOf(delivery, headers),
+  ];
+  const first = { ...main, keyHint: 'r' };
+  const wanted = state === 'invalid' && stack.local ? edit : first;
+  // For a delivery of a stage that needs nobody, there is nothing to do. The menu says why.
+  const primary = stack.local || recoveries.length > 0 ? wanted : undefined;
+  return { first, edit, primary, others: [first, ...more, edit].filter((action) => action !== primary) };
+}
+
+/** How to send the same bytes again, and what then happens. */
+function resendsOf(delivery: Delivery, headers: Headers): Action[] {
+  const { id, state } = delivery;
+  const signed = { does: resendCommand(id, false) };
+  if (!isRefused(state)) {
+    const isDone = state === 'processed' || state === 'skipped';
+    const note = isDone ? 'It is skipped: this event was processed.' : 'It counts as the same event.';
+    return [{ ...signed, label: 'Resend the same bytes', note }];
+  }
+  const refusal = stack.local ? undefined : 'AWS stores no body of this request.';
+  const sign = {
+    ...signed,
+    label: 'Sign and resend',
+    note: 'The same bytes, with a new signature.',
+    refusal,
+  };
+  if (state !== 'rejected' || headers.length === 0) return [sign];
+  const note = 'It is refused again: its signature stays.';
+  return [sign, { does: resendCommand(id, true), label: 'Resend as received', note }];
+}
+
+/** How to continue a waiting delivery: a redrive, or the end of its event's pause. */
+function recoveriesOf({ state, event = '', eventId }: Delivery): Action[] {
+  if (state === 'paused') {
+    return [{ does: resumeCommand(event), label: `Resume ${event}` }];
+  }
+  const queue = queueOf({ state, event });
+  if (queue === undefined || eventId === undefined) return [];
+  const isUnknown = state === 'parked' && !stack.events.some(({ name }) => name === event);
+  const refusal = isUnknown ? `${event} has no consumer yet. Add one first.` : undefined;
+  const label = state === 'dead-letter' ? 'Redrive' : `Redrive from ${queue}`;
+  return [{ does: redriveCommand(queue, [eventId]), label, refusal }];
+}
