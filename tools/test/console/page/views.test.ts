@@ -121,7 +121,7 @@ describe('before a stage is changed,', () => {
   ])('the user is asked: $answer', ({ answer, said }) => {
     jest.useFakeTimers();
     showStack({ local: false, title: 'stage prod', commandSuffix: ' --stage prod' });
-    const ask = jest.fn(() => answer);
+    const ask = jest.fn((_question: string) => answer);
     Object.assign(globalThis, { confirm: ask });
     expect(isAllowed(command ? [command] : [])).toBe(answer);
     const question = /^Change stage prod\?[\s\S]*npx hookctl dlq redrive quarantine --stage prod$/;
