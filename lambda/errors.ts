@@ -1,5 +1,6 @@
 import { isServerError, isThrottlingError, isTransientError } from '@smithy/core/retry';
 import { sourcePositions } from './source-positions.ts';
+import type { LogFields } from './telemetry.ts';
 
 /**
  * Property of an error that names the failed call, because most errors do not. A global symbol, because modules
@@ -7,8 +8,14 @@ import { sourcePositions } from './source-positions.ts';
  */
 export const FAILED_CALL = Symbol.for('partner-webhooks.failed-call');
 
+/** An error, with what the SDK and our settings of its clients (`aws-clients.ts`) may add. */
+interface SdkError extends Error {
+  readonly [FAILED_CALL]?: string;
+  readonly $metadata?: { httpStatusCode?: number; requestId?: string; attempts?: number };
+}
+
 /** An error in at most three texts, which {@link errorText} joins. */
-export interface ErrorSummary {
+interface ErrorSummary extends LogFields {
   /** The AWS call that failed: `DynamoDB UpdateItem`. */
   readonly call?: string | undefined;
   /** The name of the error, or the failure of the connection. */
@@ -16,7 +23,7 @@ export interface ErrorSummary {
   readonly errorMessage?: string | undefined;
 }
 
-export interface DescribedError extends ErrorSummary {
+interface DescribedError extends ErrorSummary {
   readonly cause?: ErrorSummary | undefined;
 }
 
@@ -67,21 +74,21 @@ const SHOWN_OF_QUOTING = new RegExp(
   ].join('|'),
 );
 
-/** The log fields of an error: enough for an operator, and nothing of the payload. No key is reserved by the logger. */
-export function describeError(error: unknown): DescribedError & Record<string, unknown> {
+/** The log fields of an error: enough for an operator, and nothing of the payload. */
+export function describeError(error: unknown): DescribedError {
   if (!(error instanceof Error)) return { error: typeof error };
-  const metadata = '$metadata' in error ? (error.$metadata as Record<string, unknown>) : {};
+  const { $metadata: metadata }: SdkError = error;
   return {
     ...summary(error),
     ...stackOf(error),
     ...(error.cause instanceof Error && { cause: { ...summary(error.cause), ...stackOf(error.cause) } }),
-    httpStatus: metadata.httpStatusCode,
-    awsRequestId: metadata.requestId,
-    sdkAttempts: metadata.attempts,
+    httpStatus: metadata?.httpStatusCode,
+    awsRequestId: metadata?.requestId,
+    sdkAttempts: metadata?.attempts,
   };
 }
 
-function summary(error: Error & { [FAILED_CALL]?: string }): ErrorSummary {
+function summary(error: SdkError): ErrorSummary {
   const call = error[FAILED_CALL];
   const { name, message } = error;
   const failure = connectionFailure(error);

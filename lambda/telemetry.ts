@@ -2,7 +2,15 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Context } from 'aws-lambda';
 import type { DimensionName, MetricName } from './metric-names.ts';
 
-type Fields = Readonly<Record<string, unknown>>;
+/**
+ * Values that are JSON. A bigint would make the delivery fail, and an `Error` would be written as `{}`: see
+ * `describeError`.
+ */
+type LogValue = string | number | boolean | undefined | readonly LogValue[] | LogFields;
+
+export interface LogFields {
+  readonly [name: string]: LogValue;
+}
 
 /** The function's name in lines and metrics. Tools read the variable, which is Powertools' own. */
 const service = process.env.POWERTOOLS_SERVICE_NAME;
@@ -15,15 +23,15 @@ export function startInvocation({ awsRequestId }: Context): void {
   invocation = { number: invocation.number + 1, id: awsRequestId };
 }
 
-const keysOfWork = new AsyncLocalStorage<Fields>();
+const keysOfWork = new AsyncLocalStorage<LogFields>();
 
 /** Adds keys to all lines of the work on one record. The records of a batch are processed in parallel. */
-export function withLogKeys<Result>(keys: Fields, work: () => Result): Result {
+export function withLogKeys<Result>(keys: LogFields, work: () => Result): Result {
   return keysOfWork.run(keys, work);
 }
 
 /** Fields of an invocation. CloudWatch charges logs by the byte, so lines have only what the log group does not show. */
-const ofInvocation = (level: string): Fields => ({
+const ofInvocation = (level: string): LogFields => ({
   ...(invocation.number === 1 && { cold_start: true }),
   ...(level !== 'INFO' && { function_request_id: invocation.id }),
   xray_trace_id: sampledTrace(process.env._X_AMZN_TRACE_ID),
@@ -35,7 +43,7 @@ const sampledTrace = (header = '') =>
 
 const line =
   (level: 'INFO' | 'WARN' | 'ERROR') =>
-  (message: string, fields?: Fields): void =>
+  (message: string, fields?: LogFields): void =>
     write({
       level,
       message,
@@ -66,7 +74,10 @@ export function count(
   write({ _aws: { Timestamp: Date.now(), CloudWatchMetrics: [metric] }, ...all, [outcome]: 1 });
 }
 
-/** Not by the console: Lambda would put the line into an object of its own. */
-function write(fields: Fields): void {
+/**
+ * Not by the console: Lambda would put the line into an object of its own. Node.js writes it before this returns, so
+ * it is not lost if Lambda freezes the function, unless the pipe is full (64 KB on Linux).
+ */
+function write(fields: LogFields): void {
   process.stdout.write(`${JSON.stringify(fields)}\n`);
 }
