@@ -33,7 +33,10 @@ const memory = prefault(wholeNumber('MB', 128, 10_240), 512).describe(
   'MB. More memory also gives more processor time.',
 );
 
-/** CloudWatch evaluates at most a week, so this limit cannot be raised. Source: CloudWatch user guide, "Evaluating an alarm", for periods of an hour or more. */
+/**
+ * CloudWatch evaluates at most a week. Source: CloudWatch user guide, "Evaluating an alarm", for periods of an hour or
+ * more.
+ */
 const quietAfter = (condition: string) =>
   optional(wholeNumber('hours', 1, 168)).describe(`An alarm fires if ${condition} for this many hours.`);
 

@@ -1,6 +1,7 @@
 import { Annotations, type Stack } from 'aws-cdk-lib';
 import { acknowledge } from './acknowledge.ts';
 import type { StageConfig } from './config.ts';
+import { didYouMean } from './did-you-mean.ts';
 
 interface Warning {
   readonly applies: (config: StageConfig) => boolean;
@@ -54,9 +55,15 @@ export const warnings: Readonly<Record<string, Warning>> = {
 
 /**
  * Warns at synthesis about settings that a stage lacks, unless the stage gives a reason. A stage that does not retain
- * its data is for trials, and gets no warning.
+ * its data is for trials, and gets no warning. A reason for an unknown warning is an error.
  */
 export function warn(stack: Stack, config: StageConfig): void {
+  const ids = Object.keys(warnings);
+  for (const id of Object.keys(config.acknowledgedWarnings).filter((one) => !ids.includes(one))) {
+    Annotations.of(stack).addError(
+      `acknowledgedWarnings.${id}: no warning has this name.${didYouMean(id, ids)}`,
+    );
+  }
   if (config.removalPolicy !== 'retain') return;
   for (const [id, { applies, message }] of Object.entries(warnings)) {
     if (!applies(config)) continue;

@@ -161,15 +161,17 @@ test('the account of a stage has precedence over that of the credentials', () =>
   ]);
 });
 
-/** The ids of the warnings for a stage with these fields. */
-function warningsOf(fields: object): string[] {
+function annotations(kind: 'warning' | 'error', fields: object): string[] {
   const stack = new Stack(new App(), 'Test');
   warn(stack, parseConfig('test', fields));
-  return stack.node.metadata
-    .filter(({ type }) => type === 'aws:cdk:warning')
-    .map(({ data }) => /\[ack: partner-webhooks:([\w-]+)\]$/.exec(String(data))?.[1] ?? '')
-    .sort();
+  return stack.node.metadata.filter(({ type }) => type === `aws:cdk:${kind}`).map(({ data }) => String(data));
 }
+
+/** The ids of the warnings for a stage with these fields. */
+const warningsOf = (fields: object) =>
+  annotations('warning', fields)
+    .map((text) => /\[ack: partner-webhooks:([\w-]+)\]$/.exec(text)?.[1] ?? '')
+    .sort();
 
 /** The ids of all warnings but these. */
 const others = (...ids: string[]) =>
@@ -192,6 +194,13 @@ test.each<[given: object, ...ids: string[]]>([
   [{ receiver: { reservedConcurrency: 200 } }, 'no-reserved-concurrency', 'refusals-are-lost'],
 ])('a stage with %j gets no warning about that', (given, ...ids) => {
   expect(warningsOf(given)).toEqual(others(...ids, 'wildcard-invalidations'));
+});
+
+test('a reason for a warning that does not exist is an error', () => {
+  const acknowledgedWarnings = { 'no-chat-chanel': 'Nobody reads it.', 'no-quiet-after': 'A trial.' };
+  expect(annotations('error', { acknowledgedWarnings })).toEqual([
+    'acknowledgedWarnings.no-chat-chanel: no warning has this name. Did you mean no-chat-channel?',
+  ]);
 });
 
 describe('the context', () => {
