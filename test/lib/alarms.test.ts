@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { logFilter } from 'local-aws/endpoint';
 import { resolveIntrinsics, type SynthesisedTemplate, type TemplateResource } from 'local-aws/template';
+import { stages } from '../../bin/stages.ts';
 import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { metrics } from '../../lambda/metric-names.ts';
@@ -107,7 +108,7 @@ describe('every alarm', () => {
   // Source: CloudWatch API reference, `PutMetricAlarm`.
   test('has a description of at most 1,024 characters, also with the longest runbook and name of a stage', async () => {
     const stage = 'x'.repeat(32);
-    const longest = await templateOf(stage, { runbook: 'x'.repeat(150) });
+    const longest = await templateOf(stage, { ...stages['every-setting'], runbook: 'x'.repeat(150) });
     const lengths = longest.ofType(ALARM).map((one) => describedAs(longest, stage, one).length);
     expect(Math.max(...lengths)).toBeLessThanOrEqual(1_024);
   });

@@ -126,10 +126,11 @@ describe('a setting has its effect', () => {
     expect(leaves(written).filter((value) => !isWritten(value))).toEqual([]);
   });
 
-  test('memory, timeout and concurrency are those of their function', () => {
+  test('memory, timeout, concurrency and ignored events are those of their function', () => {
     expect(functionAt('Receiver/Function')).toMatchObject({
       MemorySize: receiver.memory,
       ReservedConcurrentExecutions: receiver.reservedConcurrency,
+      Environment: { Variables: { IGNORED_EVENTS: JSON.stringify(settings.ignoredEvents) } },
     });
     expect(functionAt('ShopUpdated/Consumer/Function')).toMatchObject({
       MemorySize: shops.memory,
