@@ -26,9 +26,9 @@ const TOO_MANY_INVALIDATIONS = 'TooManyInvalidationsInProgress';
 
 /**
  * Delay before the next retry while a quota is used up, in whole seconds. CloudFront takes up to five minutes for an
- * invalidation, so 2,000 shops with a `*` path, 15 at a time, take half a day. Retries are spread evenly over a window, so that they
- * do not all meet the same few free slots. The window quadruples up to 11 hours, and ten receives take up to three
- * days. Source of the time: CloudFront FAQs, "How long does it take for an invalidation to complete?".
+ * invalidation, so 2,000 shops with a `*` path, 15 at a time, take half a day. Retries are spread evenly over a window,
+ * so that they do not all meet the same few free slots. The window quadruples up to 11 hours, and ten receives take up
+ * to three days. Source of the time: CloudFront FAQs, "How long does it take for an invalidation to complete?".
  * @param random from 0 up to 1
  */
 function quotaBackOffSeconds(attempt: number, firstDelay: number, random: number): number {

@@ -6,7 +6,6 @@ import { clientSettings, connections } from '../aws-clients.ts';
 import { ConnectionHandler } from '../connections.ts';
 import { requireEnvironment } from '../environment.ts';
 import { isOutage } from '../errors.ts';
-
 import { readSecretValue } from '../receiver/secret-value.ts';
 import { isRollback, type Probe, type ProbeProblem, readProbes } from './probes.ts';
 

@@ -31,7 +31,8 @@ const BUFFER_MEGABYTES = 64;
 
 /**
  * Stores the outcome of each message: a delivery stream per event writes into one bucket, under
- * `event=<kind>/date=YYYY-MM-DD/hour=HH/` by the time of writing, as gzipped JSON lines (`lambda/archive/record-schema.ts`).
+ * `event=<kind>/date=YYYY-MM-DD/hour=HH/` by the time of writing, as gzipped JSON lines
+ * (`lambda/archive/record-schema.ts`).
  */
 export class EventArchive extends Construct {
   readonly bucket: ProtectedBucket;

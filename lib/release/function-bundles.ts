@@ -93,10 +93,10 @@ export async function bundleFunctions(assembly: string): Promise<string> {
 }
 
 /**
- * Bundles functions: each as one file, and each module of {@link ON_DEMAND} as another, with its own copy of shared code.
- * With esbuild's `splitting` the files would share that code, and the receiver would load 40 KB more to start, which
- * only the S3 client uses. All functions are bundled in one call: esbuild then reads shared files once, and takes a
- * third of the time.
+ * Bundles functions: each as one file, and each module of {@link ON_DEMAND} as another, with its own copy of shared
+ * code. With esbuild's `splitting` the files would share that code, and the receiver would load 40 KB more to start,
+ * which only the S3 client uses. All functions are bundled in one call: esbuild then reads shared files once, and takes
+ * a third of the time.
  * @param options that differ from {@link BUNDLE_OPTIONS}. External source maps are reduced. @default those for a
  * deployment
  * @returns one bundle for each target, with the warnings of all
@@ -212,10 +212,10 @@ export async function messageText(kind: 'error' | 'warning', messages: readonly 
 const NAMED = /.*\/(node_modules\/(?:@[^/]+\/)?[^/]+)|.*\/(lambda\/.+)/;
 
 /**
- * Reduces the source map of a bundle to what a logged stack frame shows (`lambda/source-positions.ts`): path and line for
- * our own code, and the folder of the package for a dependency. The result has a fiftieth of the size, and no path of
- * the computer that built it. Node.js' own `--enable-source-maps` parses the whole map before the first request, which
- * takes 10 % of the start.
+ * Reduces the source map of a bundle to what a logged stack frame shows (`lambda/source-positions.ts`): path and line
+ * for our own code, and the folder of the package for a dependency. The result has a fiftieth of the size, and no path
+ * of the computer that built it. Node.js' own `--enable-source-maps` parses the whole map before the first request,
+ * which takes 10 % of the start.
  * @param map JSON text. Source: ECMA-426, "Source map format"
  */
 function reduceSourceMap(map: string): string {

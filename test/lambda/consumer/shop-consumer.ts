@@ -3,7 +3,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, jest } from '@jest/globals'
 import type { SQSRecord } from 'aws-lambda';
 import { type Fault, InjectedFaults } from 'local-aws/endpoint';
 import { sqsEvent } from '../../../events/sqs-event.ts';
-
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { ArchiveBucket, type ArchivedRecord } from '../../support/archive.ts';
 import { eventually } from '../../support/eventually.ts';
