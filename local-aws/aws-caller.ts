@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type JsonObject, parseJsonObject } from './aws/json.ts';
-import { REGION, SERVICES, type Service } from './aws/services.ts';
+import { REGION, SERVICES, type Service } from './aws/service-forms.ts';
 
 export interface ClientSettings {
   readonly endpoint: string;

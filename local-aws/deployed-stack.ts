@@ -1,24 +1,20 @@
 import type { AwsEndpoint } from './aws/endpoint.ts';
-import { arnOf } from './aws/services.ts';
+import { arnOf } from './aws/service-forms.ts';
 import { accessKeyOf, awsCaller, clientSettings } from './aws-caller.ts';
 import { deploy } from './deploy.ts';
 import { SqsEventSource } from './functions/event-source/sqs-event-source.ts';
 import type { InspectorPort } from './functions/inspector-port.ts';
 import { type FunctionLogLine, serviceOf } from './functions/invocation.ts';
-import { LocalFunction, SharedEnvironments } from './functions/local-function.ts';
+import { LocalFunction } from './functions/local-function.ts';
 import { type DeployedApi, deployedApi, type FindFunction } from './gateway/deployed-api.ts';
 import { readCloudAssembly, type SynthesisedStack } from './template/cloud-assembly.ts';
 import { Resources, type StackLocation } from './template/resources.ts';
 
-/** Maximum number of execution environments of a function. */
-const MAX_CONCURRENCY = 4;
-
 /**
- * Maximum number of execution environments that all functions share beyond one for each. More environments would not
- * help, because all wait for the single thread of the AWS endpoint. Each environment compiles its own code, so its
- * first thousand invocations take twice as long, and the environment needs about 45 MB.
+ * Maximum number of execution environments of a function. More would not help, because all wait for the single thread of
+ * the AWS endpoint. Each environment compiles its own code, and needs about 45 MB.
  */
-const SHARED_ENVIRONMENTS = 1;
+const MAX_CONCURRENCY = 2;
 
 /** Maximum number of batches of a queue that are processed at the same time. */
 const MAX_BATCHES = 2;
@@ -107,7 +103,6 @@ function createFunctions(
   aws: Pick<AwsEndpoint, 'url' | 'createLogGroup' | 'writeLog'>,
   { environment, inspect, onLog }: FunctionOptions,
 ): { functions: ReadonlyMap<string, LocalFunction>; find: FindFunction } {
-  const shared = new SharedEnvironments(SHARED_ENVIRONMENTS);
   const functions = new Map<string, LocalFunction>();
   const targets = new Map<string, LocalFunction>();
   for (const { arn, name, properties } of resources.ofType('AWS::Lambda::Function')) {
@@ -132,7 +127,7 @@ function createFunctions(
       aws.writeLog(logGroup, line.text);
       onLog?.({ ...line, functionName: service });
     };
-    const created = new LocalFunction(definition, log, { shared, inspector: inspect?.get(service) });
+    const created = new LocalFunction(definition, log, inspect?.get(service));
     functions.set(service, created);
     targets.set(arn, created).set(name, created);
   }

@@ -4,7 +4,7 @@ import { InjectedFaults } from './aws/faults.ts';
 import { type ClientSettings, clientSettings } from './aws-caller.ts';
 import { deployStack, type FunctionOptions } from './deployed-stack.ts';
 import type { LocalFunction } from './functions/local-function.ts';
-import { type RequestSummary, startGateway } from './gateway/server.ts';
+import { startGateway } from './gateway/server.ts';
 import type { InspectedMessage, StackObserver } from './observation.ts';
 
 /**
@@ -24,8 +24,6 @@ export interface LocalStackOptions extends FunctionOptions {
   readonly secret: string;
   /** Faults that are active from the start, for tests. @default none */
   readonly faults?: InjectedFaults;
-  /** Called after every answer of the API. @default none */
-  readonly onRequest?: (summary: RequestSummary) => void;
   /** Called with requests, and with what functions write and publish. @default none */
   readonly observer?: StackObserver;
   /** Host names of tunnels to the API, in lower case. @default none: only this machine gets answers */
@@ -79,10 +77,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
   onStep(`Starting the ${stack.api.kind}`);
   const gateway = await startGateway(stack.api.api, {
     port: options.port,
-    onExchange: (exchange) => {
-      options.onRequest?.(exchange);
-      observer?.onExchange(exchange);
-    },
+    onExchange: (exchange) => observer?.onExchange(exchange),
     publicHosts,
     onForeign: options.onForeign ?? (() => {}),
   });

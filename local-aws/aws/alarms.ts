@@ -1,6 +1,6 @@
 import { AwsError } from './errors.ts';
 import { type JsonObject, textOf, textsOf } from './json.ts';
-import { ACCOUNT_ID, arnOf, type Operations, REGION } from './services.ts';
+import { ACCOUNT_ID, arnOf, type Operations, REGION } from './service-forms.ts';
 
 /** Alarms per answer. Source: CloudWatch API reference, "DescribeAlarms". */
 const DEFAULT_PAGE_SIZE = 50;

@@ -1,6 +1,12 @@
 import { AwsError } from './errors.ts';
 import { type FindSecretArn, permissionsOf } from './permissions.ts';
-import { ACCOUNT_ID, type AwsRequest, type NeededPermission, SERVICES, type Service } from './services.ts';
+import {
+  ACCOUNT_ID,
+  type AwsRequest,
+  type NeededPermission,
+  SERVICES,
+  type Service,
+} from './service-forms.ts';
 
 type Condition = Readonly<Record<string, Readonly<Record<string, string | boolean | string[]>>>>;
 

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isOwnHost } from '../admitted-host.ts';
 import { KEEP_ALIVE_MS, listen, readBody } from '../http-server.ts';
 import type { StackObserver } from '../observation.ts';
-import { createAwsServices } from './aws-services.ts';
+import { createAwsServices } from './create-services.ts';
 import { AwsError } from './errors.ts';
 import { ConnectionLostError, InjectedFaults } from './faults.ts';
 import { MAX_BODY_BYTES } from './fauxqs.ts';
@@ -12,7 +12,7 @@ import { checkInput } from './model/check-input.ts';
 import { checkGuideRules } from './model/guide-rules.ts';
 import { credentialOf, parseRequest, protocolOf } from './request.ts';
 import { type AwsResponse, errorResponse, withChecksum } from './response.ts';
-import type { AwsHttpRequest } from './services.ts';
+import type { AwsHttpRequest } from './service-forms.ts';
 
 interface AwsEndpointOptions {
   /** Port of the endpoint; 0 for any free port. */

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { AwsError } from './errors.ts';
 import { type JsonObject, parseJsonObject } from './json.ts';
-import { type AwsHttpRequest, type AwsRequest, arnOf, type Operations, pathOf, queryOf } from './services.ts';
+import {
+  type AwsHttpRequest,
+  type AwsRequest,
+  arnOf,
+  type Operations,
+  pathOf,
+  queryOf,
+} from './service-forms.ts';
 
 /** An event source in this process. Lambda's API can disable and enable it. */
 export interface EventSourceMapping {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AwsError } from './errors.ts';
 import { isJsonObject, type JsonObject, objectsOf, parseJsonObject } from './json.ts';
 import { type AwsResponse, documentResponse } from './response.ts';
-import type { AwsRequest, Service } from './services.ts';
+import type { AwsRequest, Service } from './service-forms.ts';
 
 /** A failure to inject into the AWS endpoint. The failure lasts until a test ends it. */
 export interface Fault {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { FauxqsServer } from 'fauxqs';
 import type { AwsResponse } from './response.ts';
-import { REGION } from './services.ts';
+import { REGION } from './service-forms.ts';
 
 /** Maximum bytes of a request: DynamoDB's limit. Only S3 accepts more. */
 export const MAX_BODY_BYTES = 16 * 1024 * 1024;

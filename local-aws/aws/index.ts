@@ -2,4 +2,4 @@ export { accessKeyOf, type ClientSettings, clientSettings } from '../aws-caller.
 export { type AwsEndpoint, startAwsEndpoint } from './endpoint.ts';
 export { type Fault, InjectedFaults } from './faults.ts';
 export { logFilter } from './logs/log-filter.ts';
-export { arnOf, REGION } from './services.ts';
+export { arnOf, REGION } from './service-forms.ts';

@@ -1,6 +1,6 @@
 import { type JsonObject, textOf, textsOf } from './json.ts';
 import { s3Permissions } from './s3.ts';
-import { type AwsRequest, arnOf, type NeededPermission, type Service } from './services.ts';
+import { type AwsRequest, arnOf, type NeededPermission, type Service } from './service-forms.ts';
 
 /** The full ARN of an existing secret, found by name, ARN, or ARN without its suffix. */
 export type FindSecretArn = (secretId: string) => string | undefined;

@@ -10,7 +10,7 @@ import {
   SERVICES,
   type Service,
   serviceForm,
-} from './services.ts';
+} from './service-forms.ts';
 
 /** The protocol to answer in. The protocol is known even if the rest of the request cannot be parsed. */
 export function protocolOf({ url, headers, body }: AwsHttpRequest, service: string | undefined): Protocol {

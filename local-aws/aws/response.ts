@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { AwsError } from './errors.ts';
 import { isJsonObject, type JsonObject } from './json.ts';
-import { type AwsRequest, type Protocol, serviceForm } from './services.ts';
+import { type AwsRequest, type Protocol, serviceForm } from './service-forms.ts';
 
 export interface AwsResponse {
   status: number;

@@ -1,7 +1,13 @@
 import { AwsError } from './errors.ts';
 import type { Fauxqs } from './fauxqs.ts';
 import type { AwsResponse } from './response.ts';
-import { type AwsHttpRequest, type AwsRequest, type NeededPermission, pathOf, queryOf } from './services.ts';
+import {
+  type AwsHttpRequest,
+  type AwsRequest,
+  type NeededPermission,
+  pathOf,
+  queryOf,
+} from './service-forms.ts';
 
 /** S3: fauxqs, plus conditional writes, which fauxqs lacks. */
 export function createS3(fauxqs: Fauxqs) {

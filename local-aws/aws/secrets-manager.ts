@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { AwsError } from './errors.ts';
 import { type JsonObject, textOf } from './json.ts';
-import { arnOf, type Operations } from './services.ts';
+import { arnOf, type Operations } from './service-forms.ts';
 
 interface Secret {
   readonly name: string;

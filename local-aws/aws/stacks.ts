@@ -1,6 +1,6 @@
 import { AwsError } from './errors.ts';
 import { type JsonObject, textOf } from './json.ts';
-import type { Operations } from './services.ts';
+import type { Operations } from './service-forms.ts';
 
 /** A stack that runs on this machine, as CloudFormation describes it. */
 export interface RunningStack {

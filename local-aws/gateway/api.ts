@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
-import { ACCOUNT_ID, REGION } from '../aws/services.ts';
+import { ACCOUNT_ID, REGION } from '../aws/service-forms.ts';
 import { EVENT_LIMIT_BYTES, type InvocationResult, TooManyRequestsError } from '../functions/invocation.ts';
 import type { Throttling } from '../template/resource-properties.ts';
 import type { HttpRequest, HttpResponse } from './http-message.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Principal } from '../aws/authorization.ts';
 import type { JsonObject } from '../aws/json.ts';
-import { ACCOUNT_ID, arnOf, REGION } from '../aws/services.ts';
+import { ACCOUNT_ID, arnOf, REGION } from '../aws/service-forms.ts';
 import type { RunningStack } from '../aws/stacks.ts';
 import { accessKeyOf } from '../aws-caller.ts';
 import type { SynthesisedStack } from './cloud-assembly.ts';

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { AwsError } from '../errors.ts';
 import { type JsonObject, parseJsonObject, textOf } from '../json.ts';
-import { REGION } from '../services.ts';
+import { REGION } from '../service-forms.ts';
 
 interface DynaliteAnswer {
   /** Number of the call. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ItemChange, ObservedItem } from '../../observation.ts';
 import { AwsError } from '../errors.ts';
 import { isJsonObject, type JsonObject, objectsOf, textOf } from '../json.ts';
-import type { Operations } from '../services.ts';
+import type { Operations } from '../service-forms.ts';
 import { Dynalite } from './dynalite.ts';
 
 const FORWARDED = ['DeleteTable', 'DescribeTable', 'GetItem', 'ListTables', 'Query', 'Scan'];

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { AwsError } from '../errors.ts';
 import { isJsonObject, type JsonObject, objectsOf, textOf } from '../json.ts';
-import { ACCOUNT_ID, arnOf, type NeededPermission, type Operations } from '../services.ts';
+import { ACCOUNT_ID, arnOf, type NeededPermission, type Operations } from '../service-forms.ts';
 import { DeliveryStream, evaluatedPrefix, type WriteObject } from './delivery-stream.ts';
 
 /** Bytes of a call before base64. Source: Firehose API reference, `PutRecordBatch`. */

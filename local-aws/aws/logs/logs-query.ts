@@ -1,6 +1,6 @@
 import { AwsError } from '../errors.ts';
 import { type JsonObject, parseJsonObject, textOf, textsOf } from '../json.ts';
-import type { Operations } from '../services.ts';
+import type { Operations } from '../service-forms.ts';
 
 /** Maximum number of stored queries. The oldest are removed first. */
 const MAX_QUERIES = 100;

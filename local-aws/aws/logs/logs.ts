@@ -1,6 +1,6 @@
 import { AwsError } from '../errors.ts';
 import { type JsonObject, objectsOf, textOf } from '../json.ts';
-import { arnOf, type Operations } from '../services.ts';
+import { arnOf, type Operations } from '../service-forms.ts';
 import { logFilter } from './log-filter.ts';
 import { createQueries } from './logs-query.ts';
 

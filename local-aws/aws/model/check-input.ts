@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { AwsError } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../json.ts';
-import { type AwsRequest, SERVICES } from '../services.ts';
+import { type AwsRequest, SERVICES } from '../service-forms.ts';
 
 /** A type of AWS' service models, with the limits of its values. */
 export interface Shape {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { AwsError } from '../errors.ts';
 import { isJsonObject, type JsonObject, objectsOf, parseJsonObject, textOf } from '../json.ts';
-import { type AwsRequest, SERVICES, type Service } from '../services.ts';
+import { type AwsRequest, SERVICES, type Service } from '../service-forms.ts';
 
 /** A rule that only AWS' guides state, and no service model. */
 interface GuideRule {

@@ -11,7 +11,7 @@ import { formOf } from './request.ts';
 import { type AwsResponse, documentResponse } from './response.ts';
 import { createS3 } from './s3.ts';
 import { createSecretsManager } from './secrets-manager.ts';
-import { ACCOUNT_ID, type AwsRequest, type Operations, SERVICES, type Service } from './services.ts';
+import { ACCOUNT_ID, type AwsRequest, type Operations, SERVICES, type Service } from './service-forms.ts';
 import { publishedNotification, sns } from './sns.ts';
 import { createSqs } from './sqs/sqs.ts';
 import { createStacks } from './stacks.ts';
