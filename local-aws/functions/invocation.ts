@@ -6,9 +6,7 @@ export interface FunctionDefinition {
   codeDirectory: string;
   environment: Record<string, string>;
   timeoutSeconds: number;
-  /**
-   * Limit of the JavaScript heap and buffers of an execution environment. Other memory cannot be measured.
-   */
+  /** Limit of the JavaScript heap of an execution environment. Buffers and other memory are not limited. */
   memoryMegabytes: number;
   /** Maximum concurrent invocations. Lambda throttles further ones. @default no limit */
   reservedConcurrency?: number | undefined;

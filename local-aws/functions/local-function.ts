@@ -11,35 +11,6 @@ import {
 } from './invocation.ts';
 import { Sandbox } from './sandbox.ts';
 
-/**
- * Time after which an idle execution environment ends, unless it is the function's last one. Lambda keeps
- * environments for some minutes, which is not documented.
- */
-const IDLE_LIMIT_MILLISECONDS = 30_000;
-
-/** Limits the number of execution environments that several functions share, beyond the first of each. */
-export class SharedEnvironments {
-  #left: number;
-
-  constructor(limit: number) {
-    this.#left = limit;
-  }
-
-  /**
-   * Reserves an environment.
-   * @returns whether one was free
-   */
-  take(): boolean {
-    if (this.#left === 0) return false;
-    this.#left -= 1;
-    return true;
-  }
-
-  giveBack(): void {
-    this.#left += 1;
-  }
-}
-
 type CompletedInvocation = InvocationResult & { requestId: string; durationMilliseconds: number };
 
 interface WaitingInvocation {
@@ -48,25 +19,12 @@ interface WaitingInvocation {
   complete(result: InvocationResult, durationMilliseconds: number): void;
 }
 
-export interface LocalFunctionOptions {
-  /** Limit of environments beyond the first. @default `maximumConcurrency` alone */
-  readonly shared?: SharedEnvironments;
-  /** Time after which an idle environment ends. @default 30000 */
-  readonly idleLimitMilliseconds?: number;
-  /**
-   * Port at which debuggers find the environment. The function then has at most one environment. @default no
-   * debugger
-   */
-  readonly inspector?: InspectorPort | undefined;
-}
-
 /**
  * Runs a function's bundled code as Lambda does: in execution environments (worker threads) with their own
  * variables, which process one invocation at a time. If all are busy, another one starts. At
  * `maximumConcurrency`, further invocations wait in order. Beyond the reserved concurrency, invocations are
- * rejected. Idle environments end after a while, except the last one, so that no event waits for code to
- * load. Unlike in Lambda, an environment is not frozen between invocations, and it shares working directory
- * and time zone with the process.
+ * rejected. Unlike in Lambda, idle environments do not end, an environment is not frozen between invocations, and it
+ * shares working directory and time zone with the process.
  */
 export class LocalFunction {
   #definition: FunctionDefinition;
@@ -74,23 +32,26 @@ export class LocalFunction {
   readonly #sandboxes = new Set<Sandbox>();
   /** Environments that still run an invocation with code that was replaced. */
   readonly #outdated = new Set<Sandbox>();
-  readonly #options: LocalFunctionOptions;
-  /** Idle environments in the order of last use, each with the timer that ends it. */
-  readonly #idle = new Map<Sandbox, NodeJS.Timeout>();
+  readonly #inspector: InspectorPort | undefined;
+  readonly #idle = new Set<Sandbox>();
   readonly #running = new Set<Sandbox>();
   readonly #line: WaitingInvocation[] = [];
   #starting = 0;
   #closed = false;
 
-  /** @param log called with every line that the code writes, and with a line for each function error */
+  /**
+   * @param log called with every line that the code writes, and with a line for each function error
+   * @param inspector port at which debuggers find the environment. The function then has at most one environment.
+   * @default no debugger
+   */
   constructor(
     definition: FunctionDefinition,
     log: (line: FunctionLogLine) => void,
-    options: LocalFunctionOptions = {},
+    inspector?: InspectorPort,
   ) {
     this.#definition = definition;
     this.#log = log;
-    this.#options = options;
+    this.#inspector = inspector;
   }
 
   get definition(): FunctionDefinition {
@@ -109,7 +70,7 @@ export class LocalFunction {
    */
   async replaceCode(codeDirectory: string): Promise<FunctionError | undefined> {
     const definition = { ...this.#definition, codeDirectory };
-    const sandbox = new Sandbox(definition, this.#log, this.#options.inspector);
+    const sandbox = new Sandbox(definition, this.#log, this.#inspector);
     const failure = await sandbox.started;
     if (failure !== undefined) return failure;
     const isInUse = this.#sandboxes.size > 0 && !this.#closed;
@@ -182,7 +143,8 @@ export class LocalFunction {
       }
       const sandbox = this.#takeIdle();
       if (sandbox === undefined) {
-        if (this.#starting >= this.#line.length || !this.#mayStart()) return;
+        const maximum = this.#inspector === undefined ? this.#definition.maximumConcurrency : 1;
+        if (this.#starting >= this.#line.length || this.#sandboxes.size >= maximum) return;
         void this.#startSandbox();
         continue;
       }
@@ -191,29 +153,19 @@ export class LocalFunction {
     }
   }
 
-  /** Takes the environment that was used last, so that the others stay idle and end. */
+  /** Takes the environment that was used last. */
   #takeIdle(): Sandbox | undefined {
-    for (const [sandbox, timer] of [...this.#idle].reverse()) {
-      clearTimeout(timer);
+    for (const sandbox of [...this.#idle].reverse()) {
       this.#idle.delete(sandbox);
-      // An environment that is being killed is still in the list for a moment.
+      // An environment that is being killed is still in the set for a moment.
       if (sandbox.alive) return sandbox;
     }
     return undefined;
   }
 
-  /**
-   * Whether another environment may start. If it is not the function's first, this call reserves a shared environment.
-   */
-  #mayStart(): boolean {
-    const maximum = this.#options.inspector === undefined ? this.#definition.maximumConcurrency : 1;
-    if (this.#sandboxes.size >= maximum) return false;
-    return this.#sandboxes.size === 0 || (this.#options.shared?.take() ?? true);
-  }
-
   async #startSandbox(): Promise<void> {
     const definition = this.#definition;
-    const sandbox = new Sandbox(definition, this.#log, this.#options.inspector);
+    const sandbox = new Sandbox(definition, this.#log, this.#inspector);
     this.#add(sandbox);
     this.#starting += 1;
     const failure = await sandbox.started;
@@ -250,21 +202,9 @@ export class LocalFunction {
   }
 
   #release(sandbox: Sandbox): void {
-    if (this.#outdated.has(sandbox)) {
-      void sandbox.end();
-    } else if (sandbox.alive) {
-      const { idleLimitMilliseconds = IDLE_LIMIT_MILLISECONDS } = this.#options;
-      const timer = setTimeout(() => this.#endIdle(sandbox), idleLimitMilliseconds);
-      this.#idle.set(sandbox, timer.unref());
-    }
+    if (this.#outdated.has(sandbox)) void sandbox.end();
+    else if (sandbox.alive) this.#idle.add(sandbox);
     this.#serve();
-  }
-
-  #endIdle(sandbox: Sandbox): void {
-    const alive = [...this.#sandboxes].filter((item) => item.alive);
-    if (alive.length === 1) return;
-    this.#idle.delete(sandbox);
-    void sandbox.end();
   }
 
   #forget(sandbox: Sandbox): void {
@@ -274,8 +214,7 @@ export class LocalFunction {
   }
 
   #remove(sandbox: Sandbox): void {
-    if (this.#sandboxes.delete(sandbox) && this.#sandboxes.size > 0) this.#options.shared?.giveBack();
-    clearTimeout(this.#idle.get(sandbox));
+    this.#sandboxes.delete(sandbox);
     this.#idle.delete(sandbox);
   }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
-import { arnOf, REGION } from '../aws/services.ts';
+import { arnOf, REGION } from '../aws/service-forms.ts';
 import type { FunctionDefinition, FunctionError } from './invocation.ts';
 
 interface EnvironmentSettings {

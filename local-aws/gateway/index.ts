@@ -11,4 +11,3 @@ export {
   valuesOf,
 } from './http-message.ts';
 export { httpApiEvent } from './payload-format-2.ts';
-export type { RequestSummary } from './server.ts';

@@ -13,11 +13,6 @@ const REQUEST_LIMIT_MILLISECONDS = 60_000;
 
 const CLOSE_LIMIT_MILLISECONDS = 5_000;
 
-export type RequestSummary = Pick<
-  Exchange,
-  'method' | 'path' | 'status' | 'durationMilliseconds' | 'requestId'
->;
-
 export interface GatewayOptions {
   port: number;
   /** Called after each response of the API, also for requests that no route matches. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type AwsEndpoint, startAwsEndpoint } from '../aws/endpoint.ts';
-import { arnOf } from '../aws/services.ts';
+import { arnOf } from '../aws/service-forms.ts';
 import { awsCaller } from '../aws-caller.ts';
 import { deploy } from '../deploy.ts';
 import type { StackTemplate } from '../template/cloud-assembly.ts';

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
+import type { Exchange } from 'local-aws';
 import type { FunctionLogLine } from 'local-aws/functions';
-import type { RequestSummary } from 'local-aws/gateway';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { DEAD_LETTERED } from '../../lambda/log-messages.ts';
@@ -61,7 +61,7 @@ export class LogFormat {
   }
 
   /** An answer of the webhook, in the same columns. */
-  request({ method, path, status, durationMilliseconds }: RequestSummary): string {
+  request({ method, path, status, durationMilliseconds }: Exchange): string {
     const words = [method, printable(path), `${Math.round(durationMilliseconds)} ms`];
     return this.#line(new Date().toISOString(), 'webhook', String(status), ...words);
   }

@@ -78,10 +78,14 @@ export async function runStack(settings: StackRun): Promise<readonly string[] | 
       if (text !== undefined) console.log(text);
       feed.onLog(line);
     },
-    observer: feed,
-    onRequest: (request) => {
-      requests += 1;
-      console.log(format.request(request));
+    observer: {
+      onExchange(exchange) {
+        requests += 1;
+        console.log(format.request(exchange));
+        feed.onExchange(exchange);
+      },
+      onItemChange: (change) => feed.onItemChange(change),
+      onNotification: (notification) => feed.onNotification(notification),
     },
     onProblem,
   });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { AwsEndpoint } from '../../aws/endpoint.ts';
 import { isJsonObject, type JsonObject, objectsOf } from '../../aws/json.ts';
 import { logFilter } from '../../aws/logs/log-filter.ts';
-import { arnOf } from '../../aws/services.ts';
+import { arnOf } from '../../aws/service-forms.ts';
 import { type AwsCaller, awsCaller } from '../../aws-caller.ts';
 import { eventually } from '../eventually.ts';
 import { send, signedFor, startEndpoint, subscribe } from './support.ts';

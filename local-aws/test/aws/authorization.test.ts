@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { compilePolicy, type PolicyStatement } from '../../aws/authorization.ts';
 import { type FindSecretArn, permissionsOf } from '../../aws/permissions.ts';
 import { parseRequest } from '../../aws/request.ts';
-import { arnOf, SERVICES } from '../../aws/services.ts';
+import { arnOf, SERVICES } from '../../aws/service-forms.ts';
 import { signedFor } from './support.ts';
 
 const SECRET_ARN = arnOf('secretsmanager', 'secret:webhook-AbCdEf');

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { Dynalite } from '../../aws/dynamodb/dynalite.ts';
 import { type AwsEndpoint, startAwsEndpoint } from '../../aws/endpoint.ts';
 import { InjectedFaults } from '../../aws/faults.ts';
-import { arnOf } from '../../aws/services.ts';
+import { arnOf } from '../../aws/service-forms.ts';
 import { type AwsCaller, awsCaller } from '../../aws-caller.ts';
 import type { ItemChange, PublishedNotification } from '../../observation.ts';
 import { addRole, ROLE, send, signedFor } from './support.ts';

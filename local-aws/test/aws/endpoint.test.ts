@@ -3,7 +3,7 @@ import { request as openRequest } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type AwsEndpoint, startAwsEndpoint } from '../../aws/endpoint.ts';
-import { arnOf } from '../../aws/services.ts';
+import { arnOf } from '../../aws/service-forms.ts';
 import { type AwsCaller, awsCaller } from '../../aws-caller.ts';
 import { type RawRequest, send, signedFor, startEndpoint } from './support.ts';
 

@@ -5,7 +5,7 @@ import { type AwsEndpoint, startAwsEndpoint } from '../../aws/endpoint.ts';
 import { InjectedFaults } from '../../aws/faults.ts';
 import { evaluatedPrefix } from '../../aws/firehose/delivery-stream.ts';
 import { objectsOf } from '../../aws/json.ts';
-import { arnOf } from '../../aws/services.ts';
+import { arnOf } from '../../aws/service-forms.ts';
 import { type AwsCaller, awsCaller } from '../../aws-caller.ts';
 import { eventually } from '../eventually.ts';
 import { type RawRequest, send, signedFor } from './support.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { AwsEndpoint } from '../../aws/endpoint.ts';
-import { arnOf } from '../../aws/services.ts';
+import { arnOf } from '../../aws/service-forms.ts';
 import { awsCaller } from '../../aws-caller.ts';
 import { send, signedFor, startEndpoint } from './support.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { AwsEndpoint } from '../../aws/endpoint.ts';
 import { type JsonObject, objectsOf } from '../../aws/json.ts';
-import { arnOf } from '../../aws/services.ts';
+import { arnOf } from '../../aws/service-forms.ts';
 import { awsCaller } from '../../aws-caller.ts';
 import { eventually } from '../eventually.ts';
 import { send, signedFor, startEndpoint, subscribe } from './support.ts';

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { type AwsEndpoint, startAwsEndpoint } from '../../aws/endpoint.ts';
 import { objectsOf } from '../../aws/json.ts';
-import { arnOf } from '../../aws/services.ts';
+import { arnOf } from '../../aws/service-forms.ts';
 import { awsCaller } from '../../aws-caller.ts';
 
 export function startEndpoint(): Promise<AwsEndpoint> {

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import { type AwsEndpoint, startAwsEndpoint } from '../../aws/endpoint.ts';
 import { InjectedFaults } from '../../aws/faults.ts';
-import { arnOf } from '../../aws/services.ts';
+import { arnOf } from '../../aws/service-forms.ts';
 import { awsCaller } from '../../aws-caller.ts';
 import { batchOutcome, splitBySize } from '../../functions/event-source/sqs-batch.ts';
 import { SqsEventSource, type SqsEventSourceOptions } from '../../functions/event-source/sqs-event-source.ts';
