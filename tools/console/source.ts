@@ -120,21 +120,23 @@ export class Source {
 
   async #follow(notify: (notice: Notice) => void): Promise<void> {
     const problems = new Map<string, string>();
-    const onProblem = (name: string, error: Error | undefined) => {
-      if (error === undefined) problems.delete(name);
-      else problems.set(name, problemOf(error)?.message ?? String(error));
+    const onRead = (name: string, error: Error | undefined) => {
+      const problem = error && (problemOf(error)?.message ?? String(error));
+      if (problem === problems.get(name)) return;
+      if (problem === undefined) problems.delete(name);
+      else problems.set(name, problem);
       notify(noticeOf(name === 'archive' ? 'archive' : 'logs', problems));
     };
     const { stage, store } = this;
     const signal = this.#closing.signal;
     if (this.since === undefined) {
-      const options = { since: new Date(Date.now() - HOUR), signal, onProblem };
+      const options = { since: new Date(Date.now() - HOUR), signal, onRead };
       // On the local stack, deliveries are observed. The archive may contain more, from a time without this console.
       return followArchive(stage, options, (record, object) => {
         if (store.get(record.requestId ?? '') !== undefined) store.addRecord(record, object);
       });
     }
-    const options = { since: this.since, signal, onProblem };
+    const options = { since: this.since, signal, onRead };
     await Promise.all([
       followLines(stage, options, (facts) => store.add(...facts)),
       followArchive(stage, options, (record, object) => store.addRecord(record, object)),

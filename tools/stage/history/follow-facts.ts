@@ -14,11 +14,8 @@ export const functionNames: readonly FunctionName[] = ['receiver', ...eventNames
 interface FollowOptions {
   readonly since: Date;
   readonly signal: AbortSignal;
-  /**
-   * Called once with the error if a function's log or the archive cannot be read, and with undefined when it can be
-   * read again. The others are still followed. Throttling is reported only if it lasts.
-   */
-  readonly onProblem: (source: FunctionName | 'archive', error: Error | undefined) => void;
+  /** Called after each reading of a function's log or of the archive: with the error, or with undefined if it was read. */
+  readonly onRead: (source: FunctionName | 'archive', error: Error | undefined) => void;
 }
 
 const POLL_MILLISECONDS = { aws: 2_000, local: 250 };
@@ -31,9 +28,6 @@ const ARCHIVE_INTERVAL = { aws: 60_000, local: 2_000 };
  * raised. The rest is left for other users. Source: CloudWatch Logs user guide, "CloudWatch Logs quotas".
  */
 const REQUESTS_A_SECOND = 4;
-
-/** Polls in a row after which throttling is reported. The SDK retries each of them, too. */
-const THROTTLED_POLLS = 10;
 
 /**
  * How far a poll reaches back before the newest known line, in milliseconds. Lambda sends lines in batches, and
@@ -57,30 +51,20 @@ type AddLines = (facts: readonly LineFact[]) => void;
  */
 export async function followLines(
   stage: Stage,
-  { since, signal, onProblem }: FollowOptions,
+  { since, signal, onRead }: FollowOptions,
   add: AddLines,
 ): Promise<void> {
   const bucket = stage.local ? undefined : new TokenBucket(REQUESTS_A_SECOND);
-  const logs = functionNames.map((name): FollowedLog => {
-    return { name, from: since.getTime(), failures: 0, isReported: false };
-  });
+  const logs = functionNames.map((name): FollowedLog => ({ name, from: since.getTime() }));
   while (!signal.aborted) {
     const begun = performance.now();
     for (const log of logs) {
       const error = await readLog(stage, log, { signal, bucket, add }).catch((failure: Error) => failure);
       if (signal.aborted) return;
-      report(log, error);
+      onRead(log.name, error);
     }
     const left = POLL_MILLISECONDS[stage.local ? 'local' : 'aws'] - (performance.now() - begun);
     await sleep(Math.max(0, left), undefined, { signal }).catch(() => {});
-  }
-
-  function report(log: FollowedLog, error: Error | undefined): void {
-    log.failures = error === undefined ? 0 : log.failures + 1;
-    const isShort = error?.name === 'ThrottlingException' && log.failures < THROTTLED_POLLS;
-    if (isShort || log.isReported === (error !== undefined)) return;
-    log.isReported = error !== undefined;
-    onProblem(log.name, error);
   }
 }
 
@@ -88,8 +72,6 @@ interface FollowedLog {
   readonly name: FunctionName;
   /** Where the next poll begins, in epoch milliseconds. */
   from: number;
-  failures: number;
-  isReported: boolean;
 }
 
 /** @throws the error of AWS */
@@ -121,21 +103,18 @@ async function readLog(
  */
 export async function followArchive(
   stage: Stage,
-  { since, signal, onProblem }: FollowOptions,
+  { since, signal, onRead }: FollowOptions,
   add: (record: ArchiveRecord, object: string) => void,
 ): Promise<void> {
   const read = new Map<string, string | undefined>();
-  let isUnreadable = false;
   while (stage.hasArchive && !signal.aborted) {
-    try {
-      await readRecords(stage, { since, read, signal: inReadingTime(signal) }, add);
-      if (isUnreadable) onProblem('archive', undefined);
-      isUnreadable = false;
-    } catch (error) {
-      if (!(error instanceof Error)) throw error;
-      if (!isUnreadable && !signal.aborted) onProblem('archive', error);
-      isUnreadable = true;
-    }
+    const reading = readRecords(stage, { since, read, signal: inReadingTime(signal) }, add);
+    const error = await reading.then(
+      () => undefined,
+      (failure: Error) => failure,
+    );
+    if (signal.aborted) return;
+    onRead('archive', error);
     const interval = stage.local ? ARCHIVE_INTERVAL.local : ARCHIVE_INTERVAL.aws;
     await sleep(interval, undefined, { signal }).catch(() => {});
   }

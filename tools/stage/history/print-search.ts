@@ -39,9 +39,8 @@ export async function printSearch(
     if (!json) printLine('Interrupted. Nothing was changed.');
     return false;
   }
-  const hour = archive.unread?.split('/').slice(1, 3).join('/');
   const sources = [
-    `${archive.source.text}${hour === undefined ? '' : ` It was read back to ${hour} only.`}`,
+    archive.source.text,
     ...(events.size > 0 ? [logs.source.text] : []),
     'Payloads that wait on a queue or are too large for the archive’s records were not searched.',
   ];

@@ -69,8 +69,6 @@ const timeOf = ({ key }: StoredObject) => key.slice(key.indexOf('/date='));
 interface FoundRecords {
   readonly found: readonly { readonly record: ArchiveRecord; readonly fact: RecordFact }[];
   readonly source: SearchedSource;
-  /** Key of the newest object that was not read. */
-  readonly unread?: string | undefined;
 }
 
 /** @param isEnough called after each object; true stops reading */
@@ -92,11 +90,13 @@ export async function findRecords(
     return { found, source: { text: `The archive could not be read: ${problem}.`, problem } };
   }
   const { objects, records, damaged, unread } = read;
+  const hour = options.signal?.aborted ? unread?.split('/').slice(1, 3).join('/') : undefined;
   const text = [
     `Archive: ${counted(records, 'record')} read in ${counted(objects, 'object')}.`,
     ...damaged.map((fault) => `Damaged, and skipped from there on: ${fault}.`),
+    ...(hour === undefined ? [] : [`It was read back to ${hour} only.`]),
   ].join(' ');
-  return { found, source: { text, problem: damaged[0] }, unread };
+  return { found, source: { text, problem: damaged[0] } };
 }
 
 /**

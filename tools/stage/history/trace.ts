@@ -76,11 +76,11 @@ export async function awaitDelivery(
   const problems = new Map<string, string>();
   const ended = new AbortController();
   const inTime = AbortSignal.any([signal, ended.signal, AbortSignal.timeout(seconds * 1000)]);
-  const onProblem = (name: string, error: Error | undefined) => {
+  const onRead = (name: string, error: Error | undefined) => {
     if (error === undefined) problems.delete(name);
     else problems.set(name, `the log of ${name} cannot be read: ${printable(error.message)}`);
   };
-  const options = { since: new Date(since.getTime() - CLOCKS_DIFFER), signal: inTime, onProblem };
+  const options = { since: new Date(since.getTime() - CLOCKS_DIFFER), signal: inTime, onRead };
   const following = followLines(stage, options, add);
   let searchAt = Date.now() + OVERDUE;
   try {

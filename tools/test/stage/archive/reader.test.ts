@@ -12,7 +12,7 @@ import type { TestAws } from '../../../../test/support/test-aws.ts';
 import { downloadObject } from '../../../stage/archive/archive-object.ts';
 import { countFailedObjects, listArchive, readArchive } from '../../../stage/archive/read-archive.ts';
 import { matches, type RecordFilter } from '../../../stage/archive/record-filter.ts';
-import { readRecords } from '../../../stage/history/records.ts';
+import { findRecords, readRecords } from '../../../stage/history/records.ts';
 import type { ProgressStep } from '../../../terminal/text.ts';
 import { type Operator, replied, startedOperator } from '../queues/support.ts';
 import { all, archived, emptyArchive, objectKey, putObject, putRecords } from './support.ts';
@@ -145,20 +145,27 @@ describe('reading', () => {
       const newest = objectKey('b', 'shop.updated', HOURS[2]);
       await putRecords(operator.stack, newest, [archived()]);
       const read = new Map<string, string | undefined>();
-      expect(await readNewest({ read })).toMatchObject({ keys: [newest, ...byTime], unread: undefined });
+      expect((await readNewest({ read })).keys).toEqual([newest, ...byTime]);
       await putRecords(operator.stack, String(users[1]), [archived()]);
       expect((await readNewest({ read })).objects).toBe(1);
     });
 
-    test('names the newest object that was not read', async () => {
+    test('ends with the object in which all is found', async () => {
       let objects = 0;
       const isEnough = () => {
         objects += 1;
         return objects === 2;
       };
-      const { keys, unread } = await readNewest({ isEnough });
-      expect(keys).toEqual(byTime.slice(0, 2));
-      expect(unread).toBe(byTime[2]);
+      expect((await readNewest({ isEnough })).keys).toEqual(byTime.slice(0, 2));
+    });
+
+    test('that is aborted after two objects says how far back it was read', async () => {
+      const abort = new AbortController();
+      const progress = { show: ({ done }: ProgressStep) => void (done === 2 && abort.abort()), end() {} };
+      const options = { ...WINDOW, signal: abort.signal, progress };
+      const { source } = await findRecords(operator.stack, options, () => true);
+      const hour = /date=[^/]+\/hour=\d+/.exec(String(byTime[2]))?.[0];
+      expect(source.text).toBe(`Archive: 4 records read in 2 objects. It was read back to ${hour} only.`);
     });
 
     test('that is aborted during a download reads that object again next time', async () => {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { type AwsEndpoint, startAwsEndpoint } from 'local-aws/endpoint';
@@ -9,8 +8,6 @@ import { Stage } from '../../../stage/stage.ts';
 import { replied } from '../queues/support.ts';
 
 const REGION = 'us-east-1';
-/** Milliseconds in which a local stack is polled twice. */
-const TWO_POLLS = 600;
 const SECOND = 1_000;
 
 let endpoint: AwsEndpoint;
@@ -42,14 +39,14 @@ afterEach(() => stage.close());
 /** Follows until it is disposed of. */
 function follow(of = stage) {
   const lines = new Set<string>();
-  const problems: string[] = [];
+  const problems = new Map<string, string | undefined>();
   const controller = new AbortController();
   const ended = followLines(
     of,
     {
       since: new Date(Date.now() - 60 * SECOND),
       signal: controller.signal,
-      onProblem: (name, error) => problems.push(`${name}: ${error?.name ?? 'readable again'}`),
+      onRead: (name, error) => problems.set(name, error?.name),
     },
     (facts) => facts.forEach(({ message }) => void lines.add(message)),
   );
@@ -74,12 +71,11 @@ test('lines of all functions come from a start time on, also late, and on severa
   expect(following.lines).toEqual(new Set(['first', 'late', ...many]));
 });
 
-test('throttling costs time, but no line, and is a problem only if it lasts', async () => {
+test('throttling costs time, but no line', async () => {
   let requests = 0;
-  let isThrottled = (request: number) => request % 3 === 0;
   replied(stage.logs, () => {
     requests += 1;
-    if (!isThrottled(requests)) return;
+    if (requests % 3 > 0) return;
     throw Object.assign(new Error('Rate exceeded'), { name: 'ThrottlingException' });
   });
   await using following = follow();
@@ -87,15 +83,9 @@ test('throttling costs time, but no line, and is a problem only if it lasts', as
   for (const text of texts) write(text.split(' ')[0] as FunctionName, text);
   await eventually(async () => following.lines.size >= texts.length || undefined);
   expect(following.lines).toEqual(new Set(texts));
-  expect(following.problems).toEqual([]);
-  isThrottled = () => true;
-  await eventually(async () => following.problems.length === functionNames.length || undefined);
-  expect(new Set(following.problems)).toEqual(
-    new Set(functionNames.map((name) => `${name}: ThrottlingException`)),
-  );
 });
 
-test('a log that may not be read is reported once, while others are followed, until it can be read', async () => {
+test('a log that may not be read is reported, while others are followed, until it can be read', async () => {
   const permit = (...groups: readonly FunctionName[]) =>
     endpoint.addPrincipals([
       {
@@ -116,12 +106,11 @@ test('a log that may not be read is reported once, while others are followed, un
   write('shop.updated', 'seen');
   await using following = follow(stage.with({ logs }));
   await following.has('seen');
-  await sleep(TWO_POLLS);
-  expect(following.problems).toEqual(['receiver: AccessDeniedException']);
+  const problems = () => [...following.problems].filter(([, problem]) => problem !== undefined);
+  expect(problems()).toEqual([['receiver', 'AccessDeniedException']]);
   permit(...functionNames);
   await following.has('hidden');
-  await eventually(async () => following.problems.length === 2 || undefined);
-  expect(following.problems.at(-1)).toBe('receiver: readable again');
+  await eventually(async () => problems().length === 0 || undefined);
   await following.stop();
   logs.destroy();
 });
