@@ -196,6 +196,6 @@ export interface CommandRun {
   readonly lines: readonly string[];
   /** Request ids of the deliveries that the command sent. */
   readonly deliveries: readonly string[];
-  /** Answers to the deliveries that the command sent: 200 and `queued`, 401 and `Invalid signature`. */
+  /** Answers to the deliveries that the command sent: 200 and `queued`, 500 and `The event was not accepted`. */
   readonly answers: readonly { readonly status: number; readonly text: string }[];
 }

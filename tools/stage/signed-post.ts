@@ -111,21 +111,17 @@ function answerOf(status: number, text: string, header: (name: string) => unknow
 
 /** `200 queued  event 1a2b3c4d  request JKJaXmPL`; for an error, its detail. */
 export function answerText({ status, body }: SentAnswer): string {
-  if (typeof body !== 'object' || body === null) return `${status} ${printable(String(body))}`;
-  const { status: word, detail, message, eventId, requestId } = body as Record<string, unknown>;
+  const { eventId, requestId } = Object(body) as Record<string, unknown>;
   return [
-    `${status} ${typeof word === 'string' ? word : (detail ?? message ?? '')}`,
+    `${status} ${printable(answerDetail(body))}`,
     ...(eventId === undefined ? [] : [`event ${shownId(String(eventId))}`]),
     ...(requestId === undefined ? [] : [`request ${shownId(String(requestId))}`]),
   ].join('  ');
 }
 
-/**
- * `queued`; for an error, its title, such as `Invalid signature`.
- * @param body of an answer
- */
-export function answerTitle(body: unknown): string {
+/** @returns `queued`; for an error, its detail */
+export function answerDetail(body: unknown): string {
   if (typeof body !== 'object' || body === null) return String(body);
-  const { status: word, title, message } = body as Record<string, unknown>;
-  return String(typeof word === 'string' ? word : (title ?? message ?? ''));
+  const { status: word, detail, message } = body as Record<string, unknown>;
+  return String(typeof word === 'string' ? word : (detail ?? message ?? ''));
 }

@@ -26,6 +26,12 @@ export function duration(milliseconds: number): string {
     .join(' ');
 }
 
+/** A duration with as many digits as a reader needs: `12 ms`, `1.2 s`, `35 s`, `12 min 3 s`. */
+export function preciseDuration(milliseconds: number): string {
+  if (milliseconds < 1000) return `${Math.max(0, Math.round(milliseconds))} ms`;
+  return milliseconds < 10_000 ? `${(milliseconds / 1000).toFixed(1)} s` : duration(milliseconds);
+}
+
 /** Control characters of C0 and C1 except tab and line feed. A terminal may interpret them as commands. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is control characters that are looked for
 const CONTROL = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g;

@@ -94,10 +94,7 @@ function resultOf(commands: readonly Command[], ended: readonly CommandRun[]): T
   return { level: isAccepted ? 'info' : 'error', text: answersText(answers), lines };
 }
 
-/**
- * The answers to sent deliveries: `Answered 401: Invalid signature.`, or `Sent 3: 2 answered 200, 1 answered
- * 401.`
- */
+/** The answers to sent deliveries: `Answered 200: queued.`, or `Sent 3: 2 answered 200, 1 answered 401.` */
 export function answersText(answers: CommandRun['answers']): string {
   const [first, ...others] = answers;
   if (first === undefined) return 'Sent.';

@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import { stream } from 'hono/streaming';
 import { forPeople, isInterruption, type Operation } from '../../stage/operation.ts';
 import { attributesOf } from '../../stage/queues/received-message.ts';
-import { answerTitle } from '../../stage/signed-post.ts';
+import { answerDetail } from '../../stage/signed-post.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { printable } from '../../terminal/text.ts';
 import type { CommandRequest, CommandRun } from '../api.ts';
@@ -125,7 +125,7 @@ export class Commands {
         if (requestId !== undefined) source.store.add({ kind: 'redrive', at, requestId, eventId, event });
       },
       onPosted({ status, body }, requestId) {
-        answers = last(answers, { status, text: clean(answerTitle(body)).slice(0, MAX_ANSWER_LENGTH) });
+        answers = last(answers, { status, text: clean(answerDetail(body)).slice(0, MAX_ANSWER_LENGTH) });
         deliveries = last(deliveries, ...(requestId === undefined ? [] : [requestId]));
       },
     };

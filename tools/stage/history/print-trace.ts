@@ -2,13 +2,13 @@ import { styleText } from 'node:util';
 import { lines } from '../../terminal/layout.ts';
 import { lateProgress } from '../../terminal/progress.ts';
 import { shownId } from '../../terminal/terminal.ts';
-import { duration, printable } from '../../terminal/text.ts';
+import { printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import type { Effect, PlainItem } from './facts.ts';
 import type { History, HistoryLocation, HistoryStep } from './history.ts';
 import type { windowOf } from './log-search.ts';
-import { stateWords, stepWords, type Tone } from './state-text.ts';
+import { gapText, stateWords, stepWords, type Tone } from './state-text.ts';
 import { type Trace, traceDelivery } from './trace.ts';
 
 /** Minimum characters of a step's detail per line. */
@@ -122,7 +122,7 @@ function describeStep(
   width: number,
 ): string[] {
   const { title, detail, tone } = stepWords(step, history, clock());
-  const front = `${step.at.slice(11, 23)}  ${gapOf(step, before).padStart(GAP_WIDTH)}  `;
+  const front = `${step.at.slice(11, 23)}  ${gapText(step, before).padStart(GAP_WIDTH)}  `;
   const indent = TITLE_WIDTH + 2;
   const available = Math.max(NARROWEST_DETAIL, width - front.length - 2 - indent);
   const [first = '', ...others] = lines(printable(detail), available);
@@ -135,14 +135,6 @@ function describeStep(
 const clock = () => ({ now: Date.now(), time: (iso: string) => iso.slice(11, 19) });
 
 const gray = (text: string) => styleText('gray', text);
-
-/** Time since the previous step, such as `+12 ms`. */
-function gapOf({ at }: HistoryStep, before: HistoryStep | undefined): string {
-  if (before === undefined) return '';
-  const gap = Date.parse(at) - Date.parse(before.until ?? before.at);
-  if (gap <= 0) return '';
-  return `+${gap < 1000 ? `${gap} ms` : duration(gap)}`;
-}
 
 /** The stored item with its key, or the notification, in one line. */
 function effectText(effect: Effect): string {

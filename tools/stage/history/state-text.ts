@@ -1,5 +1,5 @@
 import { MAX_FUNCTION_SECONDS } from '../../../lambda/limits.ts';
-import { duration } from '../../terminal/text.ts';
+import { preciseDuration } from '../../terminal/text.ts';
 import type {
   DeliveryState,
   Discarded,
@@ -74,12 +74,18 @@ export function stepWords(step: HistoryStep, history: History, clock: Clock): Wo
   return { title, tone, detail: joined(', ', stepDetail(step, history, clock)) };
 }
 
+/** Time since the end of the previous step, such as `+12 ms`. Empty if it began before. */
+export function gapText({ at }: HistoryStep, before: HistoryStep | undefined): string {
+  const gap = before === undefined ? 0 : Date.parse(at) - Date.parse(before.until ?? before.at);
+  return gap > 0 ? `+${preciseDuration(gap)}` : '';
+}
+
 function stepDetail(step: HistoryStep, { steps }: History, clock: Clock): Parts {
   const { at, until = at, requestId, queue, lagMs, latencyMs, error, reason, nextAttemptAt } = step;
   switch (step.kind) {
     case 'received': {
       const isFirst = steps.find(({ kind }) => kind === 'received')?.at === at;
-      const lag = lagMs !== undefined && `${span(lagMs)} after the partner’s timestamp`;
+      const lag = lagMs !== undefined && `${preciseDuration(lagMs)} after the partner’s timestamp`;
       return [`${isFirst ? '' : 'again, as '}request ${requestId}`, lag];
     }
     case 'queued':
@@ -87,7 +93,8 @@ function stepDetail(step: HistoryStep, { steps }: History, clock: Clock): Parts 
     case 'answered':
       return answerText(step, steps);
     case 'failed': {
-      const wait = nextAttemptAt !== undefined && span(Date.parse(nextAttemptAt) - Date.parse(until));
+      const wait =
+        nextAttemptAt !== undefined && preciseDuration(Date.parse(nextAttemptAt) - Date.parse(until));
       const next = wait && `retry scheduled for ${clock.time(nextAttemptAt ?? '')}, ${wait} later`;
       return [joined('; ', [`${attemptText(step)}: ${withoutStop(error)}`, next])];
     }
@@ -95,7 +102,7 @@ function stepDetail(step: HistoryStep, { steps }: History, clock: Clock): Parts 
       return [`${attemptText(step)}: ${crashText(error)}`];
     case 'processed':
     case 'skipped': {
-      const latency = latencyMs !== undefined && `${span(latencyMs)} after receipt`;
+      const latency = latencyMs !== undefined && `${preciseDuration(latencyMs)} after receipt`;
       return [attemptText(step), reason && SKIPS[reason], latency];
     }
     case 'dead-lettered':
@@ -238,7 +245,7 @@ const setAsideText = (queue: string | undefined) =>
 const discardText = ({ by, reason }: Discarded = { by: 'somebody', reason: '' }) =>
   `by ${callerName(by)}: ${reason}`;
 
-const ageText = (since: string, { now }: Clock) => span(now - Date.parse(since));
+const ageText = (since: string, { now }: Clock) => preciseDuration(now - Date.parse(since));
 
 /** Absent if an attempt may still be on its way. */
 const overdueText = (since: string, { now }: Clock) =>
@@ -263,7 +270,7 @@ function nextAttemptText(location: HistoryLocation, clock: Clock): Parts {
     return ['It will be retried after the queue’s visibility timeout.', overdueText(since, clock)];
   }
   const left = Date.parse(nextAttemptAt) - clock.now;
-  if (left > 0) return [`Next attempt in ${span(left)}, at ${clock.time(nextAttemptAt)}.`];
+  if (left > 0) return [`Next attempt in ${preciseDuration(left)}, at ${clock.time(nextAttemptAt)}.`];
   return [`Retry scheduled for ${clock.time(nextAttemptAt)}.`, overdueText(nextAttemptAt, clock)];
 }
 
@@ -272,7 +279,7 @@ function waitingText({ queue, until }: HistoryLocation, { now }: Clock): string 
   if (until === undefined) return `It is on ${where}.`;
   const left = Date.parse(until) - now;
   return left > 0
-    ? `It is on ${where}. SQS deletes it in ${span(left)}.`
+    ? `It is on ${where}. SQS deletes it in ${preciseDuration(left)}.`
     : `It was on ${where} until ${until}, when SQS deleted it.`;
 }
 
@@ -281,7 +288,3 @@ const joined = (separator: string, parts: Parts) => parts.filter(Boolean).join(s
 const withoutStop = (text = 'Error') => text.replace(/\.$/, '');
 
 const sentence = (text = 'Error') => (/[.!?]$/.test(text) ? text : `${text}.`);
-
-/** `12 ms`, `2 h 5 min`. */
-const span = (milliseconds: number) =>
-  milliseconds < 1000 ? `${Math.max(0, Math.round(milliseconds))} ms` : duration(milliseconds);

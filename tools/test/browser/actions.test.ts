@@ -28,7 +28,7 @@ test('after a bad signature, the body is signed and sent; as received, it is ref
   await open.button('Sign and resend').waitFor();
   await open.button('More actions').click();
   await open.button('Resend as received').click();
-  await page.getByText('Answered 401: Invalid signature.').waitFor();
+  await page.getByText('Answered 401: X-Webhook-Signature is not ').waitFor();
   // The page opens what it sent. A key acts on what is open.
   await detail.getByText(/^again, as request /).waitFor();
   await page.keyboard.press('r');

@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact';
+import { preciseDuration } from '../../../terminal/text.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { stack } from '../store.ts';
 import { Code } from '../text/code.tsx';
 import { formatted } from '../text/format-json.ts';
 import { Visible } from '../text/visible.tsx';
-import { durationText, Time } from '../ui/time.tsx';
+import { Time } from '../ui/time.tsx';
 
 /** Request, response and log lines, each closed until a reader wants it. AWS stores none of them. */
 export function Exchange({ detail: { request, answer, logs } }: { detail: DeliveryDetail }) {
@@ -17,7 +18,7 @@ export function Exchange({ detail: { request, answer, logs } }: { detail: Delive
         <Fields fields={[['Source IP address', sourceIp], ...headers]} />
       </Part>
       {answer !== undefined && (
-        <Part title="Response" note={`${answer.status} after ${durationText(answer.durationMs)}`}>
+        <Part title="Response" note={`${answer.status} after ${preciseDuration(answer.durationMs)}`}>
           <Code text={formatted(answer.responseBody) ?? answer.responseBody} label="Body of the response" />
           <Fields fields={answer.responseHeaders} />
         </Part>

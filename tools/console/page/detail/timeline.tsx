@@ -1,8 +1,8 @@
 import type { DeliveryState, History, HistoryStep } from '../../../stage/history/history.ts';
-import { type Clock, stateTitle, stepWords } from '../../../stage/history/state-text.ts';
+import { type Clock, gapText, stateTitle, stepWords } from '../../../stage/history/state-text.ts';
 import { counted } from '../../../terminal/text.ts';
 import { Visible } from '../text/visible.tsx';
-import { durationText, Time } from '../ui/time.tsx';
+import { Time } from '../ui/time.tsx';
 
 interface TimelineProps {
   id: string;
@@ -63,10 +63,3 @@ const Steps = ({ steps, history, clock }: StepsProps) => (
     })}
   </ol>
 );
-
-/** Time since the end of the previous step, such as `+12 ms`. */
-export function gapText({ at }: HistoryStep, before: HistoryStep | undefined): string {
-  const gap = before === undefined ? 0 : Date.parse(at) - Date.parse(before.until ?? before.at);
-  if (!(gap > 0)) return '';
-  return `+${durationText(gap)}`;
-}

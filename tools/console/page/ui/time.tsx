@@ -31,12 +31,6 @@ export function dayText(date: Date, now: Date): string {
 /** Tooltip of every time: the same moment in UTC, as in the logs. @param at ISO 8601 */
 const utcText = (at: string) => `${at.replace('T', ' ').replace('Z', '')} UTC`;
 
-/** A duration with as many digits as a reader needs: `12 ms`, `1.2 s`, `35 s`, `12 min 3 s`. */
-export function durationText(milliseconds: number): string {
-  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
-  return milliseconds < 10_000 ? `${(milliseconds / 1000).toFixed(1)} s` : duration(milliseconds);
-}
-
 /** How long ago a moment was: `12 s`, `3 min`, `2 d`. A moment in the future, by another clock, is `0 s` ago. */
 export function ageText(at: string, now: number): string {
   const seconds = Math.floor((now - Date.parse(at)) / 1000);

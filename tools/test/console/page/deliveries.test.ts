@@ -11,7 +11,7 @@ import {
   stop,
 } from '../../../console/page/deliveries/delivery-rows.ts';
 import { compareItems, outputTitle } from '../../../console/page/detail/effects.tsx';
-import { gapText, splitSteps } from '../../../console/page/detail/timeline.tsx';
+import { splitSteps } from '../../../console/page/detail/timeline.tsx';
 import { route } from '../../../console/page/route.ts';
 import {
   beginRows,
@@ -27,7 +27,7 @@ import {
   takeRows,
 } from '../../../console/page/store.ts';
 import { type Delivery, type HistoryStep, states } from '../../../stage/history/history.ts';
-import { stateTitle } from '../../../stage/history/state-text.ts';
+import { gapText, stateTitle } from '../../../stage/history/state-text.ts';
 
 const delivery = (id: string, change: Partial<Delivery> = {}): Delivery => ({
   id,

@@ -45,10 +45,10 @@ shop shop-1, the partner’s timestamp 2026-01-31T08:59:58.1Z
 09:00:00.000           ● answered     401 wrong signature, from 203.0.113.7
 
 2026-01-31
-08:59:59.500     +1 d  ● received     again, as request request-1, 2 s after the partner’s timestamp
+08:59:59.500     +1 d  ● received     again, as request request-1, 2.0 s after the partner’s timestamp
 09:00:00.000  +500 ms  ● queued       on the queue of shop.updated
 09:00:00.000           ● answered     200 queued
-09:00:01.000     +1 s  ● failed       attempt 1: Throttled: ${EXCEEDED}; retry scheduled for 09:00:31, 30 s later
+09:00:01.000   +1.0 s  ● failed       attempt 1: Throttled: ${EXCEEDED}; retry scheduled for 09:00:31, 30 s later
 09:00:31.000    +30 s  ● processed    attempt 2, 32 s after receipt
 09:00:31.000           ● archived     in date=2026-01-31/hour=09
 
