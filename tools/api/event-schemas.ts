@@ -1,8 +1,7 @@
-import { readSamples, type Sample } from '../../events/samples.ts';
+import { readSamples } from '../../events/samples.ts';
 import { catalogue, type EventName, eventNames } from '../../lambda/events/catalogue.ts';
 import { UTC_DATE_TIME } from '../../lambda/events/timestamp.ts';
 import { sha256Hex } from '../../lambda/hash.ts';
-import { CommandError } from '../terminal/command-error.ts';
 import { dataSchema, type JsonSchema } from './json-schema.ts';
 
 export const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
@@ -10,23 +9,9 @@ export const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
 /** The `$id` of a schema: an identifier that is never fetched. */
 export const schemaId = (name: string) => `urn:partner-webhooks:schema:${name}`;
 
-export interface DescribedEvent {
-  readonly event: EventName;
-  readonly samples: readonly Sample[];
-}
-
-/**
- * Every event of the catalogue, with its samples.
- * @throws CommandError if an event has no sample
- */
-export function describedEvents(): DescribedEvent[] {
-  const samples = Map.groupBy(readSamples(), ({ event }) => event);
-  return eventNames.map((event) => {
-    const own = samples.get(event);
-    if (own !== undefined) return { event, samples: own };
-    throw new CommandError(`events/ has no sample of ${event}, which would be its example`);
-  });
-}
+/** Sample payloads of an event, which are its examples. */
+export const examplesOf = (event: EventName) =>
+  readSamples().flatMap((sample) => (sample.event === event ? [sample.payload] : []));
 
 export const eventId = {
   type: 'string',
@@ -61,7 +46,7 @@ const webhookId = {
 };
 
 /** Schema of an event whose kind the receiver parks (decision D5). */
-export const otherPayloadSchema = (events: readonly DescribedEvent[]): JsonSchema => ({
+export const otherPayloadSchema: JsonSchema = {
   title: 'another kind of event',
   description: 'An event of a kind that we do not support yet. We store it, and it has no effect.',
   type: 'object',
@@ -69,7 +54,7 @@ export const otherPayloadSchema = (events: readonly DescribedEvent[]): JsonSchem
     event: {
       type: 'string',
       minLength: 1,
-      not: { enum: events.map(({ event }) => event) },
+      not: { enum: eventNames },
       description: 'The kind of event.',
     },
     data: { type: 'object', description: 'Facts about the event.' },
@@ -77,9 +62,9 @@ export const otherPayloadSchema = (events: readonly DescribedEvent[]): JsonSchem
     webhookId,
   },
   required: ['event', 'data', 'timestamp'],
-});
+};
 
-export function payloadSchema({ event, samples }: DescribedEvent): JsonSchema {
+export function payloadSchema(event: EventName): JsonSchema {
   const { meaning, processing } = catalogue[event];
   const processed = processing.charAt(0).toLowerCase() + processing.slice(1);
   return {
@@ -93,6 +78,6 @@ export function payloadSchema({ event, samples }: DescribedEvent): JsonSchema {
       webhookId,
     },
     required: ['event', 'data', 'timestamp'],
-    examples: samples.map(({ payload }) => payload),
+    examples: examplesOf(event),
   };
 }

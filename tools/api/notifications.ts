@@ -1,13 +1,12 @@
-import { existsSync } from 'node:fs';
 import * as v from 'valibot';
+import type { Sample } from '../../events/samples.ts';
 import { type NotificationContent, notificationMessage } from '../../lambda/effects/notification-message.ts';
 import { catalogue, type EventName, eventNames, isNotification } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { normaliseTimestamp } from '../../lambda/events/timestamp.ts';
 import { CLOCK_TOLERANCE, MAX_NOTIFICATION_VALUE_LENGTH } from '../../lambda/limits.ts';
 import { REPLAY_NAME } from '../../lambda/queue/replay.ts';
-import { CommandError } from '../terminal/command-error.ts';
-import { type DescribedEvent, DRAFT, eventId, eventIdOf, schemaId } from './event-schemas.ts';
+import { DRAFT, eventId, eventIdOf, examplesOf, schemaId } from './event-schemas.ts';
 import { dataSchema, fieldText, type JsonSchema } from './json-schema.ts';
 
 /** Maximum characters of a text in a notification. A truncated text ends with “…”, which is one character more. */
@@ -18,14 +17,8 @@ const normalised = '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-
 
 const time = { type: 'string', format: 'date-time', pattern: normalised };
 
-const replay = {
-  type: 'string',
-  pattern: REPLAY_NAME.source,
-};
-
 /** The message for subscriptions of the protocols `lambda` and `sqs`. */
-function notificationSchema(described: DescribedEvent): JsonSchema {
-  const { event } = described;
+function notificationSchema(event: EventName): JsonSchema {
   return {
     title: `Notification of ${event}`,
     description: `${catalogue[event].meaning}. More fields may be added.`,
@@ -49,13 +42,14 @@ function notificationSchema(described: DescribedEvent): JsonSchema {
         description: `The fields of the event that we read, as strings. A string of more than ${MAX_NOTIFICATION_VALUE_LENGTH} characters is cut off and ends in “…”.`,
       },
       replay: {
-        ...replay,
+        type: 'string',
+        pattern: REPLAY_NAME.source,
         description:
           'Name of a replay that notifies again. Process the event once more, even if you have processed it before.',
       },
     },
     required: ['event', 'eventId', 'timestamp', 'title', 'data'],
-    examples: notificationsOf(described),
+    examples: examples.get(event),
   };
 }
 
@@ -76,50 +70,38 @@ function asText(name: string, { type, minLength }: JsonSchema): JsonSchema {
 }
 
 /** `docs/api/schemas/notification.json`: one document for each event that notifies. */
-export const notificationDocument = (events: readonly DescribedEvent[]): JsonSchema => ({
+export const notificationDocument = (): JsonSchema => ({
   $schema: DRAFT,
   $id: schemaId('notification'),
   title: 'notification',
   description:
     'Notifications for Lambda functions and queues that subscribe to the chat topic or the review topic: one document for each event.',
-  oneOf: events.filter(({ event }) => isNotification(event)).map(notificationSchema),
+  oneOf: eventNames.filter(isNotification).map(notificationSchema),
 });
 
-const contentFile = (event: EventName) => `lambda/events/${kebabCase(event)}/notification.ts`;
+type MakeContent = (data: object) => NotificationContent;
 
-/** Functions that build the content of a notification, by event. */
-const contentOf = new Map<EventName, ((data: object) => NotificationContent) | undefined>(
+/** The documents that consumers would send for the samples, by event. */
+const examples = new Map<EventName, readonly unknown[]>(
   await Promise.all(
     eventNames.filter(isNotification).map(async (event) => {
-      const file = contentFile(event);
-      const { content } = existsSync(file) ? await import(`../../${file}`) : {};
-      return [event, content] as const;
+      const { content } = await import(`../../lambda/events/${kebabCase(event)}/notification.ts`);
+      return [event, examplesOf(event).map((payload) => notificationOf(event, payload, content))] as const;
     }),
   ),
 );
 
-/**
- * The documents that the consumer would send for an event's samples.
- * @throws CommandError if the event's folder has no content for notifications
- */
-function notificationsOf({ event, samples }: DescribedEvent): unknown[] {
-  const content = contentOf.get(event);
-  if (content === undefined)
-    throw new CommandError(
-      `${contentFile(event)} exports no \`content\`, the text of notifications about ${event}`,
-    );
-  return samples.map(({ payload }) => {
-    const data: object = v.parse(catalogue[event].data, payload.data);
-    const timestamp = normaliseTimestamp(String(payload.timestamp)) ?? '';
-    const message = notificationMessage({
-      event,
-      eventId: eventIdOf(payload),
-      timestamp,
-      effectiveTimestamp: timestamp,
-      data: { ...data },
-      replay: undefined,
-      ...content(data),
-    });
-    return JSON.parse(JSON.parse(message).sqs);
+function notificationOf(event: EventName, payload: Sample['payload'], content: MakeContent): unknown {
+  const data: object = v.parse(catalogue[event].data, payload.data);
+  const timestamp = normaliseTimestamp(String(payload.timestamp)) ?? '';
+  const message = notificationMessage({
+    event,
+    eventId: eventIdOf(payload),
+    timestamp,
+    effectiveTimestamp: timestamp,
+    data: { ...data },
+    replay: undefined,
+    ...content(data),
   });
+  return JSON.parse(JSON.parse(message).sqs);
 }

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { readSamples } from '../../events/samples.ts';
 import { LOCAL_SECRET, signatureOf } from '../../events/signing.ts';
+import { eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 import { BASE64, HEX, PREFIX } from '../../lambda/receiver/signature.ts';
-import { type DescribedEvent, describedEvents, otherPayloadSchema, payloadSchema } from './event-schemas.ts';
+import { otherPayloadSchema, payloadSchema } from './event-schemas.ts';
 import { type JsonSchema, schemaRef } from './json-schema.ts';
 import { responseComponents, responses } from './responses.ts';
 
@@ -31,7 +33,6 @@ const OTHER_EVENT = 'OtherEvent';
 
 /** OpenAPI 3.1 document of the webhook endpoint, with every answer of both kinds of API Gateway. */
 export function openApiDocument(): JsonSchema {
-  const events = describedEvents();
   return {
     openapi: '3.1.0',
     info: {
@@ -65,9 +66,9 @@ export function openApiDocument(): JsonSchema {
     // would be 401.
     security: [],
     tags: [{ name: 'Endpoint', description: 'The only request of this interface.' }],
-    paths: { [WEBHOOK_PATH]: { post: receiveEvent(events) } },
+    paths: { [WEBHOOK_PATH]: { post: receiveEvent() } },
     components: {
-      parameters: { Signature: signatureParameter(events) },
+      parameters: { Signature: signatureParameter() },
       schemas: {
         // No discriminator: a discriminator would exclude other kinds, and openapi-generator would send
         // `"event":"PartnerEvent"`. Not `oneOf`: most tools ignore the `not` of the last alternative, so two
@@ -75,10 +76,10 @@ export function openApiDocument(): JsonSchema {
         PartnerEvent: {
           title: 'event',
           description: 'An event that we support, or of another kind.',
-          anyOf: [...events.map(({ event }) => pascalCase(event)), OTHER_EVENT].map(schemaRef),
+          anyOf: [...eventNames.map(pascalCase), OTHER_EVENT].map(schemaRef),
         },
-        ...Object.fromEntries(events.map((one) => [pascalCase(one.event), payloadSchema(one)])),
-        [OTHER_EVENT]: otherPayloadSchema(events),
+        ...Object.fromEntries(eventNames.map((event) => [pascalCase(event), payloadSchema(event)])),
+        [OTHER_EVENT]: otherPayloadSchema,
         ...responseComponents.schemas,
       },
       headers: responseComponents.headers,
@@ -86,8 +87,7 @@ export function openApiDocument(): JsonSchema {
   };
 }
 
-function receiveEvent(events: readonly DescribedEvent[]): JsonSchema {
-  const samples = events.flatMap((event) => event.samples);
+function receiveEvent(): JsonSchema {
   return {
     operationId: 'receiveEvent',
     tags: ['Endpoint'],
@@ -102,7 +102,7 @@ function receiveEvent(events: readonly DescribedEvent[]): JsonSchema {
           // A named schema: for an unnamed union, oapi-codegen makes a type that is sent as `{}`.
           schema: schemaRef('PartnerEvent'),
           examples: Object.fromEntries(
-            samples.map(({ name, event, payload }) => [name, { summary: event, value: payload }]),
+            readSamples().map(({ name, event, payload }) => [name, { summary: event, value: payload }]),
           ),
         },
       },
@@ -116,8 +116,8 @@ const withoutAnchors = ({ source }: RegExp) => source.replace(/^\^|\$$/g, '');
 /** Regular expression for every accepted spelling of a signature (decision D1). */
 export const SIGNATURE_PATTERN = `^(?:${PREFIX})?(?:${withoutAnchors(HEX)}|${withoutAnchors(BASE64)})$`;
 
-function signatureParameter([first]: readonly DescribedEvent[]): JsonSchema {
-  const body = JSON.stringify(first?.samples[0]?.payload ?? {});
+function signatureParameter(): JsonSchema {
+  const body = JSON.stringify(readSamples()[0]?.payload);
   return {
     name: 'X-Webhook-Signature',
     in: 'header',

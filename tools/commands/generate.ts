@@ -15,7 +15,6 @@ export const command = hookctlCommand(
   const { allGeneratedFiles } = await import('../generate/all-generated-files.ts');
   const others = (await allGeneratedFiles()).filter((file) => !isUpToDate(file));
   others.forEach(bringUpToDate);
-  for (const { file, text } of [...outdated, ...others])
-    console.log(`${text === undefined ? 'Removed' : 'Updated'}: ${file}`);
+  for (const { file } of [...outdated, ...others]) console.log(`Updated: ${file}`);
   if (outdated.length + others.length === 0) console.log('Every generated file is up to date');
 });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
@@ -11,7 +11,7 @@ import { parsePayloadText } from '../../lambda/events/envelope.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 import { decodeSignature } from '../../lambda/receiver/signature.ts';
-import { describedEvents, payloadSchema } from '../api/event-schemas.ts';
+import { payloadSchema } from '../api/event-schemas.ts';
 import { apiFiles, openApiText } from '../api/files.ts';
 import { dataSchema, objectSchema } from '../api/json-schema.ts';
 import { SIGNATURE_PATTERN } from '../api/openapi.ts';
@@ -74,9 +74,7 @@ describe('the separate schemas', () => {
 
   test('exist for each event, for notifications and for the archive, each valid by itself', () => {
     const names = [...eventNames.map(kebabCase), 'notification', 'archive-record'];
-    expect(files.map(({ file }) => file).sort()).toEqual(
-      names.map((name) => `docs/api/schemas/${name}.json`).sort(),
-    );
+    expect(readdirSync('docs/api/schemas').sort()).toEqual(names.map((name) => `${name}.json`).sort());
     const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, validateFormats: false });
     for (const { text = '' } of files) {
       const schema = JSON.parse(text);
@@ -166,8 +164,7 @@ describe('the answers of an HTTP API itself match their descriptions', () => {
  */
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, validateFormats: false });
 
-const events = describedEvents();
-const validators = new Map(events.map((event) => [event.event, ajv.compile(payloadSchema(event))]));
+const validators = new Map(eventNames.map((event) => [event, ajv.compile(payloadSchema(event))]));
 
 type Payload = Readonly<Record<string, unknown>>;
 
