@@ -216,7 +216,8 @@ test('a warm-up that is aborted ends both calls, and neither reports nor caches 
 
 test.each([
   ['white space', 'second\n'],
-  ['white space', ' {WEBHOOK_SECRET:s3cret}'],
+  ['JSON', '{WEBHOOK_SECRET:s3cret}'],
+  ['JSON', "'s3cret'"],
   ['JSON', '{"WEBHOOK_SECRET":"s3cret"'],
   ['JSON', 'WEBHOOK_SECRET=s3cret'],
 ])(
