@@ -12,7 +12,7 @@ export interface LogFields {
   readonly [name: string]: LogValue;
 }
 
-/** The function's name in lines and metrics. Tools read the variable, which is Powertools' own. */
+/** The function's name. Its variable is that of Powertools for AWS Lambda, because tools show that name. */
 const service = process.env.POWERTOOLS_SERVICE_NAME;
 
 /** Lambda gives an instance one invocation at a time. */

@@ -5,9 +5,7 @@ type FunctionLine = Readonly<Record<string, unknown>>;
 
 /** One metric of an EMF document. Source: CloudWatch user guide, "Specification: Embedded metric format". */
 export interface PublishedMetric {
-  readonly namespace: string;
   readonly name: string;
-  readonly unit: string;
   readonly value: number;
   readonly dimensions: Readonly<Record<string, unknown>>;
 }
@@ -15,9 +13,8 @@ export interface PublishedMetric {
 interface EmfDocument extends FunctionLine {
   readonly _aws: {
     readonly CloudWatchMetrics: readonly {
-      readonly Namespace: string;
       readonly Dimensions: readonly (readonly string[])[];
-      readonly Metrics: readonly { readonly Name: string; readonly Unit: string }[];
+      readonly Metrics: readonly { readonly Name: string }[];
     }[];
   };
 }
@@ -59,11 +56,10 @@ export class FunctionLines {
   }
 
   #addMetrics(document: EmfDocument): void {
-    for (const { Namespace, Dimensions, Metrics } of document._aws.CloudWatchMetrics) {
+    for (const { Dimensions, Metrics } of document._aws.CloudWatchMetrics) {
       const dimensions = Object.fromEntries(Dimensions.flat().map((name) => [name, document[name]]));
-      for (const { Name, Unit } of Metrics) {
-        const value = document[Name] as number;
-        this.metrics.push({ namespace: Namespace, name: Name, unit: Unit, value, dimensions });
+      for (const { Name } of Metrics) {
+        this.metrics.push({ name: Name, value: document[Name] as number, dimensions });
       }
     }
   }

@@ -36,3 +36,22 @@ test.each<[what: string, level: 'info' | 'warn', invocation: number, sampled: 0 
   const common = { level: level.toUpperCase(), message: 'Parked', timestamp: expect.any(String) };
   expect(lines.logged).toEqual([{ ...common, service: 'receiver', eventId: 'event-1', ...more }]);
 });
+
+test('a metric is a document of the embedded metric format, with its values beside its description', async () => {
+  process.env.POWERTOOLS_METRICS_NAMESPACE = 'PartnerWebhooks-prod';
+  const { count } = await load();
+  const before = Date.now();
+  count('Rejected', { reason: 'wrong-signature' });
+  const [[text] = []] = jest.mocked(process.stdout.write).mock.calls;
+  expect(text).toMatch(/^[^\n]+\n$/);
+  const { _aws, ...values } = JSON.parse(String(text));
+  expect(values).toEqual({ service: 'receiver', reason: 'wrong-signature', Rejected: 1 });
+  expect(_aws.Timestamp).toBeGreaterThanOrEqual(before);
+  expect(_aws.CloudWatchMetrics).toEqual([
+    {
+      Namespace: 'PartnerWebhooks-prod',
+      Dimensions: [['service', 'reason']],
+      Metrics: [{ Name: 'Rejected', Unit: 'Count' }],
+    },
+  ]);
+});
