@@ -1,6 +1,5 @@
 import { GetMetricDataCommand } from '@aws-sdk/client-cloudwatch';
 import { GetAccountSettingsCommand } from '@aws-sdk/client-lambda';
-import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import { CLOCK_AHEAD } from '../../../lambda/log-messages.ts';
@@ -72,27 +71,6 @@ export const receivingChecks: readonly StageCheck[] = [
       const wanted = Math.max(DEFAULT_CONCURRENCY, all - free + used + 1);
       const fix = `aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value ${wanted}`;
       return isEnough ? ok(seen) : warning(seen, { fix });
-    },
-  },
-  {
-    name: 'trust store',
-    needs: ['apigateway:GET', 's3:GetObject'],
-    why: 'Callers with a certificate from a new authority are rejected. Set domain.mutualTls.version, then deploy.',
-    fix: ({ stageName }) => `npx cdk deploy -c stage=${stageName}`,
-    async run(inspection) {
-      const domains = await inspection.resources('AWS::ApiGatewayV2::DomainName');
-      const [domain] = domains.map(({ properties }) => properties);
-      if (domain?.MutualTlsAuthentication === undefined) return skipped('no client certificates (mutualTls)');
-      const { ApiGatewayV2Client, GetDomainNameCommand } = await import('@aws-sdk/client-apigatewayv2');
-      const { DomainName } = domain;
-      const {
-        MutualTlsAuthentication: { TruststoreUri = '', TruststoreVersion, TruststoreWarnings = [] } = {},
-      } = await inspection.stage.client(ApiGatewayV2Client).send(new GetDomainNameCommand({ DomainName }));
-      if (TruststoreWarnings.length > 0) return warning(TruststoreWarnings.join('; '));
-      const [, Bucket, Key] = /^s3:\/\/([^/]+)\/(.+)$/.exec(TruststoreUri) ?? [];
-      const { VersionId } = await inspection.stage.s3.send(new HeadObjectCommand({ Bucket, Key }));
-      if (VersionId === TruststoreVersion) return ok(`the newest version, ${VersionId}`);
-      return warning(`version ${TruststoreVersion} is used, but ${VersionId} is the newest`);
     },
   },
   {

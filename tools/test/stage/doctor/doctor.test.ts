@@ -1,6 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
 import { SetAlarmStateCommand } from '@aws-sdk/client-cloudwatch';
-import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readCloudAssembly } from 'local-aws/template';
@@ -150,15 +149,6 @@ function answerTopicKey(Policy: string): void {
   answer('kms GetKeyPolicy', { Policy });
 }
 
-async function answerTrustStore(store: object): Promise<void> {
-  const domain = { DomainName: 'w.example.com', MutualTlsAuthentication: {} };
-  resources({ Domain: ['AWS::ApiGatewayV2::DomainName', 'w.example.com', domain] });
-  const { s3, payloadBucket: Bucket } = stubbed.stage;
-  await s3.send(new PutObjectCommand({ Bucket, Key: 'partner.pem', Body: 'pem' }));
-  const mutualTlsAuthentication = { truststoreUri: `s3://${Bucket}/partner.pem`, ...store };
-  answer('apigateway GET /v2/domainnames/w.example.com', { mutualTlsAuthentication });
-}
-
 function answerAccount(account: object): void {
   resources({ Api: ['AWS::ApiGateway::RestApi', 'a'] });
   answer('apigateway GET /account', account);
@@ -296,10 +286,6 @@ const CASES: Readonly<Record<string, readonly (readonly [() => unknown, ...Expec
       () => answerTopicKey('{}'),
       /^failure: Enabled: key-2, .*not allow cloudwatch.amazonaws.com\naws kms get-key-policy /,
     ],
-  ],
-  'trust store': [
-    [() => answerTrustStore({ truststoreVersion: 'older' }), /^warning: version older is used, but /],
-    [() => answerTrustStore({ truststoreWarnings: ['It has expired'] }), 'warning: It has expired'],
   ],
   'REST access log': [
     [() => answerAccount({}), 'failure: the account has no role for it'],
