@@ -41,13 +41,11 @@ export function dlqCommand(runOperation: RunOperation) {
       .addOption(searchOption());
 
   on('list', 'Counts the messages of each queue, and shows pauses')
-    .addOption(shopOption())
-    .addOption(searchOption())
     .addOption(jsonOption())
-    .action(({ shop, search, json = false, ...where }) =>
+    .action(({ json = false, ...where }) =>
       runOperation(where, async (operation) => {
         const { dlqList } = await import('../stage/queues/dlq-list.ts');
-        return dlqList(operation, { shop, search }, json);
+        return dlqList(operation, json);
       }),
     );
 
