@@ -1,12 +1,6 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { REPLAY_NAME, replayModes } from '../../lambda/queue/replay.ts';
-import {
-  eventsArgument,
-  idOption,
-  outcomeOption,
-  sinceOption,
-  untilOption,
-} from '../stage/archive/record-filter.ts';
+import { eventsArgument, outcomeOption, sinceOption, untilOption } from '../stage/archive/record-filter.ts';
 import { onStage, reporting, runOperation } from '../stage/operation.ts';
 import { searchOption, shopOption } from '../stage/payload-filter.ts';
 import { hookctlCommand } from '../terminal/command.ts';
@@ -24,7 +18,6 @@ export const command = onStage(
   .addOption(untilOption())
   .addOption(shopOption())
   .addOption(searchOption())
-  .addOption(idOption())
   .addOption(outcomeOption())
   .addOption(
     new Option('--mode <mode>', 'fill (default): as if delivered again; repair: rewrite items').choices(
@@ -42,17 +35,11 @@ export const command = onStage(
   .option('--yes', 'do not ask for confirmation')
   .addOption(jsonOption())
   .action(
-    (events, { stage, outputs, endpoint, json, id, outcome, dryRun = false, yes = false, ...options }) =>
+    (events = [], { stage, outputs, endpoint, json, outcome, dryRun = false, yes = false, ...options }) =>
       runOperation({ stage, outputs, endpoint }, async (operation) => {
         const { replay } = await import('../stage/replay/replay.ts');
-        return replay(reporting(operation, json), {
-          events: events ?? [],
-          ids: id,
-          outcomes: outcome,
-          dryRun,
-          yes,
-          ...options,
-        });
+        const asked = { events, outcomes: outcome, dryRun, yes, ...options };
+        return replay(reporting(operation, json), asked);
       }),
   );
 

@@ -70,6 +70,13 @@ function shopOf(value: unknown): string | undefined {
   return tableKey(String(value));
 }
 
+/** The name of each run of `npx hookctl acceptance` begins like this, and so does each id that the run sends. */
+export const ACCEPTANCE_PREFIX = 'acceptance-';
+
+/** Whether a record is of an acceptance run: its shop or another id of its data begins with the run's name. */
+export const isOfAcceptance = ({ shopId, body }: Pick<ArchiveRecord, 'shopId' | 'body'>) =>
+  shopId?.startsWith(ACCEPTANCE_PREFIX) || body?.includes(`_id":"${ACCEPTANCE_PREFIX}`);
+
 const PREVIEW_LENGTH = 200;
 
 /** Bytes of a body that are read. Parsing a longer one takes too long for a row of a list. */

@@ -5,7 +5,7 @@ import type { Operation } from '../operation.ts';
 import { storedPayload } from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
 import { countFailedObjects, describeDamage, readArchive } from './read-archive.ts';
-import { containsSearched, IdCandidates, matches, type RecordFilter } from './record-filter.ts';
+import { containsSearched, matches, type RecordFilter } from './record-filter.ts';
 import { expiredPart, lateness } from './retention.ts';
 
 interface ExportOptions {
@@ -19,7 +19,7 @@ interface ExportOptions {
 /**
  * Writes the archive records that match a filter, one line each: by event, then in the order of their objects.
  * @returns false if an object is damaged, a payload is missing, or it was interrupted
- * @throws CommandError if the whole window has expired; at the end, if an id of the filter is not unique
+ * @throws CommandError if the whole window has expired
  */
 export async function exportRecords(
   operation: Operation,
@@ -28,13 +28,11 @@ export async function exportRecords(
 ): Promise<boolean> {
   const { stack, signal, progress, printLine, width } = operation;
   const expired = await expiredPart(stack, filter);
-  const candidates = new IdCandidates(filter.ids);
   /** Event ids by event and outcome. */
   const counts = new Map<string, string[]>();
   let [found, missing] = [0, 0];
   const take = async (record: ArchiveRecord) => {
     if (!matches(filter, record) || !(await containsSearched(stack, filter, record))) return;
-    candidates.add(record);
     found += 1;
     if (count) {
       // Replays are counted apart: an event counts as processed only by its delivery.
@@ -58,7 +56,6 @@ export async function exportRecords(
     printLine(`Interrupted after ${objects} of ${total} objects and ${records}: the export is incomplete.`);
     return false;
   }
-  candidates.requireUnique();
   if (count) await write(countTable(counts, width));
   printLine(`${count ? 'Counted' : 'Exported'} ${records} of ${stack.title}.`);
   if (missing > 0) printLine(`${counted(missing, 'record')} without the payload: see "unreadable".`);

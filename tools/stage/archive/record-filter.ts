@@ -2,10 +2,9 @@ import { Argument, InvalidArgumentError, Option } from '@commander-js/extra-typi
 import type { ArchiveRecord, SettledOutcome } from '../../../lambda/archive/record-schema.ts';
 import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
 import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
-import { CommandError, UsageError } from '../../terminal/command-error.ts';
+import { UsageError } from '../../terminal/command-error.ts';
 import { eachOf, time } from '../../terminal/options.ts';
 import { SHORT_ID_LENGTH } from '../../terminal/terminal.ts';
-import { printable } from '../../terminal/text.ts';
 import { isOfShop, matchesPayload, type PayloadFilter } from '../payload-filter.ts';
 import { storedPayload } from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
@@ -40,7 +39,7 @@ export function matches(filter: RecordFilter, record: ArchiveRecord): boolean {
     (until === undefined || settledAt < until.getTime()) &&
     (shop === undefined || isOfShop(shop, record.shopId)) &&
     (outcomes === undefined || outcomes.includes(record.outcome)) &&
-    (ids === undefined || ids.some((id) => idThatBegins(record, id) !== undefined))
+    (ids === undefined || ids.some((id) => record.eventId.startsWith(id) || record.requestId?.startsWith(id)))
   );
 }
 
@@ -54,59 +53,6 @@ export async function containsSearched(
   const stored = payloadKey === undefined ? undefined : await storedPayload(stage, payloadKey);
   const payload = body === undefined ? stored : Buffer.from(body);
   return payload !== undefined && matchesPayload({ search }, payload);
-}
-
-/** Ids by which a person names a record or a message. */
-interface OwnIds {
-  readonly eventId?: string | undefined;
-  readonly requestId?: string | undefined;
-  readonly messageId?: string | undefined;
-}
-
-const idThatBegins = ({ eventId, requestId, messageId }: OwnIds, given: string) =>
-  [eventId, requestId, messageId].find((id) => id?.startsWith(given));
-
-/** Maximum number of ids in the error message if several begin with the given text. */
-const MAX_CANDIDATES = 10;
-
-/** Collects the ids that begin with each given text. */
-export class IdCandidates {
-  readonly #given: ReadonlyMap<string, Set<string>>;
-
-  constructor(ids: readonly string[] = []) {
-    this.#given = new Map(ids.map((id) => [id, new Set()]));
-  }
-
-  /**
-   * @param own ids of a record or message that matches the rest of the filter
-   * @returns whether one of them begins with a given text
-   */
-  add(own: OwnIds): boolean {
-    let isNamed = false;
-    for (const [given, found] of this.#given) {
-      const id = idThatBegins(own, given);
-      if (id === undefined) continue;
-      isNamed = true;
-      if (found.size <= MAX_CANDIDATES) found.add(id);
-    }
-    return isNamed;
-  }
-
-  /** Given texts with which no id begins. */
-  missing(): string[] {
-    return [...this.#given].flatMap(([given, found]) => (found.size === 0 ? given : []));
-  }
-
-  /** @throws CommandError with a list, if several ids begin with the same given text */
-  requireUnique(): void {
-    for (const [given, found] of this.#given) if (found.size > 1) throw severalIds(given, [...found]);
-  }
-}
-
-function severalIds(given: string, found: readonly string[]): CommandError {
-  const more = found.length > MAX_CANDIDATES ? ' and more' : '';
-  const listed = found.slice(0, MAX_CANDIDATES).map(printable).join(', ');
-  return new CommandError(`Several ids begin with '${printable(given)}'. Give one of: ${listed}${more}`);
 }
 
 export const eventsArgument = () =>

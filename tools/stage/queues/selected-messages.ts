@@ -1,6 +1,5 @@
 import { CommandError } from '../../terminal/command-error.ts';
-import { messages, shellWord } from '../../terminal/text.ts';
-import { IdCandidates } from '../archive/record-filter.ts';
+import { messages, printable, shellWord } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { eventAndShop, matchesPayload, type PayloadFilter } from '../payload-filter.ts';
 import type { Stage } from '../stage.ts';
@@ -40,9 +39,8 @@ export async function selectMessages<Shown>(
   limit?: number,
 ) {
   const matching: SelectedMessage<Shown>[] = [];
-  const ids = new IdCandidates(filter.ids);
-  /** Keys of the named messages and their copies. */
-  const named = new Set<string>();
+  /** The ids that begin with each given one, and the keys of their messages. */
+  const named = new Map(filter.ids?.map((id) => [id, { ids: new Set<string>(), keys: new Set<string>() }]));
   let unreadable = 0;
   // With a limit, one page at once, to keep to it; with payloads, too, because each may have 6 MB.
   const isSlow = limit !== undefined || (filter.shop ?? filter.search ?? filter.event) !== undefined;
@@ -54,13 +52,23 @@ export async function selectMessages<Shown>(
     const key = copyKey(queue, message);
     const { id, sentAt } = message;
     const { eventId, requestId } = attributesOf(message);
-    if (ids.add({ messageId: id, eventId, requestId })) named.add(key);
+    for (const [given, { ids, keys }] of named) {
+      const found = [eventId, requestId, id].find((one) => one?.startsWith(given));
+      if (found === undefined) continue;
+      ids.add(found);
+      keys.add(key);
+    }
     matching.push({ id, key, at: sentAt.toISOString(), shown: await describe(message) });
     return 'stays';
   });
-  ids.requireUnique();
-  const selected = filter.ids === undefined ? matching : matching.filter(({ key }) => named.has(key));
-  return { selected, seen, limited, unreadable, missing: ids.missing() };
+  for (const [given, { ids }] of named) {
+    if (ids.size > 1)
+      throw new CommandError(`Several ids begin with '${printable(given)}'. Give more characters of one`);
+  }
+  const keys = new Set([...named.values()].flatMap((one) => [...one.keys]));
+  const selected = filter.ids === undefined ? matching : matching.filter(({ key }) => keys.has(key));
+  const missing = [...named].flatMap(([given, { ids }]) => (ids.size === 0 ? given : []));
+  return { selected, seen, limited, unreadable, missing };
 }
 
 /** @returns undefined if the payload would decide, and is gone */

@@ -3,17 +3,10 @@ import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts'
 import { REPLAYABLE_DAYS, REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/limits.ts';
 import type { Replay, ReplayMode } from '../../../lambda/queue/replay.ts';
 import { UsageError } from '../../terminal/command-error.ts';
-import { isOfAcceptance } from '../archive/acceptance-records.ts';
 import { readArchive } from '../archive/read-archive.ts';
-import {
-  containsSearched,
-  IdCandidates,
-  matches,
-  type RecordFilter,
-  requireWindow,
-} from '../archive/record-filter.ts';
+import { containsSearched, matches, type RecordFilter, requireWindow } from '../archive/record-filter.ts';
 import type { Operation } from '../operation.ts';
-import type { PayloadFilter } from '../payload-filter.ts';
+import { isOfAcceptance, type PayloadFilter } from '../payload-filter.ts';
 import type { Stage } from '../stage.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -24,7 +17,6 @@ export interface ReplayOptions extends PayloadFilter {
   readonly since?: Date | undefined;
   /** @default now */
   readonly until?: Date | undefined;
-  readonly ids?: readonly string[] | undefined;
   readonly outcomes?: readonly SettledOutcome[] | undefined;
   /** @default fill */
   readonly mode?: ReplayMode | undefined;
@@ -56,7 +48,7 @@ export type UnsentCounts = Partial<Record<Unsent, number>>;
 
 /** @throws UsageError if the options are not possible for a replay */
 export function newRequest(options: ReplayOptions, now: Date): ReplayRequest {
-  const { events, since, until = now, shop, search, ids, outcomes } = options;
+  const { events, since, until = now, shop, search, outcomes } = options;
   const { mode = 'fill', notify = false, name } = options;
   if (since === undefined) throw new UsageError('Give a start, such as --since 3d');
   for (const [option, time] of Object.entries({ since, until })) {
@@ -70,7 +62,7 @@ export function newRequest(options: ReplayOptions, now: Date): ReplayRequest {
     );
   }
   const all = [...new Set(events.length === 0 ? eventNames : events)];
-  const filter = { events: all, since, until, shop, search, ids, outcomes };
+  const filter = { events: all, since, until, shop, search, outcomes };
   return { name: name ?? `${mode}-${compact(now)}`, mode, notify, filter };
 }
 
@@ -83,13 +75,12 @@ const compact = (time: Date) => time.toISOString().slice(0, 19).replaceAll(/[-:]
  * @param rate messages a second
  */
 export function replayWords({ name, mode, notify, filter }: ReplayRequest, rate: number): string[] {
-  const { events, since, until, shop, search, ids = [], outcomes = [] } = filter;
+  const { events, since, until, shop, search, outcomes = [] } = filter;
   return [
     ...(events.length === eventNames.length ? [] : events),
     ...['--since', since.toISOString(), '--until', until.toISOString()],
     ...(shop === undefined ? [] : ['--shop', shop]),
     ...(search === undefined ? [] : ['--search', search]),
-    ...ids.flatMap((id) => ['--id', id]),
     ...outcomes.flatMap((outcome) => ['--outcome', outcome]),
     ...['--mode', mode],
     ...(notify ? ['--notify'] : []),
@@ -103,16 +94,13 @@ export type ReplayPlan = NonNullable<Awaited<ReturnType<typeof makePlan>>>;
 /**
  * Counts what a replay would send. The messages are not held in memory.
  * @returns undefined if Ctrl-C ended it
- * @throws CommandError if an id of the filter is not unique
  */
 export async function makePlan({ stack, signal, progress }: Operation, request: ReplayRequest) {
   const counts = new Map<EventName, Map<SettledOutcome, number>>();
   const skipped: UnsentCounts = {};
   let messages = 0;
-  const candidates = new IdCandidates(request.filter.ids);
   const reading = readArchive(stack, { ...request.filter, signal, progress, doing: 'Planning' });
   for await (const { record, unsent } of replayRecords(stack, reading, request)) {
-    candidates.add(record);
     if (unsent !== undefined) {
       skipped[unsent] = (skipped[unsent] ?? 0) + 1;
       continue;
@@ -122,9 +110,7 @@ export async function makePlan({ stack, signal, progress }: Operation, request: 
     const outcomes = counts.get(event) ?? new Map<SettledOutcome, number>();
     counts.set(event, outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1));
   }
-  if (signal.aborted) return undefined;
-  candidates.requireUnique();
-  return { messages, counts, skipped, damaged: reading.damaged };
+  return signal.aborted ? undefined : { messages, counts, skipped, damaged: reading.damaged };
 }
 
 /**
@@ -145,10 +131,10 @@ export async function* replayRecords(
   }
 }
 
-function unsentOf(record: ArchiveRecord, { filter: { shop, ids } }: ReplayRequest): Unsent | undefined {
+function unsentOf(record: ArchiveRecord, { filter: { shop } }: ReplayRequest): Unsent | undefined {
   const { replay, forgottenAt, receivedAt } = record;
   if (replay !== undefined) return 'ofReplays';
-  if (shop === undefined && ids === undefined && isOfAcceptance(record)) return 'ofAcceptance';
+  if (shop === undefined && isOfAcceptance(record)) return 'ofAcceptance';
   if (forgottenAt !== undefined) return 'forgotten';
   return Date.parse(receivedAt) < Date.now() - REPLAYABLE_RECEIPT_DAYS * DAY ? 'tooOld' : undefined;
 }

@@ -35,7 +35,6 @@ export function describePlan(
   const only = [
     filter.shop && `shop ${printable(filter.shop)}`,
     filter.search && `payloads with ${printable(filter.search)}`,
-    filter.ids && `ids ${filter.ids.map(printable).join(', ')}`,
     filter.outcomes && `outcome ${filter.outcomes.join(' or ')}`,
   ].filter(Boolean);
   const dead = sum(counts.values().map((outcomes) => outcomes.get('DeadLettered') ?? 0));
@@ -90,7 +89,7 @@ function countTable(counts: ReplayPlan['counts'], width: number): string[] {
 
 const UNSENT: Readonly<Record<keyof UnsentCounts, string>> = {
   ofReplays: 'from replays',
-  ofAcceptance: 'from acceptance runs (to include them, name them by --shop or --id)',
+  ofAcceptance: 'from acceptance runs (to include them, name their shop with --shop)',
   forgotten: 'forgotten',
   tooOld: `received more than ${REPLAYABLE_RECEIPT_DAYS} days ago`,
   payloadGone: 'without a payload',

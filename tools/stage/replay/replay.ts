@@ -116,9 +116,6 @@ function nothingToReplay(
   );
 }
 
-/** Milliseconds until a local stack has written a record. It buffers for a quarter of a second. */
-const LOCAL_DELAY = 2_000;
-
 /** Seconds for Firehose to compress and write an object. An assumption: AWS documents no limit. */
 const WRITE_MARGIN = 5 * 60;
 
@@ -128,6 +125,8 @@ const WRITE_MARGIN = 5 * 60;
  * @throws CommandError if nothing of the window is left
  */
 async function withoutLateRecords(stack: Stage, request: ReplayRequest, now: Date) {
+  // The local stack writes a record at once.
+  if (stack.local) return { request, later: undefined };
   const { events, since, until } = request.filter;
   const delay = await archiveDelay(stack, events);
   const complete = new Date(now.getTime() - delay);
@@ -142,7 +141,6 @@ async function withoutLateRecords(stack: Stage, request: ReplayRequest, now: Dat
  * Firehose buffers and writes. If Firehose cannot write, it retries for a day, and the alarm `Archive/Failing` fires.
  */
 export async function archiveDelay(stack: Stage, events: readonly EventName[]): Promise<number> {
-  if (stack.local) return LOCAL_DELAY;
   const timeouts = await Promise.all(
     events.map(async (event) => {
       const { visibility } = await queueState(stack.sqs, stack.ofEvent(event, 'QueueUrl'));

@@ -107,15 +107,6 @@ describe('export', () => {
     expect(said).toBe(`Counted 5 records of ${operator.stack.title}.`);
   });
 
-  test('refuses an id that is the beginning of several, and lists them', async () => {
-    const eventIds = ['a', 'b'].map((last) => last.padStart(64, 'c'));
-    const records = eventIds.map((eventId) => archived({ eventId }));
-    await putRecords(operator.stack, objectKey('same'), records);
-    await expect(exporting({ ids: ['cccccccc'] })).rejects.toThrow(
-      `Several ids begin with 'cccccccc'. Give one of: ${eventIds.join(', ')}`,
-    );
-  });
-
   test('of a window older than the archive says how long records are kept', async () => {
     const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 60 * 60 * 1000);
     await expect(exporting({ until: daysAgo(32) })).rejects.toThrow(

@@ -127,6 +127,9 @@ describe('without consumers', () => {
       const failure = { failureReason: `failure of ${requestId}`, failedAt: new Date().toISOString() };
       copies.push(await operator.put(dead, shopUpdated('shop-1'), { ...DEAD, ...failure, requestId }));
     }
+    expect(await refusalOf(redriveShopUpdated({ filter: { ids: ['request-'] } }))).toBe(
+      "Several ids begin with 'request-'. Give more characters of one",
+    );
     const ids = copies.slice(0, 1).map((id) => id.slice(0, 8));
     expect(await redriveShopUpdated({ filter: { ids } })).toMatchObject({
       done: true,
