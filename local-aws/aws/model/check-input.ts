@@ -80,9 +80,7 @@ function checkValue(check: InputCheck, name: string, value: Value, path: string)
 }
 
 function shownValue({ type, sensitive }: Shape, value: Value): string {
-  if (sensitive || typeof value === 'object') return 'Value';
-  const size = sizeOf(type, value);
-  return `Value '${type === 'blob' ? `java.nio.HeapByteBuffer[pos=0 lim=${size} cap=${size}]` : value}'`;
+  return sensitive || type === 'blob' || typeof value === 'object' ? 'Value' : `Value '${value}'`;
 }
 
 function hasType(type: string, value: Value, isText: boolean): boolean {
@@ -99,7 +97,7 @@ function hasType(type: string, value: Value, isText: boolean): boolean {
       return Number.isInteger(isText ? Number(value) : value);
     case 'float':
     case 'double':
-      return isText ? !Number.isNaN(Number(value)) : typeof value === 'number';
+      return typeof value === 'number';
     case 'timestamp':
       return typeof value === 'number' || typeof value === 'string';
     default:
