@@ -37,7 +37,7 @@ const OF_PROXY =
   /^(forwarded|via|x-forwarded-.+|x-real-ip|x-original-host|true-client-ip|cdn-loop|cf-.+|tailscale-.+)$/;
 
 /** Whether a header was added by a proxy or a tunnel, and not by the sender. */
-export const isOfProxy = (headerName: string): boolean => OF_PROXY.test(headerName.toLowerCase());
+const isOfProxy = (headerName: string): boolean => OF_PROXY.test(headerName.toLowerCase());
 
 /**
  * Finds out where a request comes from. Tunnels forward requests for their public name to this machine. A web page

@@ -1,4 +1,3 @@
-export { isOfProxy } from '../admitted-host.ts';
 export { type Certificate, listen, makeCertificate } from '../http-server.ts';
 export { BODY_LIMIT_BYTES } from './api.ts';
 export { httpApi } from './http-api.ts';
@@ -6,7 +5,6 @@ export {
   type Header,
   type HttpRequest,
   type HttpResponse,
-  pairs,
   requestOf,
   valuesOf,
 } from './http-message.ts';

@@ -6,9 +6,8 @@ import { pascalCase } from '../../lambda/events/event-names.ts';
 import { SECRET_REFRESH_INTERVAL } from '../../lambda/limits.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import type { Trace } from '../stage/history/trace.ts';
-import type { Operation, RecordedDelivery } from '../stage/operation.ts';
-import { onStage, orRefusal, type RunOperation, runOperation } from '../stage/operation.ts';
-import { answerText, postRecorded, postSigned, type RepeatableRequest } from '../stage/signed-post.ts';
+import { type Operation, onStage, orRefusal, type RunOperation, runOperation } from '../stage/operation.ts';
+import { answerText, postSigned } from '../stage/signed-post.ts';
 import type { Stage } from '../stage/stage.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError, UsageError } from '../terminal/command-error.ts';
@@ -40,7 +39,6 @@ export const sendCommand = (runOperation: RunOperation) =>
         'post an earlier delivery again, signed with the current secret; takes the same ids as trace',
       ).conflicts('file'),
     )
-    .option('--same-headers', 'with --again and a request id: keep headers and signature; local stack only')
     .addOption(secretOption(SECRET_OF_STACK))
     .addOption(
       new Option(
@@ -50,52 +48,43 @@ export const sendCommand = (runOperation: RunOperation) =>
     )
     .addOption(jsonOption())
     .action(async (event, options, send) => {
-      const { again, file, sameHeaders } = options;
+      const { again, file } = options;
       if (event !== undefined && (again ?? file) !== undefined) {
         throw new UsageError('Give one of: an event, --file or --again');
       }
-      if (sameHeaders && again === undefined) throw new UsageError('--same-headers is for --again');
       const given = again === undefined && file !== STANDARD_INPUT ? bodyOf(file, event) : undefined;
       const isDefaultSecret = send.getOptionValueSource('secret') === 'default';
       await runOperation(options, async (operation) => {
         if (event !== undefined) requireDeployed(operation.stack, event);
-        const sendable =
+        const body =
           again === undefined
-            ? { body: given ?? operation.input ?? (await buffer(process.stdin)) }
-            : await deliveryOf(operation, again, options);
-        if (sendable === undefined) return false;
+            ? (given ?? operation.input ?? (await buffer(process.stdin)))
+            : await earlierBody(operation, again, options);
+        if (body === undefined) return false;
         const secret = await keyOf(operation, isDefaultSecret, options.secret);
-        return sendOne(operation, sendable, { ...options, secret });
+        return sendOne(operation, body, { ...options, secret });
       });
     });
 
 export const command = sendCommand(runOperation);
 
 interface SendOptions {
-  readonly sameHeaders?: true | undefined;
   readonly secret: string;
   /** Seconds to wait; true for the default. */
   readonly wait?: number | true | undefined;
   readonly json?: true | undefined;
 }
 
-interface Sendable {
-  readonly body: Uint8Array;
-  /** A request to repeat with its own headers. Undefined: the body is signed. */
-  readonly request?: RepeatableRequest | undefined;
-}
-
 /** @returns whether the answer was 200 and, with `wait`, the delivery was processed in time */
 async function sendOne(
   operation: Operation,
-  { request, body: bytes }: Sendable,
+  bytes: Uint8Array,
   { secret, json, wait }: SendOptions,
 ): Promise<boolean> {
   const { stack, signal, onPosted, printLine } = operation;
   const since = new Date();
-  const post = { url: stack.webhookUrl, body: bytes, signal };
-  const posting = request ? postRecorded(request, post) : postSigned({ ...post, secret });
-  const { status, body, requestId } = await posting;
+  const posted = await postSigned({ url: stack.webhookUrl, body: bytes, secret, signal });
+  const { status, body, requestId } = posted;
   const answer = { status, body };
   onPosted?.(answer, requestId);
   const accepted = status === 200 && wait !== undefined ? acceptedSchema.safeParse(body).data : undefined;
@@ -169,32 +158,19 @@ function bodyOf(file: string | undefined, event: string | undefined): Uint8Array
 }
 
 /**
- * Finds a delivery to send again, in the local console or in the stack.
+ * The bytes of an earlier delivery, from the console that runs the command, or from the stack.
  * @returns undefined if the search was interrupted
  * @throws CommandError if the bytes are not stored
  */
-async function deliveryOf(
-  operation: Operation,
+async function earlierBody(
+  { stack, signal, printLine, width, recorded }: Operation,
   id: string,
-  { sameHeaders, json }: SendOptions,
-): Promise<Sendable | undefined> {
-  const { stack, signal, printLine, width, recorded = sameHeaders && recordedByConsole } = operation;
-  if (sameHeaders && !stack.local) {
-    throw new UsageError('--same-headers is for the local stack: AWS keeps no headers of a request');
-  }
-  const delivery = await recorded?.(id);
-  if (sameHeaders && delivery === undefined) {
-    throw new CommandError(
-      `The console of the local stack has no delivery ${id}. Give the id of its request`,
-    );
-  }
-  if (sameHeaders && (delivery?.body === undefined || delivery.request.headers.length === 0)) {
-    throw new CommandError(`The request ${id} has no stored headers. Send it without --same-headers`);
-  }
-  if (delivery?.body !== undefined) {
-    const { request, body } = delivery;
-    if (!json) printLine(`Sending request ${shownId(id, width)} (${body.length} bytes) again.`);
-    return { body, request: sameHeaders && request };
+  { json }: SendOptions,
+): Promise<Uint8Array | undefined> {
+  const known = await recorded?.(id);
+  if (known !== undefined) {
+    if (!json) printLine(`Sending request ${shownId(id, width)} (${known.length} bytes) again.`);
+    return known;
   }
   const { findPayload } = await import('../stage/history/find-facts.ts');
   const found = await findPayload(stack, id, signal);
@@ -204,31 +180,7 @@ async function deliveryOf(
     const what = `${event ?? 'unknown kind'}, ${bytes.length} bytes`;
     printLine(`Sending event ${shownId(eventId, width)} (${what}) again, from ${from}.`);
   }
-  return { body: bytes };
-}
-
-const recordedSchema = z.object({
-  request: z.object({
-    method: z.string(),
-    path: z.string(),
-    headers: z.array(z.tuple([z.string(), z.string()])),
-  }),
-});
-
-/**
- * Finds a delivery in the console of the local stack.
- * @throws CommandError if the console does not run
- */
-async function recordedByConsole(id: string): Promise<RecordedDelivery | undefined> {
-  const { askLocalConsole } = await import('../stage/history/trace.ts');
-  const path = `/api/deliveries/${encodeURIComponent(id)}`;
-  const [detail, body] = [await askLocalConsole(path), await askLocalConsole(`${path}/body`)];
-  if (detail === undefined || body === undefined) {
-    throw new CommandError('--same-headers needs the console of the local stack: npm start');
-  }
-  if (!detail.ok) return undefined;
-  const { request } = recordedSchema.parse(await detail.json());
-  return { request, body: body.ok ? new Uint8Array(await body.arrayBuffer()) : undefined };
+  return bytes;
 }
 
 /** The secret that signs deliveries: the option `--secret`, or the stack's secret if the user can read it. */

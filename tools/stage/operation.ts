@@ -6,7 +6,7 @@ import { lateProgress, type ProgressDisplay } from '../terminal/progress.ts';
 import { INTERRUPTED, interruption, screenWidth } from '../terminal/terminal.ts';
 import { NOT_RUNNING } from './local-folder.ts';
 import type { ReceivedMessage } from './queues/received-message.ts';
-import type { RepeatableRequest, SentAnswer } from './signed-post.ts';
+import type { SentAnswer } from './signed-post.ts';
 import type { Stage } from './stage.ts';
 
 /** The environment in which a command works: a terminal, or the console, which runs some commands itself. */
@@ -20,8 +20,8 @@ export interface Operation {
   readonly progress: ProgressDisplay;
   /** Used instead of the process's standard input. */
   readonly input?: Uint8Array | undefined;
-  /** Finds a delivery by the id of its request. @default asks the console of the local stack */
-  readonly recorded?: (id: string) => Promise<RecordedDelivery | undefined>;
+  /** Finds the bytes of a delivery by the id of its request. Only in a console. */
+  readonly recorded?: (id: string) => Promise<Uint8Array | undefined>;
   /** The local stack of this process, which only its console has. */
   readonly localStack?: Pick<LocalStack, 'faults'> | undefined;
   /** Called with the result of the command, as data. */
@@ -30,14 +30,6 @@ export interface Operation {
   readonly onRedriven?: (message: Pick<ReceivedMessage, 'attributes'>, at: number) => void;
   /** Called with each answer, and the id of its request if known. */
   readonly onPosted?: (answer: SentAnswer, requestId: string | undefined) => void;
-}
-
-/** A delivery as the console stores it. */
-export interface RecordedDelivery {
-  /** The request as it arrived. Without headers if only the body is known. */
-  readonly request: RepeatableRequest;
-  /** The bytes of the request's body. Undefined if they are not stored. */
-  readonly body: Uint8Array | undefined;
 }
 
 /**

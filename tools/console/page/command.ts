@@ -9,20 +9,12 @@ export interface Command extends CommandRequest {
   readonly did: string;
 }
 
-/**
- * Sends the body of a delivery again.
- * @param keepsHeaders whether to send the delivery's headers, including its signature. Otherwise the body is signed
- * with the current secret
- */
-export function resendCommand(id: string, keepsHeaders: boolean): Command {
-  return {
-    argv: ['send', '--again', id, ...(keepsHeaders ? ['--same-headers'] : [])],
-    does: keepsHeaders
-      ? 'Sends the same request again, with its own signature.'
-      : 'Sends the same body again, signed with the current secret.',
-    did: 'Sent again.',
-  };
-}
+/** Sends the body of a delivery again. */
+export const resendCommand = (id: string): Command => ({
+  argv: ['send', '--again', id],
+  does: 'Sends the same body again, signed with the current secret.',
+  did: 'Sent again.',
+});
 
 /** Signs a body and sends it. */
 export const sendCommand = (input: string): Command => ({

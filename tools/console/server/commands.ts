@@ -115,9 +115,7 @@ export class Commands {
       localStack: local?.stack,
       async recorded(id) {
         const delivery = source.store.get(id);
-        if (delivery === undefined) return undefined;
-        const body = await source.body(delivery);
-        return { request: await source.request(delivery), body };
+        return delivery && source.body(delivery);
       },
       // No log line reports a redrive; the first one is of the next attempt. So the redrive is recorded here.
       onRedriven(message, at) {

@@ -37,7 +37,7 @@ const SHOWN_LENGTH = 2_000;
  */
 const ALLOWED: Readonly<Record<string, { readonly options: readonly string[]; readonly changes?: string }>> =
   {
-    send: { options: ['--again', '--same-headers', '--file'] },
+    send: { options: ['--again', '--file'] },
     'dlq redrive': { options: ['--id', '--rate'], changes: 'the messages of' },
     'dlq discard': { options: ['--id', '--reason', '--no-export'], changes: 'the messages of' },
     pause: { options: ['--reason'], changes: 'the event source of' },

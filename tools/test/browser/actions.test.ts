@@ -20,22 +20,17 @@ async function pause(event: string): Promise<void> {
   await dialog.getByRole('button', { name: /^Pause/ }).click();
 }
 
-test('after a bad signature, the body is signed and sent; as received, it is refused again', async () => {
+test('after a bad signature, the body is signed and sent', async () => {
   const { page, detail } = open;
   const { body } = await open.partner.post(shopUpdated('shop-unsigned'), { signature: 'wrong' });
   const address = addressOf(body.requestId);
   await open.show(address);
   await open.button('Sign and resend').waitFor();
-  await open.button('More actions').click();
-  await open.button('Resend as received').click();
-  await page.getByText('Answered 401: X-Webhook-Signature is not ').waitFor();
-  // The page opens what it sent. A key acts on what is open.
-  await detail.getByText(/^again, as request /).waitFor();
   await page.keyboard.press('r');
   await page.getByText('Answered 200: queued.').waitFor();
   await detail.getByRole('heading', { name: 'Processed', exact: true }).waitFor();
   await open.show(address);
-  await detail.getByText('The same body in 2 other requests: Processed').waitFor();
+  await detail.getByText('The same body in 1 other request: Processed').waitFor();
 });
 
 test('a delivery of a paused event is resumed', async () => {

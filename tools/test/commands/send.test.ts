@@ -130,38 +130,3 @@ test('send --again sends the bytes of the payload bucket again', async () => {
   expect(stdout).toContain(` event ${body.eventId} `);
   expect(stdout).toMatch(/\nSkipped: This event was processed before\.\n/);
 });
-
-describe('send --again --same-headers', () => {
-  test('is refused without --again, without the console of the local stack, and for a delivery that it does not have', async () => {
-    expect(await send('shop.updated', '--same-headers')).toEqual(refusal('--same-headers is for --again', 2));
-    const again = ['send', '--again', 'request-1', '--same-headers'];
-    expect(await project.type(again)).toEqual(
-      refusal('The console of the local stack has no delivery request-1. Give the id of its request'),
-    );
-    const other = await Project.create();
-    await writeFile(other.path('.local/outputs.json'), readFileSync(project.path('.local/outputs.json')));
-    expect(await other.type(again)).toEqual(
-      refusal('--same-headers needs the console of the local stack: npm start'),
-    );
-    await other.remove();
-  });
-
-  test('posts a delivery of that console with its headers and signature', async () => {
-    const headers = { 'X-Partner-Trace': 'trace-1' };
-    const partner = new Partner(running.stack.outputs.WebhookUrl);
-    const { body } = await partner.post('{}', { signature: 'wrong', headers });
-    expect(await send('--again', String(body.requestId), '--same-headers')).toEqual({
-      code: 1,
-      stdout: expect.stringMatching(/^Sending request \S+ \(2 bytes\) again\.\n401 /),
-      stderr: '',
-    });
-    const { source } = running;
-    const requests = await Promise.all(source.store.list().map((delivery) => source.request(delivery)));
-    const own = requests.map(({ headers }) => headers.filter(([name]) => /^x-/i.test(name)));
-    const values = own.map((pairs) => pairs.map(([, value]) => value).toSorted());
-    expect(values.filter((value) => value.includes('trace-1'))).toEqual([
-      ['trace-1', 'wrong'],
-      ['trace-1', 'wrong'],
-    ]);
-  });
-});

@@ -7,11 +7,10 @@ import type { AddressInfo } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { pairs } from 'local-aws/gateway';
 import { findStage } from '../../stage/find-stage.ts';
 import { CONSOLE_FILE, FUNCTIONS_FILE, OUTPUTS_FILE, Workspace } from '../../stage/local-folder.ts';
 import { currentSecret } from '../../stage/secret/secret-versions.ts';
-import { postRecorded, postSigned } from '../../stage/signed-post.ts';
+import { postSigned } from '../../stage/signed-post.ts';
 import type { Stage } from '../../stage/stage.ts';
 import { refusalOf } from './queues/support.ts';
 
@@ -78,34 +77,6 @@ test('a post without an answer ends when it is interrupted', async () => {
     signal: interruption.signal,
   };
   await expect(postSigned(post)).rejects.toMatchObject({ name: 'AbortError' });
-});
-
-test("a delivery through a tunnel is posted again without the tunnel's headers", async () => {
-  let got: readonly (readonly [string, string])[] = [];
-  await using server = await serve((request, response) => {
-    got = pairs(request.rawHeaders);
-    response.setHeader('apigw-requestid', 'request-1').end('{}');
-  });
-  const ofPartner = [
-    ['User-Agent', 'Partner/1'],
-    ['X-Webhook-Signature', 'any'],
-  ] as const;
-  const ofTunnel = [
-    ['Host', 'abc.trycloudflare.com'],
-    ['Content-Length', '2'],
-    ['Cf-Ray', 'any'],
-    ['CDN-Loop', 'cloudflare'],
-    ['X-Forwarded-For', '192.0.2.1'],
-  ] as const;
-  const request = { method: 'POST', path: '/hook', headers: [...ofPartner, ...ofTunnel] };
-  const post = { url: `http://${server.host}/hook`, body: Buffer.from('{}') };
-  expect(await postRecorded(request, post)).toEqual({ status: 200, body: {}, requestId: 'request-1' });
-  expect(got).toEqual([
-    ['host', server.host],
-    ...ofPartner,
-    ['content-length', '2'],
-    ['connection', 'close'],
-  ]);
 });
 
 test('a post is signed with the secret as the receiver reads it, and with none that it would refuse', async () => {

@@ -1,9 +1,6 @@
 import { type Delivery, isRefused, queueOf } from '../../../stage/history/history.ts';
-import type { RequestDetail } from '../../api.ts';
 import { type Command, redriveCommand, resendCommand, resumeCommand } from '../command.ts';
 import { stack } from '../store.ts';
-
-export type Headers = RequestDetail['headers'];
 
 export interface Action {
   readonly label: string;
@@ -19,18 +16,14 @@ export interface Action {
  * The actions for a delivery. The `first` is the next thing that a person would do: for a delivery that waits for a
  * person, recovery, because sending the event again would add a duplicate.
  */
-export function actionsOf(delivery: Delivery, headers: Headers) {
+export function actionsOf(delivery: Delivery) {
   const { state } = delivery;
   const refusal = stack.local ? undefined : 'Only the local stack accepts changed bodies.';
   const note = 'The timestamp is now, the signature is new.';
   const sendNew: Action = { label: 'Send as new event', note, refusal, does: 'send' };
   const edit: Action = { label: 'Edit and send', refusal, keyHint: 'e', does: 'edit' };
   const recoveries = recoveriesOf(delivery);
-  const [main = edit, ...more] = [
-    ...recoveries,
-    ...(isRefused(state) ? [] : [sendNew]),
-    ...resendsOf(delivery, headers),
-  ];
+  const [main = edit, ...more] = [...recoveries, ...(isRefused(state) ? [] : [sendNew]), resendOf(delivery)];
   const first = { ...main, keyHint: 'r' };
   const wanted = state === 'invalid' && stack.local ? edit : first;
   // For a delivery of a stage that needs nobody, there is nothing to do. The menu says why.
@@ -39,24 +32,16 @@ export function actionsOf(delivery: Delivery, headers: Headers) {
 }
 
 /** How to send the same bytes again, and what then happens. */
-function resendsOf(delivery: Delivery, headers: Headers): Action[] {
-  const { id, state } = delivery;
-  const signed = { does: resendCommand(id, false) };
-  if (!isRefused(state)) {
-    const isDone = state === 'processed' || state === 'skipped';
-    const note = isDone ? 'It is skipped: this event was processed.' : 'It counts as the same event.';
-    return [{ ...signed, label: 'Resend the same bytes', note }];
+function resendOf({ id, state }: Delivery): Action {
+  const does = resendCommand(id);
+  if (isRefused(state)) {
+    const note = 'The same bytes, with a new signature.';
+    const refusal = stack.local ? undefined : 'AWS stores no body of this request.';
+    return { does, label: 'Sign and resend', note, refusal };
   }
-  const refusal = stack.local ? undefined : 'AWS stores no body of this request.';
-  const sign = {
-    ...signed,
-    label: 'Sign and resend',
-    note: 'The same bytes, with a new signature.',
-    refusal,
-  };
-  if (state !== 'rejected' || headers.length === 0) return [sign];
-  const note = 'It is refused again: its signature stays.';
-  return [sign, { does: resendCommand(id, true), label: 'Resend as received', note }];
+  const isDone = state === 'processed' || state === 'skipped';
+  const note = isDone ? 'It is skipped: this event was processed.' : 'It counts as the same event.';
+  return { does, label: 'Resend the same bytes', note };
 }
 
 /** How to continue a waiting delivery: a redrive, or the end of its event's pause. */

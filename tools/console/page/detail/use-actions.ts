@@ -1,4 +1,5 @@
 import type { Delivery } from '../../../stage/history/history.ts';
+import type { RequestDetail } from '../../api.ts';
 import { api, errorText } from '../api.ts';
 import { sendCommand } from '../command.ts';
 import { curlCommand } from '../editor/curl-command.ts';
@@ -9,7 +10,9 @@ import { copyAndSay } from '../ui/button.tsx';
 import type { MenuItem } from '../ui/menu.tsx';
 import { toastError } from '../ui/toasts.ts';
 import { useRun } from '../use-run.tsx';
-import { type Action, actionsOf, type Headers } from './actions.ts';
+import { type Action, actionsOf } from './actions.ts';
+
+type Headers = RequestDetail['headers'];
 
 /** Maximum characters of a text to edit. In a longer text, each key press takes a browser seconds. */
 const MAX_EDITED_LENGTH = 200_000;
@@ -32,7 +35,7 @@ export function useActions(delivery: Delivery, headers: Headers = []) {
     refusal: refusal ?? action.refusal,
     onChoose: () => choose(action),
   });
-  const { primary, first, edit, others } = actionsOf(delivery, headers);
+  const { primary, first, edit, others } = actionsOf(delivery);
   const copyCurl = () => copyAndSay(curlOf(id, headers), 'Copied as curl, with openssl to sign it.');
   return {
     copyCurl,

@@ -100,7 +100,7 @@ describe('the main action for a delivery', () => {
     const delivery = { id: 'r', event: 'shop.updated', eventId: 'e', receivedAt: '', attempts: 1, state };
     const primaries = [true, false].map((local) => {
       showStack({ local });
-      return actionsOf(delivery, []).primary?.label;
+      return actionsOf(delivery).primary?.label;
     });
     expect(primaries).toEqual(expected);
   });
