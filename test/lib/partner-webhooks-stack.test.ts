@@ -160,10 +160,7 @@ test('CloudWatch can use each key, for its own account only', () => {
       .filter(({ Principal }) => Principal.Service === 'cloudwatch.amazonaws.com')
       .map(({ Condition }) => Condition);
     return (
-      conditions.length === 1 &&
-      JSON.stringify(conditions[0]).startsWith(
-        `{"StringEquals":{"aws:SourceAccount":${JSON.stringify(account)}}`,
-      )
+      JSON.stringify(conditions) === JSON.stringify([{ StringEquals: { 'aws:SourceAccount': account } }])
     );
   };
   expect(breaking('AWS::KMS::Key', isBound)).toEqual([]);
