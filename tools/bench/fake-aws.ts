@@ -6,24 +6,11 @@ import { type AddressInfo, connect, createServer as createTcpServer, type Socket
 import { text } from 'node:stream/consumers';
 import type { Certificate } from 'local-aws/gateway';
 
-/** Fake Secrets Manager and SQS, as fast as possible, because their callers are measured. */
-interface FakeAws extends AsyncDisposable {
-  /** Variables that make a function's AWS clients use this fake. */
-  readonly environment: Readonly<Record<string, string>>;
-  readonly queueUrl: string;
-}
-
-interface FakeAwsOptions {
-  /** The current version of each secret. There is no previous one. */
-  readonly secret: string;
-  /** @default plain HTTP */
-  readonly certificate?: Certificate;
-  /** Network delay in milliseconds, each way. @default none */
-  readonly delay?: number;
-}
-
-export async function startFakeAws({ secret, certificate, delay }: FakeAwsOptions): Promise<FakeAws> {
-  const closing = new AsyncDisposableStack();
+/**
+ * Starts a fake Secrets Manager and SQS, as fast as possible, because their callers are measured.
+ * @param network the certificate for TLS, and a delay in milliseconds, each way. @default plain HTTP without a delay
+ */
+export async function startFakeAws(secret: string, network?: { certificate: Certificate; delay: number }) {
   const listener: RequestListener = async (request, response) => {
     // `AmazonSQS.SendMessage`
     const operation = String(request.headers['x-amz-target']).split('.').at(-1) ?? '';
@@ -36,40 +23,33 @@ export async function startFakeAws({ secret, certificate, delay }: FakeAwsOption
     });
     response.end(JSON.stringify(body ?? { __type: 'ResourceNotFoundException', Message: operation }));
   };
-  const start = async () => {
-    const server = certificate ? createSecureServer(certificate, listener) : createServer(listener);
-    server.keepAliveTimeout = 0;
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    closing.defer(async () => {
+  const server = network ? createSecureServer(network.certificate, listener) : createServer(listener);
+  server.keepAliveTimeout = 0;
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const proxy = network && (await startProxy(port, network.delay));
+  const url = proxy ? `https://localhost:${proxy.port}` : `http://127.0.0.1:${port}`;
+  return {
+    /** Variables that make a function's AWS clients use this fake. */
+    environment: {
+      AWS_ENDPOINT_URL: url,
+      ...(network && { NODE_EXTRA_CA_CERTS: network.certificate.file }),
+    },
+    queueUrl: `${url}/000000000000/queue`,
+    [Symbol.asyncDispose]: async () => {
+      await proxy?.close();
       server.closeAllConnections();
       await once(server.close(), 'close');
-    });
-    const { port } = server.address() as AddressInfo;
-    const reached = delay === undefined ? port : closing.use(await startProxy(port, delay)).port;
-    return certificate ? `https://localhost:${reached}` : `http://127.0.0.1:${reached}`;
-  };
-  const [secrets, queues] = [await start(), await start()];
-  return {
-    environment: {
-      AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets,
-      AWS_ENDPOINT_URL_SQS: queues,
-      ...(certificate && { NODE_EXTRA_CA_CERTS: certificate.file }),
     },
-    queueUrl: `${queues}/000000000000/queue`,
-    [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
-}
-
-interface AwsInput {
-  readonly MessageBody?: string;
-  readonly VersionStage?: string;
 }
 
 /**
  * The body of the answer to a call.
  * @returns undefined for an error
  */
-function answer(operation: string, { MessageBody = '', VersionStage }: AwsInput, secret: string) {
+function answer(operation: string, input: Record<string, string>, secret: string) {
+  const { MessageBody = '', VersionStage } = input;
   if (operation === 'SendMessage') {
     const MD5OfMessageBody = createHash('md5').update(MessageBody).digest('hex');
     return { MessageId: randomUUID(), MD5OfMessageBody };
@@ -98,7 +78,7 @@ async function startProxy(port: number, delay: number) {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return {
     port: (server.address() as AddressInfo).port,
-    [Symbol.asyncDispose]: async () => {
+    close: async () => {
       for (const socket of sockets) socket.destroy();
       await once(server.close(), 'close');
     },

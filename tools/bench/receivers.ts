@@ -7,6 +7,7 @@ import { httpApiEvent } from 'local-aws/gateway';
 import { signatureOf } from '../../events/signing.ts';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { queueUrlVariable } from '../../lambda/events/event-names.ts';
+import { SIGNATURE_HEADER, WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 import { writeBundles } from '../../lib/release/function-bundles.ts';
 
 const RECEIVER = 'lambda/receiver/handler.ts';
@@ -17,19 +18,6 @@ export const BENCH_SECRET = 'secret-of-the-bench';
 /** Timeout of a process in milliseconds: many times the usual duration. */
 const PROCESS_LIMIT = 120_000;
 
-/** esbuild plugin that replaces the receiver's warm-up: nothing happens before the first request. */
-function noWarmUp(onReplaced: () => void): Plugin {
-  return {
-    name: 'no-warm-up',
-    setup: ({ onLoad }) => {
-      onLoad({ filter: /\/lambda\/receiver\/warm-up\.ts$/ }, () => {
-        onReplaced();
-        return { contents: 'export async function warmUp() {}' };
-      });
-    },
-  };
-}
-
 /**
  * Makes three bundles without source maps: the receiver as it is deployed, the receiver without its warm-up, and the
  * bare receiver.
@@ -38,17 +26,23 @@ function noWarmUp(onReplaced: () => void): Plugin {
  */
 export async function bundleReceivers(folder: string) {
   let isReplaced = false;
-  const bundle = async (name: string, entry: string, plugins: Plugin[]) => {
+  const noWarmUp: Plugin = {
+    name: 'no-warm-up',
+    setup: ({ onLoad }) => {
+      onLoad({ filter: /\/lambda\/receiver\/warm-up\.ts$/ }, () => {
+        isReplaced = true;
+        return { contents: 'export async function warmUp() {}' };
+      });
+    },
+  };
+  const bundle = async (name: string, entry: string, plugins: Plugin[] = []) => {
     await writeBundles([{ entry, folder: join(folder, name) }], { plugins });
     return join(folder, name, 'index.mjs');
   };
-  const plugin = noWarmUp(() => {
-    isReplaced = true;
-  });
   const bundles = {
-    receiver: await bundle('receiver', RECEIVER, []),
-    withoutWarmUp: await bundle('without-warm-up', RECEIVER, [plugin]),
-    bare: await bundle('bare', BARE, []),
+    receiver: await bundle('receiver', RECEIVER),
+    withoutWarmUp: await bundle('without-warm-up', RECEIVER, [noWarmUp]),
+    bare: await bundle('bare', BARE),
   };
   if (!isReplaced) throw new Error('The receiver no longer imports lambda/receiver/warm-up.ts');
   return bundles;
@@ -76,64 +70,56 @@ export const receiverEnvironment = (queueUrl: string): Record<string, string> =>
   AWS_SESSION_TOKEN: 'token',
 });
 
-/**
- * A valid delivery, in the form that an HTTP API passes to a function.
- * @param number makes the bytes of each delivery different
- */
-export function gatewayDelivery(number: number) {
-  const body = JSON.stringify({
-    event: 'user.updated',
-    data: {
-      user_id: `user-${number}`,
-      shop_id: 'shop-1',
-      display_name: 'Sora',
-      profile_image_url: 'https://example.com/a.png',
-    },
-    timestamp: new Date().toISOString(),
-  });
-  const signature = signatureOf({ body: Buffer.from(body), secret: BENCH_SECRET });
-  return httpApiEvent(
+const body = JSON.stringify({
+  event: 'user.updated',
+  data: {
+    user_id: 'user-1',
+    shop_id: 'shop-1',
+    display_name: 'Sora',
+    profile_image_url: 'https://example.com/a.png',
+  },
+  timestamp: new Date().toISOString(),
+});
+
+/** A valid delivery as an HTTP API passes it to a function, in JSON. */
+export const DELIVERY = JSON.stringify(
+  httpApiEvent(
     {
       method: 'POST',
-      path: '/api/v1/webhooks/partner',
+      path: WEBHOOK_PATH,
       headers: [
         ['content-type', 'application/json'],
-        ['x-webhook-signature', signature],
+        [SIGNATURE_HEADER, signatureOf({ body: Buffer.from(body), secret: BENCH_SECRET })],
       ],
       body,
       isBase64Encoded: false,
       sourceIp: '192.0.2.1',
       receivedAt: new Date(),
-      requestId: `request-${number}`,
+      requestId: 'request',
     },
     'api',
-  );
-}
+  ),
+);
 
 /**
  * Runs JavaScript in a process of its own, so that nothing else is measured. What the measured code logs is dropped: the
  * process that reads a pipe would be this one, which also answers as AWS.
  * @param env the whole environment: `NODE_OPTIONS` or `NODE_COMPILE_CACHE` of this process would distort the result
  * @returns the last line that the script writes to standard error, parsed as JSON
- * @throws Error if the script fails, times out or is aborted
+ * @throws Error if the script fails or times out
  */
 export async function runScript(
   script: string,
   words: readonly string[],
   env: Readonly<Record<string, string>>,
-  signal: AbortSignal,
 ): Promise<unknown> {
   const child = spawn(process.execPath, ['--input-type=module', '-e', script, ...words], {
     env,
-    signal,
     timeout: PROCESS_LIMIT,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const written = text(child.stderr);
-  const [code] = await (once(child, 'close') as Promise<[number | null]>).catch((error) => {
-    signal.throwIfAborted();
-    throw error;
-  });
+  const [code] = await once(child, 'close');
   if (code === 0) return JSON.parse((await written).trimEnd().split('\n').at(-1) ?? '');
   const why = child.killed ? `took more than ${PROCESS_LIMIT / 1000} s` : `ended with ${code}`;
   throw new Error((await written) || `A measured process ${why}`);

@@ -1,7 +1,7 @@
 import { Argument } from '@commander-js/extra-typings';
-import { type FigureRow, figureTable } from '../bench/figure.ts';
+import type { FigureRow } from '../bench/figures.ts';
 import { hookctlCommand } from '../terminal/command.ts';
-import { CommandError, UsageError } from '../terminal/command-error.ts';
+import { UsageError } from '../terminal/command-error.ts';
 import { jsonOption } from '../terminal/options.ts';
 import { screenWidth } from '../terminal/terminal.ts';
 
@@ -9,18 +9,16 @@ export const command = hookctlCommand('bench', 'Measures speed and size, and com
   .addArgument(new Argument('[figure]', 'only this figure').default('all'))
   .addOption(jsonOption())
   .action(async (name, { json }) => {
-    const { FIGURES } = await import('../bench/figures.ts');
+    const { FIGURES, figureTable } = await import('../bench/figures.ts');
     const chosen = FIGURES.filter((figure) => name === 'all' || figure.name === name);
     if (chosen.length === 0) {
       const names = FIGURES.map((figure) => figure.name);
       throw new UsageError(`Unknown figure: ${name}. Known figures: ${names.join(', ')}`);
     }
-    const ending = new AbortController();
-    process.once('SIGINT', () => ending.abort(new CommandError('Interrupted')));
     const rows: FigureRow[] = [];
     for (const { measure, ...figure } of chosen) {
       console.error(`Measuring ${figure.name} …`);
-      rows.push({ ...figure, ...(await measure(ending.signal)) });
+      rows.push({ ...figure, ...(await measure()) });
     }
     console.log(json ? JSON.stringify(rows, undefined, 2) : figureTable(rows, screenWidth()).join('\n'));
   });
