@@ -17,9 +17,9 @@ export function protocolOf({ url, headers, body }: AwsHttpRequest, service: stri
   if (headers['x-amz-target'] !== undefined) return 'json';
   const known = serviceForm(service);
   if (known !== undefined) return known.protocol;
-  // For a service that this endpoint does not have, a form means XML.
+  // For a service that this endpoint does not have, a form means XML. CloudFront uses XML without a form.
   const isForm = body.toString('latin1', 0, 'Action='.length) === 'Action=' || queryOf(url).has('Action');
-  return isForm ? 'query' : 'rest-json';
+  return isForm || service === undefined || service === 'cloudfront' ? 'query' : 'rest-json';
 }
 
 interface Credential {
@@ -100,11 +100,10 @@ function readForm(service: Service, http: AwsHttpRequest) {
       `A request to ${service} needs X-Amz-Target or the parameter Action.`,
     );
   }
-  const { target } = serviceForm(service) ?? {};
-  if (target !== undefined) {
+  if (service === 'sqs') {
     throw new AwsError(
       'UnsupportedProtocol',
-      `The local AWS endpoint does not support ${SERVICES[service].title}'s old query protocol: update the AWS SDK or CLI, or send AWS JSON with X-Amz-Target: ${target}.${operation}.`,
+      `The local AWS endpoint does not support SQS' old query protocol: update the AWS SDK or CLI to a version of May 2024 or later, or send AWS JSON with X-Amz-Target: AmazonSQS.${operation}.`,
     );
   }
   return { protocol: 'query' as const, operation, parameters };

@@ -21,7 +21,7 @@ export function documentResponse(
   { service, protocol, operation }: AwsRequest,
   document: JsonObject,
 ): AwsResponse {
-  if (protocol === 'query') return queryResponse(operation, document);
+  if (protocol === 'query') return queryResponse(service, operation, document);
   const contentType = protocol === 'json' ? serviceForm(service)?.contentType : undefined;
   return {
     status: STATUSES[operation] ?? 200,
@@ -30,13 +30,13 @@ export function documentResponse(
   };
 }
 
-function queryResponse(operation: string, document: JsonObject): AwsResponse {
+function queryResponse(service: string, operation: string, document: JsonObject): AwsResponse {
   const result = Object.keys(document).length === 0 ? '' : xmlOf(`${operation}Result`, document);
   const metadata = xmlOf('ResponseMetadata', { RequestId: randomUUID() });
   return {
     status: 200,
     headers: { 'content-type': 'text/xml' },
-    body: `<?xml version="1.0"?><${operation}Response>${result}${metadata}</${operation}Response>`,
+    body: `<?xml version="1.0"?><${operation}Response xmlns="${serviceForm(service)?.namespace ?? ''}">${result}${metadata}</${operation}Response>`,
   };
 }
 
@@ -90,24 +90,40 @@ export function errorResponse(protocol: Protocol, service: string | undefined, e
       };
     case 'query': {
       const fields = { Type: faultOf(error), Code: error.code, Message: error.message };
+      const namespace = serviceForm(service)?.namespace ?? '';
       return {
         status: error.status,
         headers: { 'content-type': 'text/xml' },
-        body: `<?xml version="1.0"?><ErrorResponse>${xmlOf('Error', fields)}${element('RequestId', randomUUID())}</ErrorResponse>`,
+        body: `<?xml version="1.0"?><ErrorResponse xmlns="${namespace}">${xmlOf('Error', fields)}${element('RequestId', randomUUID())}</ErrorResponse>`,
       };
     }
   }
 }
 
+const SQS_PREFIX = 'AWS.SimpleQueueService.';
+
 /**
- * Codes of SQS errors in the old query protocol, if they differ. SDKs still use this code as the error's name: they read
- * it from the header `x-amzn-query-error` of the JSON protocol.
+ * Names of SQS errors that have the prefix `AWS.SimpleQueueService.` in the query protocol. All others are
+ * named as in the JSON protocol.
  */
-const SQS_QUERY_CODES: Readonly<Record<string, string>> = {
+const PREFIXED = [
+  'BatchEntryIdsNotDistinct BatchRequestTooLong EmptyBatchRequest InvalidBatchEntryId MessageNotInflight',
+  'PurgeQueueInProgress QueueDeletedRecently TooManyEntriesInBatchRequest UnsupportedOperation',
+].flatMap((codes) => codes.split(' '));
+
+const RENAMED: Record<string, string> = {
   AccessDeniedException: 'AccessDenied',
-  QueueDoesNotExist: 'AWS.SimpleQueueService.NonExistentQueue',
+  QueueDoesNotExist: `${SQS_PREFIX}NonExistentQueue`,
   QueueNameExists: 'QueueAlreadyExists',
 };
+
+/**
+ * The code of an SQS error in the old query protocol. SDKs still use this code as the error's name: they read the code
+ * from the header `x-amzn-query-error` of the JSON protocol.
+ */
+function sqsQueryCode(code: string): string {
+  return RENAMED[code] ?? (PREFIXED.includes(code) ? SQS_PREFIX + code : code);
+}
 
 function jsonError(service: string | undefined, error: AwsError): AwsResponse {
   const { contentType = 'application/x-amz-json-1.0' } = serviceForm(service) ?? {};
@@ -115,9 +131,7 @@ function jsonError(service: string | undefined, error: AwsError): AwsResponse {
   // DynamoDB and Secrets Manager write `Message` in some errors, and `message` in others. Clients read both.
   if (service !== 'sqs') document.Message = error.message;
   const headers: Record<string, string> = { 'content-type': contentType };
-  if (service === 'sqs') {
-    headers['x-amzn-query-error'] = `${SQS_QUERY_CODES[error.code] ?? error.code};${faultOf(error)}`;
-  }
+  if (service === 'sqs') headers['x-amzn-query-error'] = `${sqsQueryCode(error.code)};${faultOf(error)}`;
   return { status: error.status, headers, body: JSON.stringify(document) };
 }
 

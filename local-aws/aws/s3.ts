@@ -82,7 +82,9 @@ const lifecycle = (verb: 'Get' | 'Put') => ({
 
 const BUCKET_OPERATIONS: readonly S3Operation[] = [
   { method: 'GET', name: 'ListObjects', action: 'ListBucket' },
+  { method: 'HEAD', name: 'HeadBucket', action: 'ListBucket' },
   { method: 'PUT', name: 'CreateBucket' },
+  { method: 'DELETE', name: 'DeleteBucket' },
   { method: 'POST', subresource: 'delete', name: 'DeleteObjects', action: 'DeleteObject' },
   { method: 'GET', subresource: 'lifecycle', ...lifecycle('Get') },
   { method: 'PUT', subresource: 'lifecycle', ...lifecycle('Put') },

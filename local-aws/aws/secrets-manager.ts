@@ -124,14 +124,21 @@ function stagesOf(versions: readonly SecretVersion[], id: string): string[] {
   return versions.at(-2)?.id === id ? [PREVIOUS] : [];
 }
 
-function requestedVersion(versions: readonly SecretVersion[], parameters: JsonObject): SecretVersion {
-  if (parameters.VersionId !== undefined) {
-    throw invalidParameter('The local AWS endpoint finds a version by VersionStage, not by VersionId.');
+function requestedVersion(versions: SecretVersion[], parameters: JsonObject): SecretVersion {
+  const id = textOf(parameters, 'VersionId');
+  const stage = textOf(parameters, 'VersionStage') ?? (id === undefined ? CURRENT : undefined);
+  const version = versions.find((one) =>
+    id === undefined ? stagesOf(versions, one.id).includes(String(stage)) : one.id === id,
+  );
+  if (version === undefined) {
+    const which = id === undefined ? `staging label: ${stage}` : `VersionId: ${id}`;
+    throw notFound(`Secrets Manager can't find the specified secret value for ${which}`);
   }
-  const stage = textOf(parameters, 'VersionStage') ?? CURRENT;
-  const version = versions.find(({ id }) => stagesOf(versions, id).includes(stage));
-  if (version !== undefined) return version;
-  throw notFound(`Secrets Manager can't find the specified secret value for staging label: ${stage}`);
+  if (stage === undefined || stagesOf(versions, version.id).includes(stage)) return version;
+  throw new AwsError(
+    'InvalidRequestException',
+    'You provided a VersionStage that is not associated to the provided VersionId.',
+  );
 }
 
 /** Random suffix of an ARN. A secret that is deleted and created again gets another ARN. */

@@ -20,6 +20,7 @@ interface ServiceForm {
   /** Prefix of the header `X-Amz-Target`, for services with a JSON protocol. */
   readonly target?: string;
   readonly contentType?: string;
+  readonly namespace?: string;
   /** Code of the service's error for an input that its model rejects. */
   readonly invalidInput: string;
   /** The service's error for a caller whose policies do not allow a call. */
@@ -51,12 +52,14 @@ export const SERVICES = {
     protocol: 'query',
     target: 'AmazonSQS',
     contentType: JSON_1_0,
+    namespace: 'http://queue.amazonaws.com/doc/2012-11-05/',
     invalidInput: 'MissingParameter',
     accessDenied: { code: 'AccessDeniedException', status: 403 },
   },
   sns: {
     title: 'SNS',
     protocol: 'query',
+    namespace: 'http://sns.amazonaws.com/doc/2010-03-31/',
     invalidInput: 'InvalidParameter',
     accessDenied: { code: 'AuthorizationError', status: 403 },
   },
@@ -85,6 +88,7 @@ export const SERVICES = {
     title: 'CloudWatch',
     target: 'GraniteServiceVersion20100801',
     contentType: JSON_1_0,
+    namespace: 'http://monitoring.amazonaws.com/doc/2010-08-01/',
   },
   lambda: {
     title: 'Lambda',
@@ -95,8 +99,9 @@ export const SERVICES = {
   cloudformation: {
     ...QUERY_SERVICE,
     title: 'CloudFormation',
+    namespace: 'http://cloudformation.amazonaws.com/doc/2010-05-15/',
   },
-  sts: { ...QUERY_SERVICE, title: 'STS' },
+  sts: { ...QUERY_SERVICE, title: 'STS', namespace: 'https://sts.amazonaws.com/doc/2011-06-15/' },
 } as const satisfies Record<string, ServiceForm>;
 
 export type Service = keyof typeof SERVICES;

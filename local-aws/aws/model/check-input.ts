@@ -80,7 +80,9 @@ function checkValue(check: InputCheck, name: string, value: Value, path: string)
 }
 
 function shownValue({ type, sensitive }: Shape, value: Value): string {
-  return sensitive || type === 'blob' || typeof value === 'object' ? 'Value' : `Value '${value}'`;
+  if (sensitive || typeof value === 'object') return 'Value';
+  const size = sizeOf(type, value);
+  return `Value '${type === 'blob' ? `java.nio.HeapByteBuffer[pos=0 lim=${size} cap=${size}]` : value}'`;
 }
 
 function hasType(type: string, value: Value, isText: boolean): boolean {
@@ -97,7 +99,7 @@ function hasType(type: string, value: Value, isText: boolean): boolean {
       return Number.isInteger(isText ? Number(value) : value);
     case 'float':
     case 'double':
-      return typeof value === 'number';
+      return isText ? !Number.isNaN(Number(value)) : typeof value === 'number';
     case 'timestamp':
       return typeof value === 'number' || typeof value === 'string';
     default:

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AwsError } from '../errors.ts';
-import { isJsonObject, type JsonObject, objectsOf, textOf } from '../json.ts';
+import { isJsonObject, type JsonObject, objectsOf, parseJsonObject, textOf } from '../json.ts';
 import { type AwsRequest, SERVICES, type Service } from '../service-forms.ts';
 
 /** A rule that only AWS' guides state, and no service model. */
@@ -17,6 +17,7 @@ interface GuideRule {
 const KIB = 1024;
 
 const QUEUE_NAME = /^[\w-]{1,80}$/;
+const MAX_RECEIVE_COUNT = 1_000;
 const BATCH_ENTRY_ID = /^[\w-]{1,80}$/;
 const MAX_BATCH_BYTES = 1024 * KIB;
 const SQS_BATCHES = ['SendMessageBatch', 'DeleteMessageBatch', 'ChangeMessageVisibilityBatch'];
@@ -32,6 +33,10 @@ const ATTRIBUTE_TYPE = /^(String|String\.Array|Number|Binary)$/;
 const ATTRIBUTE = /^[^\p{Cc}\p{Cs}\u{10000}-\u{10FFFF}]+$/u;
 
 const MAX_EXPRESSION_BYTES = 4 * KIB;
+const MAX_OPERATORS = 300;
+const MAX_IN_OPERANDS = 100;
+const MAX_PLACEHOLDER_CHARACTERS = 255;
+const MAX_SUBSTITUTION_BYTES = 2 * KIB * KIB;
 const MAX_NESTING = 32;
 const EXPRESSIONS = ['Condition', 'Filter', 'KeyCondition', 'Projection', 'Update'].map(
   (kind) => `${kind}Expression`,
@@ -44,9 +49,13 @@ const ofDynamodb = (message: string, holds: GuideRule['holds']): GuideRule => ({
 });
 
 const MAX_KEY_BYTES = 1_024;
+const MAX_METADATA_BYTES = 2 * KIB;
+const METADATA_PREFIX = 'x-amz-meta-';
 const MAX_DELETED_OBJECTS = 1_000;
+const MAX_RULE_ID_CHARACTERS = 255;
 
 const MAX_SECRET_BYTES = 65_536;
+const SECRET_NAME = /^[\w/+=.@!-]+$/;
 
 const GUIDE_RULES: Readonly<Partial<Record<Service, readonly GuideRule[]>>> = {
   sqs: [
@@ -56,6 +65,17 @@ const GUIDE_RULES: Readonly<Partial<Record<Service, readonly GuideRule[]>>> = {
       code: 'InvalidParameterValue',
       message: 'Can only include alphanumeric characters, hyphens, or underscores. 1 to 80 in length',
       holds: ({ parameters }) => QUEUE_NAME.test(textOf(parameters, 'QueueName') ?? ''),
+    },
+    {
+      source: 'SQS API reference, `SetQueueAttributes`',
+      operations: ['CreateQueue', 'SetQueueAttributes'],
+      code: 'InvalidParameterValue',
+      message: `Invalid value for maxReceiveCount: it must be from 1 to ${MAX_RECEIVE_COUNT}`,
+      holds({ parameters: { Attributes: attributes } }) {
+        const policy = isJsonObject(attributes) ? textOf(attributes, 'RedrivePolicy') : undefined;
+        const count = Number(parseJsonObject(policy ?? '')?.maxReceiveCount ?? 1);
+        return count >= 1 && count <= MAX_RECEIVE_COUNT;
+      },
     },
     {
       source: 'SQS API reference, `SendMessageBatchRequestEntry`',
@@ -103,8 +123,26 @@ const GUIDE_RULES: Readonly<Partial<Record<Service, readonly GuideRule[]>>> = {
     },
   ],
   dynamodb: [
-    ofDynamodb('Expression size has exceeded the maximum allowed size', ({ parameters }) =>
-      EXPRESSIONS.every((name) => Buffer.byteLength(textOf(parameters, name) ?? '') <= MAX_EXPRESSION_BYTES),
+    ofDynamodb('Expression size has exceeded the maximum allowed size', (request) =>
+      expressionsOf(request).every(({ text }) => Buffer.byteLength(text) <= MAX_EXPRESSION_BYTES),
+    ),
+    ofDynamodb('The expression contains too many operators', (request) =>
+      expressionsOf(request).every(({ name, text }) => operatorsIn(text, name) <= MAX_OPERATORS),
+    ),
+    ofDynamodb('The IN operator is provided with too many operands', (request) =>
+      expressionsOf(request)
+        .flatMap(({ text }) => [...text.matchAll(/\bIN\s*\(([^)]*)\)/gi)])
+        .every(([, list = '']) => list.split(',').length <= MAX_IN_OPERANDS),
+    ),
+    ofDynamodb(
+      `Expression attribute names and values may have at most ${MAX_PLACEHOLDER_CHARACTERS} characters`,
+      (request) =>
+        substitutionsOf(request)
+          .flatMap((each) => Object.keys(each))
+          .every((placeholder) => placeholder.length <= MAX_PLACEHOLDER_CHARACTERS),
+    ),
+    ofDynamodb('Expression attribute names and values may have at most 2 MB', (request) =>
+      substitutionsOf(request).every((each) => JSON.stringify(each).length <= MAX_SUBSTITUTION_BYTES),
     ),
     ofDynamodb(
       'Nesting Levels have exceeded supported limits: Attributes have a maximum nesting of 32 levels',
@@ -121,6 +159,18 @@ const GUIDE_RULES: Readonly<Partial<Record<Service, readonly GuideRule[]>>> = {
       holds: ({ parameters: { Key } }) => Buffer.byteLength(String(Key)) <= MAX_KEY_BYTES,
     },
     {
+      source: 'S3 user guide, "Working with object metadata"',
+      operations: ['PutObject', 'CopyObject'],
+      code: 'MetadataTooLarge',
+      message: 'Your metadata headers exceed the maximum allowed metadata size',
+      holds: ({ http: { headers } }) =>
+        sumOf(
+          Object.entries(headers)
+            .filter(([name]) => name.startsWith(METADATA_PREFIX))
+            .map(([name, value]) => name.length - METADATA_PREFIX.length + Buffer.byteLength(String(value))),
+        ) <= MAX_METADATA_BYTES,
+    },
+    {
       source: 'S3 API reference, `DeleteObjects`',
       operations: ['DeleteObjects'],
       code: 'MalformedXML',
@@ -132,12 +182,24 @@ const GUIDE_RULES: Readonly<Partial<Record<Service, readonly GuideRule[]>>> = {
     },
     {
       source: 'S3 API reference, "Error responses"',
-      operations: ['PutObject', 'DeleteObjects'],
+      operations: ['PutObject', 'DeleteObjects', 'PutBucketLifecycleConfiguration'],
       code: 'BadDigest',
       message: 'The Content-MD5 you specified did not match what we received.',
       holds: ({ http: { headers, body } }) =>
         headers['content-md5'] === undefined ||
         headers['content-md5'] === createHash('md5').update(body).digest('base64'),
+    },
+    {
+      source: 'S3 API reference, `LifecycleRule`',
+      operations: ['PutBucketLifecycleConfiguration'],
+      message: `ID length should not exceed allowed limit of ${MAX_RULE_ID_CHARACTERS}`,
+      holds: (request) => elementsOf(request, 'ID').every((id) => id.length <= MAX_RULE_ID_CHARACTERS),
+    },
+    {
+      source: 'S3 API reference, `LifecycleExpiration`',
+      operations: ['PutBucketLifecycleConfiguration'],
+      message: "'Days' for Expiration action must be a positive integer",
+      holds: (request) => elementsOf(request, 'Days').every((days) => Number(days) >= 1),
     },
   ],
   secretsmanager: [
@@ -147,6 +209,13 @@ const GUIDE_RULES: Readonly<Partial<Record<Service, readonly GuideRule[]>>> = {
       message: `The secret value may have at most ${MAX_SECRET_BYTES} bytes`,
       holds: ({ parameters }) =>
         Buffer.byteLength(textOf(parameters, 'SecretString') ?? '') <= MAX_SECRET_BYTES,
+    },
+    {
+      source: 'Secrets Manager API reference, `CreateSecret`',
+      operations: ['CreateSecret'],
+      message:
+        'Invalid name. Must be a valid name containing alphanumeric characters, or any of the following: -/_+=.@!',
+      holds: ({ parameters }) => SECRET_NAME.test(textOf(parameters, 'Name') ?? ''),
     },
   ],
 };
@@ -177,6 +246,19 @@ function messageBytes({ MessageBody: body, MessageAttributes: attributes }: Json
   return sumOf(parts) + Buffer.byteLength(String(body));
 }
 
+const expressionsOf = ({ parameters }: AwsRequest) =>
+  EXPRESSIONS.map((name) => ({ name, text: textOf(parameters, name) ?? '' }));
+
+const substitutionsOf = ({ parameters }: AwsRequest) =>
+  [parameters.ExpressionAttributeNames, parameters.ExpressionAttributeValues].filter(isJsonObject);
+
+/** Operators and functions of an expression. The `=` of an assignment is none. */
+function operatorsIn(expression: string, name: string): number {
+  const comparators = name === 'UpdateExpression' ? '' : '|<>|<=|>=|[<>=]';
+  const operator = new RegExp(`[+-](?=\\s)|\\w+\\s*(?=\\()|\\b(?:AND|OR|NOT|BETWEEN)\\b${comparators}`, 'gi');
+  return [...expression.matchAll(operator)].length;
+}
+
 /** Levels of maps and lists in values of DynamoDB's JSON. */
 function nestingOf(value: JsonObject[string]): number {
   if (Array.isArray(value)) return Math.max(0, ...value.map(nestingOf));
@@ -186,3 +268,7 @@ function nestingOf(value: JsonObject[string]): number {
   );
   return Math.max(0, ...parts);
 }
+
+/** The contents of an element in an XML body. */
+const elementsOf = ({ http: { body } }: AwsRequest, name: string) =>
+  [...body.toString().matchAll(new RegExp(`<${name}>([^<]*)</${name}>`, 'g'))].map(([, text = '']) => text);

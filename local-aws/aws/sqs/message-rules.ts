@@ -5,6 +5,10 @@ import { isJsonObject, type JsonObject, textOf } from '../json.ts';
 const GROUP_ID = /^[\w!"#$%&'()*+,\-./:;<=>?@[\\\]^`{|}~]{1,128}$/;
 const ATTRIBUTE_NAME = /^(?!\.|aws\.|amazon\.)(?!.*\.\.)[\w.-]{1,256}(?<!\.)$/i;
 const ATTRIBUTE_TYPE = /^(?=.{1,256}$)(String|Number|Binary)(\.|$)/;
+/** Up to 38 digits, from -10^128 to 10^126. Source: SQS developer guide, "Amazon SQS message metadata". */
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+const MAX_DIGITS = 38;
+const NUMBER_RANGE = { min: -1e128, max: 1e126 };
 const MAX_ATTRIBUTES = 10;
 const MAX_DELAY_SECONDS = 900;
 
@@ -63,6 +67,9 @@ function errorOfAttribute(name: string, attribute: JsonObject): AwsError | undef
   if (!value) {
     return invalid(`The message attribute '${name}' must contain non-empty message attribute value.`);
   }
+  if (type.startsWith('Number') && !isNumber(value)) {
+    return invalid(`Can't cast the value of message (user) attribute '${name}' to a number.`);
+  }
   const forbidden = FORBIDDEN_CHARACTER.exec(value)?.[0].codePointAt(0)?.toString(16);
   if (forbidden !== undefined) {
     return invalid(
@@ -70,6 +77,13 @@ function errorOfAttribute(name: string, attribute: JsonObject): AwsError | undef
     );
   }
   return undefined;
+}
+
+function isNumber(text: string): boolean {
+  const digits = text.replace(/e.*$/i, '').replace(/\D/g, '').replace(/^0+/, '');
+  const value = Number(text);
+  const isInRange = value >= NUMBER_RANGE.min && value <= NUMBER_RANGE.max;
+  return NUMBER.test(text) && digits.length <= MAX_DIGITS && isInRange;
 }
 
 function invalid(message: string): AwsError {

@@ -118,14 +118,12 @@ describe('a request', () => {
     path: '/service/AmazonSQS/operation/ListQueues',
     headers: { authorization: signedFor('sqs'), 'smithy-protocol': 'rpc-v2-cbor' },
   };
-  const form = { headers: { authorization: signedFor('sqs') }, body: 'Action=TagQueue&Version=2012-11-05' };
   const unsigned = { headers: { 'x-amz-target': 'AmazonSQS.ListQueues' }, body: '{}' };
   const unclosed = { ...json('sqs', 'AmazonSQS.SendMessage', {}), body: '{"QueueUrl":' };
   const unoffered = json('sqs', 'AmazonSQS.AddPermission', {}, 'operator');
   test.each<[what: string, request: RawRequest, status: number, text: string]>([
     ['without authorization', unsigned, 403, '"__type":"MissingAuthenticationToken"'],
     ['without it, as a form', { body: 'Action=ListTopics' }, 403, '<Code>MissingAuthenticationToken</Code>'],
-    ['in the old query protocol', form, 400, '<Code>UnsupportedProtocol</Code>'],
     ['in CBOR', cbor, 400, 'does not support CBOR'],
     ['whose body is not JSON', unclosed, 400, 'SerializationException'],
     ['for an operation that is not offered', unoffered, 400, "SQS's AddPermission, only ChangeMessageVis"],
@@ -163,7 +161,12 @@ describe('a service that the endpoint lacks is refused in the format that its cl
   const stacks =
     'The local AWS endpoint does not offer CloudFormation&apos;s ListStacks, only DescribeStacks, ListStackResources, GetTemplate.';
   test.each<[service: string, type: string, text: string, request: RawRequest]>([
-    ['ec2', 'text/xml', XML(refusal('ec2')), { body: 'Action=DescribeInstances' }],
+    [
+      'cloudfront',
+      'text/xml',
+      XML(refusal('cloudfront')),
+      { method: 'GET', path: '/2020-05-31/distribution' },
+    ],
     ['xray', 'application/json', refusal('xray'), { path: '/TraceSegments', body: '{}' }],
     ['kinesis', 'application/x-amz-json-1.0', '"__type":"UnsupportedService"', kinesis],
     ['cloudformation', 'text/xml', XML(stacks), { body: 'Action=ListStacks' }],

@@ -31,7 +31,8 @@ afterAll(() => endpoint.close());
 const many = <Item>(count: number, item: (index: number) => Item) =>
   Array.from({ length: count }, (_, index) => item(index));
 
-const queue = (QueueName: string) => aws.json('sqs', 'CreateQueue', { QueueName });
+const queue = (QueueName: string, Attributes = {}) =>
+  aws.json('sqs', 'CreateQueue', { QueueName, Attributes });
 const message = (input: object) =>
   aws.json('sqs', 'SendMessage', { QueueUrl, MessageBody: 'body', ...input });
 const attributes = (MessageAttributes: object) => message({ MessageAttributes });
@@ -56,6 +57,12 @@ const ATTRIBUTE = 'MessageAttributes.entry.1';
 
 const put = (input: object) =>
   aws.json('dynamodb', 'PutItem', { TableName: 'table', Item: { id: { S: 'id' } }, ...input });
+const values = { ExpressionAttributeValues: { ':v': { S: 'value' } } };
+const update = (UpdateExpression: string, ExpressionAttributeValues: object) =>
+  aws.json('dynamodb', 'UpdateItem', {
+    ...{ TableName: 'table', Key: { id: { S: 'id' } } },
+    ...{ UpdateExpression, ExpressionAttributeValues },
+  });
 const nested = (levels: number): object => (levels === 0 ? { S: '' } : { M: { a: nested(levels - 1) } });
 
 async function s3(method: string, path: string, headers: Record<string, string> = {}, content = 'body') {
@@ -68,6 +75,14 @@ async function s3(method: string, path: string, headers: Record<string, string> 
   });
   if (status !== 200) throw new Error(body.toString());
 }
+const rule = (id: string, days: number) =>
+  s3(
+    'PUT',
+    '?lifecycle',
+    {},
+    `<LifecycleConfiguration><Rule><ID>${id}</ID><Filter><Prefix></Prefix></Filter><Status>Enabled</Status><Expiration><Days>${days}</Days></Expiration></Rule></LifecycleConfiguration>`,
+  );
+
 const secret = (operation: string, input: object) =>
   aws.json('secretsmanager', operation, { SecretId: 'secret', ...input });
 const x = (count: number) => 'x'.repeat(count);
@@ -86,6 +101,7 @@ type Limit = [
 const limits = (code: string, rows: Limit[]) =>
   rows.map(([what, call, accepted, refused, own = code]) => ({ what, call, accepted, refused, code: own }));
 
+const receives = (count: number) => queue('source', { RedrivePolicy: `{"maxReceiveCount":${count}}` });
 const group = (MessageGroupId: string) => message({ MessageGroupId });
 const GROUP = 'aZ9!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~';
 const named = (count: number) =>
@@ -97,6 +113,7 @@ const batchOf = (size: number) =>
 
 const SQS = limits('InvalidParameterValue', [
   ['name of a queue', queue, [x(80)], [x(81), 'a b']],
+  ['number of receives before a dead letter', receives, [], [0, 1_001]],
   ['id in a batch', (Id) => batch({ Id }), [x(80)], [x(81), 'a b'], 'InvalidBatchEntryId'],
   ['ids of a batch: they differ', secondIs, [], ['a'], 'BatchEntryIdsNotDistinct'],
   ['size of a batch', batchOf, [MIB / 2], [MIB / 2 + 1], 'BatchRequestTooLong'],
@@ -110,6 +127,12 @@ const SQS = limits('InvalidParameterValue', [
     (of) => attributes({ a: text('x', of) }),
     ['String.a'],
     ['Text', '', `String.${x(250)}`],
+  ],
+  [
+    'number of an attribute',
+    (number) => attributes({ a: text(number, 'Number') }),
+    [`-${'1'.repeat(37)}.1e-5`],
+    ['1'.repeat(39), 'one'],
   ],
   [
     'characters of a message',
@@ -131,15 +154,30 @@ const SNS = limits('InvalidParameter', [
   ],
 ]);
 
-const conditional = (length: number) => put({ ConditionExpression: x(length) });
+const assigned = (length: number) => update(`SET ${x(length)} = :v`, values.ExpressionAttributeValues);
+const compared = (count: number) => {
+  const operands = many(count, (index) => `a${index} = :v`).join(' OR ');
+  return put({ ConditionExpression: `id <> :v OR ${operands}`, ...values });
+};
+const among = (count: number) =>
+  put({ ConditionExpression: `NOT id IN (${many(count, () => ':v').join(', ')})`, ...values });
+const placed = (length: number) => update(`SET a = :${x(length)}`, { [`:${x(length)}`]: { S: '' } });
+const placedSize = (size: number) =>
+  put({ ConditionExpression: 'id <> :v', ExpressionAttributeValues: { ':v': { S: x(size) } } });
+
 const DYNAMODB = limits('ValidationException', [
   ['nesting of an item', (levels) => put({ Item: { id: { S: 'id' }, a: nested(levels) } }), [32], [33]],
-  ['length of an expression', conditional, [], [4 * KIB + 1]],
+  ['length of an expression', assigned, [], [4 * KIB]],
+  ['number of operators in an expression', compared, [149], [151]],
+  ['number of operands', among, [100], [101]],
+  ['length of a placeholder', placed, [254], [255]],
+  ['size of all placeholders', placedSize, [], [2 * MIB]],
 ]);
 
 const deleted = (count: number) =>
   s3('POST', '?delete', {}, `<Delete>${'<Object><Key>a</Key></Object>'.repeat(count)}</Delete>`);
 const keyed = (key: string) => s3('PUT', `/${encodeURIComponent(key)}`);
+const described = (size: number) => s3('PUT', '/key', { 'x-amz-meta-name': x(size) });
 const summed = (sum: string) => s3('PUT', '/key', { 'content-md5': sum });
 /** printf body | openssl md5 -binary | base64 */
 const MD5_OF_BODY = 'hBotaJrYa9FhFEdFPCLG/A==';
@@ -147,12 +185,19 @@ const OTHER_MD5 = Buffer.alloc(16).toString('base64');
 
 const S3 = limits('InvalidArgument', [
   ['key of an object', keyed, [`a${'あ'.repeat(341)}`], [`ab${'あ'.repeat(341)}`], 'KeyTooLongError'],
+  ['metadata of an object', described, [2 * KIB - 4], [2 * KIB - 3], 'MetadataTooLarge'],
   ['checksum of an object', summed, [MD5_OF_BODY], [OTHER_MD5], 'BadDigest'],
   ['number of deleted objects', deleted, [1_000], [0, 1_001], 'MalformedXML'],
+  ['id of a lifecycle rule', (id) => rule(id, 1), [x(255)], [x(256)]],
+  ['days of a lifecycle rule', (days) => rule('id', days), [1], [0]],
 ]);
 
 const secretOf = (count: number) => secret('PutSecretValue', { SecretString: 'あ'.repeat(count) });
-const SECRETS = limits('ValidationException', [['bytes of a secret', secretOf, [21_845], [21_846]]]);
+const create = (Name: string) => aws.json('secretsmanager', 'CreateSecret', { Name });
+const SECRETS = limits('ValidationException', [
+  ['bytes of a secret', secretOf, [21_845], [21_846]],
+  ['name of a secret', create, ['a/b'], ['a name']],
+]);
 
 const logs = (input: object) => aws.json('logs', 'FilterLogEvents', { logGroupName: 'group', ...input });
 const records = (...Records: object[]) =>
@@ -161,7 +206,12 @@ const numbered = (count: number) => records(...many(count, () => ({ Data: 'YQ=='
 const sized = (size: number) => records({ Data: Buffer.alloc(size).toString('base64') });
 const toQueue = (url: unknown) => aws.json('sqs', 'SendMessage', { QueueUrl: url, MessageBody: 'a' });
 const found = (SecretId: string) => secret('GetSecretValue', { SecretId });
-const subscribed = (topic: object) => aws.form('sns', { Action: 'Subscribe', Protocol: 'sqs', ...topic });
+const alarmAsForm = async (StateReason: string) => {
+  const form = { Action: 'SetAlarmState', AlarmName: 'none', StateValue: 'OK', StateReason };
+  const body = new URLSearchParams(form).toString();
+  const answer = await send(endpoint, { headers: { authorization: signedFor('monitoring') }, body });
+  throw new Error(answer.body.toString());
+};
 
 /** One example for each kind of limit in AWS' models. What is accepted fails later, because it names nothing. */
 const MODELS = limits('failed to satisfy constraint', [
@@ -179,7 +229,7 @@ const MODELS = limits('failed to satisfy constraint', [
     'satisfy regular expression pattern',
   ],
   ['listed values', (ReturnValues) => put({ ReturnValues }), ['NONE'], ['OTHER'], 'satisfy enum value set'],
-  ['values of a form', subscribed, [], [{}], 'Member must not be null'],
+  ['values of a form', alarmAsForm, [], [x(1_024)], 'less than or equal to 1023'],
 ]);
 
 test('an error of AWS’ models names all violations', async () => {
