@@ -6,7 +6,9 @@ export interface FunctionDefinition {
   codeDirectory: string;
   environment: Record<string, string>;
   timeoutSeconds: number;
-  /** Limit of the JavaScript heap of an execution environment. Buffers and other memory are not limited. */
+  /**
+   * Limit of the JavaScript heap and buffers of an execution environment. Other memory cannot be measured.
+   */
   memoryMegabytes: number;
   /** Maximum concurrent invocations. Lambda throttles further ones. @default no limit */
   reservedConcurrency?: number | undefined;

@@ -17,6 +17,9 @@ const START_LIMIT_MILLISECONDS = 30_000;
 /** Lambda's limit for the response of a synchronous invocation: 6 MiB and 100 bytes. */
 const RESPONSE_LIMIT_BYTES = 6_291_556;
 
+/** Time between two checks of the memory during an invocation. */
+const MEMORY_CHECK_MILLISECONDS = 250;
+
 const KILLED = 'Runtime exited with error: signal: killed';
 
 type Failure = { ok: false } & FunctionError;
@@ -48,7 +51,7 @@ export class Sandbox {
   #inspectedAt: number | undefined;
 
   /**
-   * @param inspector port at which debuggers find the worker. Loading may then take as long as an invocation.
+   * @param inspector port at which debuggers find the worker. Loading time and memory are then not limited.
    * @default no debugger
    */
   constructor(
@@ -62,8 +65,13 @@ export class Sandbox {
     this.#worker = startWorker(definition, inspector !== undefined);
     this.#worker.on('message', (message: EnvironmentMessage) => this.#receive(message));
     this.#worker.on('error', (error: unknown) => this.#reportCrash(error));
+    const memoryCheck =
+      inspector === undefined
+        ? setInterval(() => void this.#checkMemory(), MEMORY_CHECK_MILLISECONDS)
+        : undefined;
     this.exited = new Promise((resolve) => {
       this.#worker.once('exit', (code) => {
+        clearInterval(memoryCheck);
         this.#alive = false;
         const reason = code === 0 ? 'without providing a reason' : `with error: exit status ${code}`;
         const ended = this.#endedBy ?? this.#error('Runtime.ExitError', `Runtime exited ${reason}`);
@@ -117,6 +125,18 @@ export class Sandbox {
   #error(errorType: string, reason: string): FunctionError {
     const request = this.#requestId === undefined ? '' : `RequestId: ${this.#requestId} `;
     return { errorType, errorMessage: `${request}Error: ${reason}` };
+  }
+
+  /** Checks the memory of buffers: V8 limits only the heap. */
+  async #checkMemory(): Promise<void> {
+    const settle = this.#settle;
+    if (settle === undefined || !this.#alive) return;
+    const memory = await this.#worker.getHeapStatistics().catch(() => undefined);
+    // The answer may come during the next invocation, which must not be ended because of this one.
+    if (memory === undefined || !this.#alive || this.#settle !== settle) return;
+    const used = memory.used_heap_size + memory.external_memory;
+    if (used > this.#definition.memoryMegabytes * 1024 * 1024)
+      await this.#end(this.#error('Runtime.OutOfMemory', KILLED));
   }
 
   async #end(reason: FunctionError): Promise<void> {

@@ -220,7 +220,8 @@ describe('an environment that dies', () => {
   test.each([
     ['exit', EXIT, 'exit status 3'],
     ['quiet exit', EXIT, 'without providing a reason'],
-    ['use too much memory', MEMORY, 'signal: killed'],
+    ['objects beyond its memory', MEMORY, 'signal: killed'],
+    ['buffers beyond its memory', MEMORY, 'signal: killed'],
     ['never settle', TIME, 'Task timed out after 1.00 seconds'],
     ['block', TIME, 'Task timed out after 1.00 seconds'],
   ])(
