@@ -57,11 +57,8 @@ export function deliveryOf(
   );
   const status = exchange?.status ?? answered?.status ?? (consumed.length > 0 ? 200 : undefined);
   const receivedAt = received?.at ?? steps[0]?.at ?? now[0].since;
-  // An event has its effect once. If it is not known which of two deliveries had it, the first one counts.
-  const isFirst = (one: Delivery) =>
-    one.reason === undefined || `${one.receivedAt} ${one.id}` < `${receivedAt} ${id}`;
-  const isSkipped =
-    reason === 'answer-lost' && others.some((one) => one.state === 'processed' && isFirst(one));
+  // An event has its effect once.
+  const isSkipped = reason === 'answer-lost' && others.some((one) => one.state === 'processed');
   const later = others.filter((one) => one.receivedAt > receivedAt);
   return {
     id,

@@ -20,10 +20,6 @@ export interface ExchangeFact
   readonly shopId?: string | undefined;
   /** Whether event and shop are only claimed: the receiver did not verify the signature. */
   readonly claimed?: true | undefined;
-  /** Whether the receiver answered. If not, API Gateway did. */
-  readonly byReceiver: boolean;
-  /** Whether the answer was 200 with status `parked`. */
-  readonly parked: boolean;
   readonly error?: string | undefined;
   /** Size of the body. Absent if the body was not read. */
   readonly bytes?: number | undefined;

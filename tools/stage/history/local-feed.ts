@@ -116,9 +116,6 @@ export function exchangeFact(exchange: Exchange): ExchangeFact | undefined {
     eventId: textOf(answer?.eventId),
     ...(body !== undefined && eventAndShop(body)),
     ...(!isVerified && { claimed: true }),
-    // API Gateway's own answers contain only a message.
-    byReceiver: status === 200 || typeof answer?.type === 'string',
-    parked: answer?.status === 'parked',
     error:
       status === 200 ? undefined : (textOf(answer?.detail) ?? textOf(answer?.message) ?? `HTTP ${status}`),
     bytes: body?.length,

@@ -119,9 +119,9 @@ function locationOfRequest(
   return isRepeated ? undefined : { ...base, state: stateOfRefusal(request), status, error };
 }
 
-function stateOfRefusal({ exchange, end, status }: HistoryRequest): DeliveryState {
-  // If the function fails without an answer, API Gateway answers 500.
-  if (end === undefined && exchange?.byReceiver !== true && status !== 500) return 'refused';
+function stateOfRefusal({ end, status }: HistoryRequest): DeliveryState {
+  // The receiver logs each answer. If the function fails without an answer, API Gateway answers 500.
+  if (end === undefined && status !== 500) return 'refused';
   return status === 401 ? 'rejected' : 'failed';
 }
 

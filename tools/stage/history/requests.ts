@@ -2,14 +2,14 @@ import { ACCEPTED, IGNORED, PARKED, REJECTED, SERVER_ERROR, UNUSABLE } from '../
 import { type ExchangeFact, type Fact, ofKind } from './facts.ts';
 import type { LineFact } from './log-line.ts';
 
-/** Log messages that end a request, and the status that the receiver then answers with. */
-const ANSWERS: Readonly<Record<string, number>> = {
-  [ACCEPTED]: 200,
-  [PARKED]: 200,
-  [IGNORED]: 200,
-  [UNUSABLE]: 400,
-  [REJECTED]: 401,
-  [SERVER_ERROR]: 500,
+/** Log messages that end a request: what the receiver then answers, and the queue if it is not that of an event. */
+const ANSWERS: Readonly<Record<string, readonly [status: number, queue?: string]>> = {
+  [ACCEPTED]: [200],
+  [PARKED]: [200, 'unrouted'],
+  [IGNORED]: [200],
+  [UNUSABLE]: [400, 'quarantine'],
+  [REJECTED]: [401],
+  [SERVER_ERROR]: [500],
 };
 
 export interface HistoryRequest {
@@ -37,20 +37,11 @@ export function requestsOf(facts: readonly Fact[], lines: readonly LineFact[]): 
   return [...ids]
     .map((requestId) => {
       const [end, exchange] = [ends.get(requestId), exchanges.get(requestId)];
-      const status = exchange?.status ?? ANSWERS[end?.message ?? ''] ?? 0;
+      const [answer = 0, aside] = ANSWERS[end?.message ?? ''] ?? [];
+      const status = exchange?.status ?? answer;
       const at = end?.at ?? Math.round((exchange?.at ?? 0) + (exchange?.durationMs ?? 0));
-      const queue = storedOn(end, exchange) ?? stored.get(requestId);
+      const queue = (end?.message === ACCEPTED ? end.event : aside) ?? stored.get(requestId);
       return { requestId, exchange, end, status, queue, at };
     })
     .sort((a, b) => a.at - b.at || (a.requestId < b.requestId ? -1 : 1));
-}
-
-function storedOn(end: LineFact | undefined, exchange: ExchangeFact | undefined): string | undefined {
-  if (end?.message === ACCEPTED) return end.event;
-  if (end?.message === PARKED) return 'unrouted';
-  if (end?.message === UNUSABLE) return 'quarantine';
-  if (end !== undefined || exchange?.byReceiver !== true) return undefined;
-  if (exchange.status === 400) return 'quarantine';
-  if (exchange.status !== 200) return undefined;
-  return exchange.parked ? 'unrouted' : exchange.event;
 }

@@ -50,20 +50,21 @@ export class HistoryStore {
   readonly #ofEvent = new Map<string, Set<Entry>>();
   /** Facts that name no request, by event id. */
   readonly #withoutRequest = new Map<string, Map<string, Fact>>();
-  /** Ids of deliveries that were removed, the newest. */
-  readonly #removed = new Set<string>();
   readonly #listeners = new Set<(ids: readonly string[]) => void>();
   readonly #dirty = new Set<Entry>();
   #timer: NodeJS.Timeout | undefined;
   #payloadBytes = 0;
+  /** When the newest of the removed deliveries began, in epoch milliseconds. */
+  #removedUntil = 0;
 
   add(...facts: readonly Fact[]): void {
     for (const fact of facts) {
       const { requestId, eventId } = fact;
       if (requestId === undefined) this.#addWithoutRequest(fact);
+      const known = this.#entries.get(requestId ?? '');
       // A fact that comes later must not restore a delivery that was removed.
-      if (requestId === undefined || this.#removed.has(requestId)) continue;
-      const entry = this.#entries.get(requestId) ?? { id: requestId, facts: new Map(), texts: new Set() };
+      if (requestId === undefined || (known === undefined && fact.at <= this.#removedUntil)) continue;
+      const entry = known ?? { id: requestId, facts: new Map(), texts: new Set() };
       const key = keyOf(fact);
       // Only a record can change: `forget` removes its payload.
       if (fact.kind !== 'record' && entry.facts.has(key)) continue;
@@ -238,7 +239,7 @@ export class HistoryStore {
     for (const entry of oldest) {
       this.#removePayload(entry);
       this.#entries.delete(entry.id);
-      this.#removed.add(entry.id);
+      this.#removedUntil = Math.max(this.#removedUntil, firstTime(entry));
       for (const { eventId = '' } of entry.facts.values()) {
         const ofEvent = this.#ofEvent.get(eventId);
         ofEvent?.delete(entry);
@@ -246,10 +247,6 @@ export class HistoryStore {
         this.#ofEvent.delete(eventId);
         this.#withoutRequest.delete(eventId);
       }
-    }
-    for (const id of this.#removed) {
-      if (this.#removed.size <= MAX_DELIVERIES) break;
-      this.#removed.delete(id);
     }
     return oldest.map(({ id }) => id);
   }

@@ -42,8 +42,6 @@ const exchanged: Fact = {
   ...{ kind: 'exchange', at: time(-0.1), requestId: 'request-1', method: 'POST', path: '/', headers: [] },
   ...{
     status: 200,
-    byReceiver: true,
-    parked: false,
     sourceIp: '192.0.2.1',
     responseHeaders: [],
     responseBody: '',

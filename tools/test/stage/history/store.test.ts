@@ -201,7 +201,7 @@ test('no answer was lost if another delivery of the same bytes was processed', (
     line('request-1', 'Duplicate', duplicate, 2),
   );
   expect(store.get('request-1')).toMatchObject({ state: 'processed', reason: 'answer-lost' });
-  // If two may have had the effect, the first one counts.
+  // If two may have had the effect, one of them counts.
   const other = { messageId: 'message of request-3', eventId };
   store.add(
     line('request-3', 'Accepted', { eventId }, 1),
