@@ -130,7 +130,7 @@ export class Checker {
     const { secret, steps = [] } = this.#options;
     const { response: own, outcome, findings } = await judge(request, body, secret);
     const recorded = outcome && body && this.deliveries.record({ ...request, body }, start);
-    const repeats = recorded ? [...repeatFindings(recorded.delivery, recorded.attempt)] : [];
+    const repeats = recorded ? [...repeatFindings(recorded.delivery)] : [];
     const attempt = recorded?.delivery.attempts.length;
     const step = steps[Math.min(attempt ?? 0, steps.length) - 1] ?? {};
     const answer = await this.#answerOf(step, own, response);

@@ -1,6 +1,7 @@
 import { valuesOf } from 'local-aws/gateway';
 import { sha256Hex } from '../../lambda/hash.ts';
 import { GATEWAY_TIMEOUT_SECONDS } from '../../lambda/limits.ts';
+import { SIGNATURE_HEADER } from '../../lambda/receiver/request.ts';
 import type { SignedRequest } from './explain-signature.ts';
 import { type Finding, note, risky, wrong } from './finding.ts';
 import { canonicalText } from './json-writers.ts';
@@ -25,11 +26,11 @@ const WAIT_LONGER = 'In production, wait 10 s before the first repeat, and then 
 export type RequestEnding = number | 'no answer';
 
 interface Attempt {
-  /** Milliseconds of the clock of `performance.now()`. */
-  readonly at: number;
+  /** Milliseconds since the end of the attempt before. */
+  readonly wait: number;
   readonly bodyHash: string;
   readonly signature: string;
-  /** Undefined until the request has ended. */
+  /** Undefined until the request has ended. `at` is of the clock of `performance.now()`. */
   end: { readonly how: RequestEnding; readonly at: number; readonly retryAfterSeconds: number } | undefined;
 }
 
@@ -41,10 +42,6 @@ interface SentDelivery {
   readonly attempts: Attempt[];
 }
 
-/** Milliseconds from the end of each request to the beginning of the next. */
-const waitsOf = ({ attempts }: SentDelivery) =>
-  attempts.slice(1).map(({ at }, index) => Math.max(0, at - (attempts[index]?.end?.at ?? at)));
-
 /** 200 and 400 are final. */
 const mustRepeat = (how: RequestEnding) => how !== 200 && how !== 400;
 
@@ -53,7 +50,10 @@ export class SentDeliveries {
   #all: SentDelivery[] = [];
   #count = 0;
 
-  /** Records a request that has no answer yet. */
+  /**
+   * Records a request that has no answer yet.
+   * @returns its delivery, whose last attempt it is
+   */
   record({ headers, body }: SignedRequest, at: number): { delivery: SentDelivery; attempt: Attempt } {
     const bodyHash = sha256Hex(body);
     const keys = [bodyHash, sha256Hex(canonicalText(body.toString()) ?? body)];
@@ -63,8 +63,9 @@ export class SentDeliveries {
       delivery = { number: this.#count, keys, attempts: [] };
       this.#all = [...this.#all.slice(1 - MAX_DELIVERIES), delivery];
     }
-    const signature = sha256Hex(valuesOf(headers, 'x-webhook-signature').join());
-    const attempt: Attempt = { at, bodyHash, signature, end: undefined };
+    const signature = sha256Hex(valuesOf(headers, SIGNATURE_HEADER).join());
+    const wait = Math.max(0, at - (delivery.attempts.at(-1)?.end?.at ?? at));
+    const attempt: Attempt = { wait, bodyHash, signature, end: undefined };
     delivery.attempts.push(attempt);
     return { delivery, attempt };
   }
@@ -81,27 +82,24 @@ export class SentDeliveries {
   }
 }
 
-/** Judges a repeat: whether it was wanted, and its wait. Nothing for the first request of a delivery. */
-export function* repeatFindings(delivery: SentDelivery, attempt: Attempt): Generator<Finding> {
-  const { attempts, number } = delivery;
-  const waits = waitsOf(delivery);
-  const index = attempts.indexOf(attempt);
-  const before = attempts[index - 1];
-  if (before === undefined) return;
+/** Judges the last attempt of a delivery: whether it was wanted, and its wait. Nothing for the only one. */
+export function* repeatFindings({ attempts, number }: SentDelivery): Generator<Finding> {
+  const [before, attempt] = attempts.slice(-2);
+  if (before === undefined || attempt === undefined) return;
   const isSameBody = before.bodyHash === attempt.bodyHash;
   // The same bytes with another signature are a correction, not a repeat.
   if (isSameBody && before.signature !== attempt.signature) return;
-  const wait = waits[index - 1] ?? 0;
+  const { wait } = attempt;
   const { how = 'no answer yet', retryAfterSeconds = 0 } = before.end ?? {};
-  const isShort = index === 1 && wait < FIRST_WAIT;
-  const what = `Repeat ${index} of delivery ${number}, ${seconds(wait)} after ${how}.`;
+  const isShort = attempts.length === 2 && wait < FIRST_WAIT;
+  const what = `Repeat ${attempts.length - 1} of delivery ${number}, ${seconds(wait)} after ${how}.`;
   yield note('repeat', isShort ? `${what} ${WAIT_LONGER}` : what);
-  if (before.end === undefined) {
+  if (how === 'no answer yet') {
     const remedy = `Wait ${ANSWER_WAIT_SECONDS} s for the answer.`;
     yield risky('repeat-while-under-way', 'It was sent before the previous request had an answer.', remedy);
     return;
   }
-  if (!mustRepeat(before.end.how)) {
+  if (!mustRepeat(how)) {
     const what = `The previous request got ${how}. This is final, but it was repeated.`;
     yield risky('repeat-after-final', what, 'Stop after 200 and 400: the event is stored.');
     return;
@@ -116,10 +114,10 @@ export function* repeatFindings(delivery: SentDelivery, attempt: Attempt): Gener
     yield wrong('retry-after-ignored', what, 'Wait at least as long as Retry-After says.');
   }
   // After Retry-After, a wait may be longer than the next one.
-  const earlier = waits.slice(0, index - 1).filter((_, nth) => !attempts[nth]?.end?.retryAfterSeconds);
-  const longest = Math.max(0, ...earlier);
+  const free = attempts.slice(1, -1).filter((_, index) => !attempts[index]?.end?.retryAfterSeconds);
+  const longest = Math.max(0, ...free.map((one) => one.wait));
   // A single quick repeat may come from an HTTP client whose connection was cut.
-  if (Math.max(wait, waits[index - 2] ?? Number.POSITIVE_INFINITY) < STORM)
+  if (attempts.length > 2 && Math.max(wait, before.wait) < STORM)
     yield wrong('repeat-storm', `It was repeated after ${seconds(wait)}.`, WAIT_LONGER);
   else if (wait < Math.min(longest, LONGEST_WAIT)) {
     const what = `The wait was ${seconds(wait)}, but an earlier one was ${seconds(longest)}. Waits must grow.`;

@@ -37,8 +37,7 @@ export function verdictText(verdict: Verdict, width: number): string[] {
   ];
 }
 
-function findingText(finding: Pick<Finding, 'grade' | 'what' | 'remedy' | 'isNext'>, width: number) {
-  const { grade, what, remedy, isNext = false } = finding;
+function findingText({ grade, what, remedy, isNext = false }: Finding, width: number) {
   const indented = (text: string) =>
     lines(text, Math.max(20, width - INDENT)).map((line) => `${' '.repeat(INDENT)}${line}`);
   const [first = '', ...others] = indented(isNext ? `After you fix the signature: ${what}` : what);
@@ -52,19 +51,12 @@ function findingText(finding: Pick<Finding, 'grade' | 'what' | 'remedy' | 'isNex
 
 /** Counts verdicts as they arrive, without storing them. */
 export class Tally {
-  readonly #mistakes = new Map<string, Pick<Finding, 'grade' | 'what'> & { count: number }>();
   #right = 0;
   requests = 0;
 
   add(verdict: Verdict): void {
     this.requests += 1;
     if (isRight(verdict)) this.#right += 1;
-    for (const { grade, kind, what } of verdict.findings) {
-      if (grade === 'fine') continue;
-      const mistake = this.#mistakes.get(kind) ?? { grade, what, count: 0 };
-      mistake.count += 1;
-      this.#mistakes.set(kind, mistake);
-    }
   }
 
   /**
@@ -73,18 +65,11 @@ export class Tally {
    */
   isRight = (unrepeated: number) => this.requests > 0 && this.#right === this.requests && unrepeated === 0;
 
-  /** The summary, with the worst and most frequent mistakes first. */
-  text(unrepeated: number, width: number): string[] {
+  text(unrepeated: number): string[] {
     if (this.requests === 0) return ['No request arrived.'];
-    const mistakes = [...this.#mistakes.values()].sort(
-      (a, b) => Number(a.grade === 'risky') - Number(b.grade === 'risky') || b.count - a.count,
-    );
     const failed = unrepeated === 1 ? '1 failed delivery' : `${unrepeated} failed deliveries`;
     return [
       `${mark(this.isRight(unrepeated))} ${this.#right} of ${counted(this.requests, 'request')} right.`,
-      ...mistakes.flatMap(({ grade, what, count }) =>
-        findingText({ grade, what: `${what} (${counted(count, 'request')})` }, width),
-      ),
       ...(unrepeated > 0 ? [`Not repeated until the end: ${failed}.`] : []),
     ];
   }

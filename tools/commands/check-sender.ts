@@ -78,7 +78,7 @@ It stores nothing. Send to:
     const isComplete = requests === undefined || tally.requests === requests;
     const unrepeated = checker.deliveries.unrepeated();
     await checker.close();
-    console.log(['', ...tally.text(unrepeated, screenWidth())].join('\n'));
+    console.log(['', ...tally.text(unrepeated)].join('\n'));
     if (!isComplete) console.error(`Only ${tally.requests} of ${counted(requests, 'request')} arrived.`);
     process.exitCode = tally.isRight(unrepeated) && isComplete ? 0 : WRONG;
   });

@@ -148,7 +148,7 @@ describe('repeats', () => {
       at += waits[index - 1] ?? 0;
       const body = Buffer.from(bodies[index] ?? event());
       const { delivery, attempt } = deliveries.record({ query: '', headers: [], body }, at);
-      findings = [...repeatFindings(delivery, attempt)];
+      findings = [...repeatFindings(delivery)];
       attempt.end = { how, at, retryAfterSeconds };
     }
     return findings.map(({ kind }) => kind).join(' ');
@@ -207,7 +207,7 @@ describe('repeats', () => {
     const tally = new Tally();
     for (const one of verdicts) tally.add(one);
     expect([tally.isRight(0), tally.isRight(1)]).toEqual([true, false]);
-    expect(tally.text(1, 200).at(-1)).toBe('Not repeated until the end: 1 failed delivery.');
+    expect(tally.text(1).at(-1)).toBe('Not repeated until the end: 1 failed delivery.');
   });
 
   test('a sender that gives up before the answer is named', async () => {
