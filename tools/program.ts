@@ -3,7 +3,6 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { hookctlGroup } from './terminal/command.ts';
 import { systemErrorText, USAGE_ERROR, UsageError } from './terminal/command-error.ts';
 import { enterProject } from './terminal/files.ts';
-import { swallowedOptions } from './terminal/swallowed-options.ts';
 import { endWithClosedPipe } from './terminal/terminal.ts';
 
 /** Errors with a message for the user. Only the message is printed. */
@@ -59,13 +58,45 @@ export async function main(args: readonly string[]): Promise<void> {
     enterProject();
     endWithClosedPipe();
     const program = await hookctl(args);
-    const swallowed = swallowedOptions(program.commands, args.slice(1), process.env);
-    if (swallowed !== undefined) throw new UsageError(swallowed);
+    refuseSwallowedOptions(program.commands);
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     console.error(await messageOf(error));
     process.exit(error instanceof UsageError ? USAGE_ERROR : 1);
   }
+}
+
+/** Options of Jest that people use with `npm test`, whose script accepts all options. */
+const JEST_OPTIONS = [
+  '-t',
+  '--testNamePattern',
+  '-i',
+  '--runInBand',
+  '--watch',
+  '--coverage',
+  '-u',
+  '--bail',
+];
+
+/**
+ * npm takes options before `--` for itself, and runs the script without them. The script sees them only as variables
+ * such as `npm_config_retry_fast`, which is empty for `--no-retry-fast`.
+ * @throws UsageError if npm took an option of the command whose script it runs
+ */
+function refuseSwallowedOptions(commands: readonly CommandUnknownOpts[]): void {
+  const script = process.env.npm_lifecycle_event ?? '';
+  const command = commands.find((one) => one.name() === script);
+  if (command === undefined) return;
+  const options = command.options.map(({ long }) => long ?? '').concat(script === 'test' ? JEST_OPTIONS : []);
+  const swallowed = options.filter(
+    (option) =>
+      process.env[`npm_config_${option.replace(/^--?(no-)?/, '').replaceAll('-', '_')}`] !== undefined,
+  );
+  if (swallowed.length === 0) return;
+  const npm = script === 'start' || script === 'test' ? `npm ${script}` : `npm run ${script}`;
+  throw new UsageError(
+    `npm took ${swallowed.join(' and ')} for itself. Type -- before your options: ${npm} -- … Or type: npx hookctl ${script} …`,
+  );
 }
 
 /** What to print for an error. Only the message, if the error is expected. */

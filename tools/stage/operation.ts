@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-
 import type { LocalStack } from 'local-aws';
 import { CommandError, UsageError } from '../terminal/command-error.ts';
 import { typedPath } from '../terminal/files.ts';
-import { lateProgress, type ProgressDisplay } from '../terminal/progress.ts';
+import { Progress, type ProgressDisplay } from '../terminal/progress.ts';
 import { INTERRUPTED, interruption, screenWidth } from '../terminal/terminal.ts';
 import { NOT_RUNNING } from './local-folder.ts';
 import type { ReceivedMessage } from './queues/received-message.ts';
@@ -84,7 +84,7 @@ export const runOperation: RunOperation = async (where, task) => {
   let stack: Stage | undefined;
   try {
     stack = await findStack(where);
-    const terminal = { printLine: console.log, width: screenWidth(), progress: lateProgress() };
+    const terminal = { printLine: console.log, width: screenWidth(), progress: new Progress() };
     const done = await task({ stack, signal: interrupted, ...terminal });
     if (done === false) process.exitCode = 1;
   } catch (error) {

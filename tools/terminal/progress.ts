@@ -1,5 +1,8 @@
 import { type ProgressStep, progressText } from './text.ts';
 
+/** Milliseconds of work before its progress is shown. */
+const MIN_DURATION = 1_000;
+
 /** Milliseconds between two lines of progress, if the output is not a terminal. */
 const LINE_INTERVAL = 10_000;
 
@@ -14,51 +17,31 @@ export interface ProgressDisplay {
 
 /** Shows progress as one changing line on standard error, with the estimated remaining time. */
 export class Progress implements ProgressDisplay {
-  readonly #stream: NodeJS.WriteStream;
+  #begunAt: number | undefined;
   #doing: string | undefined;
   #startedAt = 0;
   #shownAt = Number.NEGATIVE_INFINITY;
 
-  constructor(stream: NodeJS.WriteStream = process.stderr) {
-    this.#stream = stream;
-  }
-
   show(step: ProgressStep): void {
     const now = performance.now();
-    const isNew = step.doing !== this.#doing;
-    if (isNew) {
+    this.#begunAt ??= now;
+    if (step.doing !== this.#doing) {
       this.#doing = step.doing;
       this.#startedAt = now;
+      this.#shownAt = Number.NEGATIVE_INFINITY;
     }
+    if (now - this.#begunAt < MIN_DURATION) return;
     const line = progressText(step, now - this.#startedAt);
-    if (this.#stream.isTTY) {
-      this.#stream.write(`${CLEAR_LINE}${line.slice(0, this.#stream.columns - 1)}`);
-    } else if (isNew || now - this.#shownAt >= LINE_INTERVAL) {
+    if (process.stderr.isTTY) {
+      process.stderr.write(`${CLEAR_LINE}${line.slice(0, process.stderr.columns - 1)}`);
+    } else if (now - this.#shownAt >= LINE_INTERVAL) {
       this.#shownAt = now;
-      this.#stream.write(`${line}\n`);
+      process.stderr.write(`${line}\n`);
     }
   }
 
   end(): void {
-    if (this.#stream.isTTY) this.#stream.write(CLEAR_LINE);
+    this.#begunAt = undefined;
+    if (process.stderr.isTTY) process.stderr.write(CLEAR_LINE);
   }
-}
-
-/** Milliseconds of work before its progress is shown. */
-const MIN_DURATION = 1_000;
-
-/** A display that shows nothing for work that takes less than a second. */
-export function lateProgress(): ProgressDisplay {
-  const progress = new Progress();
-  let begun: number | undefined;
-  return {
-    show(step) {
-      begun ??= performance.now();
-      if (performance.now() - begun > MIN_DURATION) progress.show(step);
-    },
-    end() {
-      begun = undefined;
-      progress.end();
-    },
-  };
 }

@@ -1,6 +1,6 @@
 import { CommandError } from '../../terminal/command-error.ts';
 import { table } from '../../terminal/layout.ts';
-import { lateProgress } from '../../terminal/progress.ts';
+import { Progress } from '../../terminal/progress.ts';
 import { shownId } from '../../terminal/terminal.ts';
 import { printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
@@ -28,7 +28,7 @@ export async function printSearch(
   if (!stack.hasArchive)
     throw new CommandError('The stage has no archive, so there are no payloads to search');
   const store = new HistoryStore();
-  const reading = { ...window, signal: inReadingTime(signal), progress: lateProgress() };
+  const reading = { ...window, signal: inReadingTime(signal), progress: new Progress() };
   const archive = await findRecords(stack, reading, (record) => matchesRecord(filter, record));
   for (const { record, fact } of archive.found) store.addRecord(record, fact.object);
   const logs = new LogSearch(stack, window, signal);

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { lines } from '../../terminal/layout.ts';
-import { lateProgress } from '../../terminal/progress.ts';
+import { Progress } from '../../terminal/progress.ts';
 import { shownId } from '../../terminal/terminal.ts';
 import { printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
@@ -39,7 +39,7 @@ export async function printTrace(
   id: string,
   { json, ...times }: Parameters<typeof windowOf>[0] & { readonly json: boolean },
 ): Promise<boolean> {
-  const trace = await traceDelivery(stack, id, { ...times, signal, progress: lateProgress() });
+  const trace = await traceDelivery(stack, id, { ...times, signal, progress: new Progress() });
   if (trace === undefined) {
     if (!json) printLine('Interrupted. The query of the logs is stopped, and nothing was changed.');
     return false;
