@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import type { LocalStack } from 'local-aws';
@@ -10,7 +11,7 @@ const FOLDER = '.local';
 
 /**
  * Other commands find the running stack by this file. If several stacks run, the file describes the one that was
- * started last.
+ * started last. When that one stops, it describes another one.
  */
 export const OUTPUTS_FILE = `${FOLDER}/outputs.json`;
 export const FUNCTIONS_FILE = `${FOLDER}/functions.json`;
@@ -23,8 +24,14 @@ export const SYNTHESISED_FOLDER = `${FOLDER}/synthesised`;
 /** The console's address and token: `{ "url": …, "token": … }`. */
 export const CONSOLE_FILE = `${FOLDER}/console.json`;
 
-/** Has the name of the folder of the process that wrote the other files. */
+/** What commands read: copies of the files in the folder of one process. The commands begin with the outputs. */
+const PUBLISHED = [FUNCTIONS_FILE, CONSOLE_FILE, OUTPUTS_FILE];
+
+/** Has the name of that folder. */
 const OWNER_FILE = `${FOLDER}/owner`;
+
+/** Folders of the processes of this machine: a container with the same clone has other processes. */
+const OF_HOST = `stack-${hostname()}-`;
 
 /** Details that a running stack publishes for other commands. */
 interface StackDescription {
@@ -32,7 +39,11 @@ interface StackDescription {
   readonly outputs: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Functions by their names on the command line: `receiver`, `shop-updated`. */
   readonly functions: Readonly<Record<string, FunctionDefinition>>;
-  readonly console?: { readonly url: string; readonly token: string };
+}
+
+interface ConsoleAddress {
+  readonly url: string;
+  readonly token: string;
 }
 
 export function describeStack({
@@ -47,8 +58,7 @@ export function describeStack({
 }
 
 /**
- * The folder of one process in `.local`, so that processes in the same clone do not disturb each other. Its name has the
- * host, because a container with the same clone has other processes.
+ * The folder of one process in `.local`, so that processes in the same clone do not disturb each other.
  *
  * @example await using workspace = await Workspace.open();
  */
@@ -60,12 +70,10 @@ export class Workspace implements AsyncDisposable {
     await mkdir(FOLDER, { recursive: true });
     // The console's token grants all actions of the console.
     await chmod(FOLDER, 0o700);
-    const ofHost = `stack-${hostname()}-`;
-    for (const name of await readdir(FOLDER)) {
-      if (!name.startsWith(ofHost) || isRunning(Number.parseInt(name.slice(ofHost.length), 10))) continue;
-      await rm(join(FOLDER, name), { recursive: true, force: true });
+    for (const name of await foldersOfHost()) {
+      if (!isRunning(name)) await rm(join(FOLDER, name), { recursive: true, force: true });
     }
-    return new Workspace(await mkdtemp(join(FOLDER, `${ofHost}${process.pid}-`)));
+    return new Workspace(await mkdtemp(join(FOLDER, `${OF_HOST}${process.pid}-`)));
   }
 
   private constructor(folder: string) {
@@ -86,26 +94,38 @@ export class Workspace implements AsyncDisposable {
    * Makes a stack of this process visible to other commands, instead of any other stack.
    * @returns whether another stack was visible before
    */
-  async publish({ console, ...description }: StackDescription): Promise<boolean> {
+  async publish(description: StackDescription, console: ConsoleAddress): Promise<boolean> {
     const isOther = await this.#isOtherVisible();
-    await write(OWNER_FILE, basename(this.#folder));
-    if (console === undefined) await rm(CONSOLE_FILE, { force: true });
-    else await write(CONSOLE_FILE, json(console));
-    await writeDescription(description);
+    await this.#write(CONSOLE_FILE, console);
+    await this.#describe(description);
+    await show(basename(this.#folder));
     return isOther;
   }
 
   /** Updates the details of the published stack. If another stack was started later, that one stays visible. */
   async update(description: StackDescription): Promise<void> {
-    if (!(await this.#isOtherVisible())) await writeDescription(description);
+    await this.#describe(description);
+    if (!(await this.#isOtherVisible())) await show(basename(this.#folder));
   }
 
-  /** Removes the folder, and what other commands read of this stack. */
+  /** Removes the folder. Other commands then find another stack that still runs, if there is one. */
   async [Symbol.asyncDispose](): Promise<void> {
     await rm(this.#folder, { recursive: true, force: true });
     if (await this.#isOtherVisible()) return;
-    const files = [OUTPUTS_FILE, FUNCTIONS_FILE, CONSOLE_FILE, OWNER_FILE];
-    await Promise.all(files.map((file) => rm(file, { force: true })));
+    const isDescribed = (name: string) => existsSync(join(FOLDER, name, basename(OUTPUTS_FILE)));
+    const other = (await foldersOfHost()).find((name) => isRunning(name) && isDescribed(name));
+    if (other !== undefined) return show(other);
+    await Promise.all([...PUBLISHED, OWNER_FILE].map((file) => rm(file, { force: true })));
+  }
+
+  async #describe({ outputs, functions }: StackDescription): Promise<void> {
+    await this.#write(FUNCTIONS_FILE, functions);
+    await this.#write(OUTPUTS_FILE, outputs);
+  }
+
+  async #write(file: string, value: object): Promise<void> {
+    const text = `${JSON.stringify(value, undefined, 2)}\n`;
+    await writeFile(this.folder(basename(file)), text, { mode: 0o600 });
   }
 
   /** Whether the files are of another stack, whose folder still exists. */
@@ -115,25 +135,25 @@ export class Workspace implements AsyncDisposable {
   }
 }
 
-function isRunning(pid: number): boolean {
+const foldersOfHost = async () => (await readdir(FOLDER)).filter((name) => name.startsWith(OF_HOST));
+
+/** @param folder name of the folder of a process of this machine */
+function isRunning(folder: string): boolean {
   try {
-    return process.kill(pid, 0);
+    return process.kill(Number.parseInt(folder.slice(OF_HOST.length), 10), 0);
   } catch (error) {
     // It runs for somebody else.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 
-async function writeDescription({ outputs, functions }: StackDescription): Promise<void> {
-  await write(FUNCTIONS_FILE, json(functions));
-  await write(OUTPUTS_FILE, json(outputs));
+/** Makes the stack of a folder visible to other commands. */
+async function show(name: string): Promise<void> {
+  await writeFile(OWNER_FILE, name);
+  for (const file of PUBLISHED) {
+    // Rename is atomic, so that concurrent readers never see half a file.
+    const copy = `${file}.${randomUUID()}`;
+    await copyFile(join(FOLDER, name, basename(file)), copy);
+    await rename(copy, file);
+  }
 }
-
-/** Rename is atomic, so that concurrent readers never see half a file. */
-async function write(file: string, text: string): Promise<void> {
-  const copy = `${file}.${randomUUID()}`;
-  await writeFile(copy, text, { mode: 0o600 });
-  await rename(copy, file);
-}
-
-const json = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`;

@@ -98,10 +98,8 @@ export async function runStack(settings: StackRun): Promise<readonly string[] | 
       port: settings.consolePort,
       commands: settings.commands,
     });
-    const isSecond = await workspace.publish({
-      ...describeStack(stack),
-      console: { url: page.url, token: page.token },
-    });
+    const { url, token } = page;
+    const isSecond = await workspace.publish(describeStack(stack), { url, token });
     console.log(welcome(settings, stack, page.url, performance.now() - started));
     for (const one of inspected) console.log(inspectText(one));
     if (isSecond) console.log(IS_SECOND);

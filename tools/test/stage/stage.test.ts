@@ -108,31 +108,32 @@ describe('the folder of running stacks', () => {
 
   const description = { outputs: { Stack: { WebhookUrl: 'http://localhost:3000' } }, functions: {} };
   const other = { outputs: { Other: {} }, functions: {} };
+  const console = { url: 'http://localhost:3001/', token: 'token' };
   const found = async () => JSON.parse(await readFile(OUTPUTS_FILE, 'utf8'));
 
   test('a running stack is found by its outputs, and leaves nothing behind', async () => {
     const workspace = await Workspace.open();
-    expect(await workspace.publish(description)).toBe(false);
+    expect(await workspace.publish(description, console)).toBe(false);
     expect(await found()).toEqual(description.outputs);
     expect(JSON.parse(await readFile(FUNCTIONS_FILE, 'utf8'))).toEqual({});
+    expect((await stat(CONSOLE_FILE)).mode & 0o777).toBe(0o600);
     await workspace[Symbol.asyncDispose]();
     expect(await readdir('.local')).toEqual([]);
   });
 
-  test('the stack that was started last is found, with its console, until it stops', async () => {
-    await using first = await Workspace.open();
-    await first.publish(other);
+  test('the stack that was started last is found, with its console, until it stops; then the other one', async () => {
+    const first = await Workspace.open();
+    await first.publish(other, { ...console, token: 'first' });
     const second = await Workspace.open();
-    const console = { url: 'http://localhost:3001/', token: 'token' };
-    expect(await second.publish({ ...description, console })).toBe(true);
-    await first.update(other);
+    expect(await second.publish(description, console)).toBe(true);
+    await first.update({ ...other, outputs: { Saved: {} } });
     expect(await found()).toEqual(description.outputs);
     expect(JSON.parse(await readFile(CONSOLE_FILE, 'utf8'))).toEqual(console);
-    expect((await stat(CONSOLE_FILE)).mode & 0o777).toBe(0o600);
     await second[Symbol.asyncDispose]();
-    expect(existsSync(CONSOLE_FILE)).toBe(false);
-    await first.update(other);
-    expect(await found()).toEqual(other.outputs);
+    expect(await found()).toEqual({ Saved: {} });
+    expect(JSON.parse(await readFile(CONSOLE_FILE, 'utf8'))).toMatchObject({ token: 'first' });
+    await first[Symbol.asyncDispose]();
+    expect(await readdir('.local')).toEqual([]);
   });
 
   test('files of a stack are private, also in a folder that was open to all', async () => {
