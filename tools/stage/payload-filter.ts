@@ -82,14 +82,10 @@ const PREVIEW_LENGTH = 200;
 /** Bytes of a body that are read. Parsing a longer one takes too long for a row of a list. */
 const READ_BYTES = 16 * 1024;
 
-/** Matches the text before the `data` of an event whose other members are plain values. */
-const BEFORE_DATA = /^\s*\{(?:\s*"[^"\\]*"\s*:\s*(?:"[^"\\]*"|[\w.+-]+)\s*,)*?\s*"data"\s*:\s*/;
-
-/** A body in one line: the data of an event, otherwise the beginning of the body. */
+/** A body in one line: the data of an event that is not long, otherwise the beginning of the body. */
 export function payloadPreview(body: Uint8Array): string {
   const start = Buffer.from(body.subarray(0, READ_BYTES)).toString();
-  const text = body.length > READ_BYTES ? start.replace(BEFORE_DATA, '') : (dataText(start) ?? start);
-  const shown = text.slice(0, PREVIEW_LENGTH).replace(/[\ud800-\udbff]$/, '');
+  const shown = (dataText(start) ?? start).slice(0, PREVIEW_LENGTH).replace(/[\ud800-\udbff]$/, '');
   return shown.replaceAll(/\s+/g, ' ').trim();
 }
 

@@ -1,35 +1,66 @@
 import { GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { CONTACT_FIELDS } from '../../../lambda/effects/contact-partner.ts';
 import { tableKey } from '../../../lambda/effects/item-values.ts';
-import { TOMBSTONE_SECONDS } from '../../../lambda/limits.ts';
-import { shellWord } from '../../terminal/text.ts';
+import { DEAD_LETTER_RETENTION_DAYS, TOMBSTONE_DAYS, TOMBSTONE_SECONDS } from '../../../lambda/limits.ts';
+import { counted, shellWord } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
+import { deleteLogged, notDiscarded } from '../queues/dlq-discard.ts';
 import { queueState, removedQueues, waitingQueues } from '../queues/queue.ts';
 import { attributesOf, describeMessage, readPayload, storedPayload } from '../queues/received-message.ts';
 import { selectMessages } from '../queues/selected-messages.ts';
 import type { Stage } from '../stage.ts';
-import { mentionIn, type Person } from './person.ts';
-import { keysUnder } from './read-archive.ts';
+import { mentionIn, type Person, type PlaceOfPerson } from './person.ts';
+import { deleteObjects, keysUnder } from './read-archive.ts';
+import { dateIn } from './retention.ts';
 
 /** Keys of the payloads that name a person: of events, parked, quarantined, or copied by a redrive. */
 export async function findPayloads(
   { stack, signal, progress }: Operation,
   persons: readonly Person[],
-): Promise<Set<string>> {
-  const found = new Set<string>();
+): Promise<string[]> {
+  const found: string[] = [];
   const keys = await keysUnder(stack, stack.payloadBucket, '');
   for (const [index, key] of keys.entries()) {
     if (signal.aborted) break;
     const payload = await storedPayload(stack, key);
-    if (payload && mentionIn(payload.toString(), persons)) found.add(key);
+    if (payload && mentionIn(payload.toString(), persons)) found.push(key);
     progress.show({ doing: 'Searching', done: index + 1, total: keys.length, unit: 'payloads' });
   }
   progress.end();
   return found;
 }
 
+/** @param what the objects are, after their number */
+export const objectsOf = (
+  stack: Stage,
+  bucket: string,
+  keys: readonly string[],
+  what: string,
+): PlaceOfPerson => ({
+  found: keys.length > 0 ? [`To delete: ${counted(keys.length, 'object')} ${what}`] : [],
+  async remove() {
+    await deleteObjects(stack, bucket, keys);
+    return [];
+  },
+});
+
+/** Items with personal data. A tombstone replaces them. */
+export async function findItems(stack: Stage, persons: readonly Person[]): Promise<PlaceOfPerson> {
+  const items = (await Promise.all(persons.map((person) => findItem(stack, person)))).flat();
+  return {
+    found: items.map(({ TableName }) => `To replace by a tombstone: the item in ${TableName}`),
+    left: items.map(tombstoneText),
+    async remove() {
+      for (const item of items) await leaveTombstone(stack, item);
+      return [];
+    },
+  };
+}
+
+type FoundItem = Awaited<ReturnType<typeof findItem>>[number];
+
 /** The person's item in the table of contacts or of the cast, if it has more than a tombstone. */
-export async function findItem(stack: Stage, { kind, id }: Person) {
+async function findItem(stack: Stage, { kind, id }: Person) {
   const TableName = stack.output(kind === 'user' ? 'ContactPartnerTable' : 'CastTable');
   const Key = { [`${kind}_id`]: { S: tableKey(id) } };
   const { Item = {} } = await stack.dynamodb.send(
@@ -37,21 +68,16 @@ export async function findItem(stack: Stage, { kind, id }: Person) {
   );
   const personal = kind === 'user' ? CONTACT_FIELDS : ['name', 'data'];
   const isTombstone = kind === 'user' || Item.status?.S === 'deleted' || Item.status === undefined;
-  if (isTombstone && !personal.some((name) => name in Item)) return undefined;
-  return { kind, TableName, Key };
+  if (isTombstone && !personal.some((name) => name in Item)) return [];
+  return [{ kind, TableName, Key }];
 }
 
 /**
  * Replaces an item by a tombstone, so that no older event that is still on its way writes it again. The one of a contact
  * has the id and the versions. That of the cast is the one of `girl.deleted`, which expires.
- * @returns a sentence about the tombstone
  */
-export async function leaveTombstone(
-  { dynamodb }: Stage,
-  { kind, TableName, Key }: NonNullable<Awaited<ReturnType<typeof findItem>>>,
-): Promise<string> {
+async function leaveTombstone({ dynamodb }: Stage, { kind, TableName, Key }: FoundItem): Promise<void> {
   const expires = Math.floor(Date.now() / 1000) + TOMBSTONE_SECONDS;
-  const day = new Date(expires * 1000).toISOString().slice(0, 10);
   const change =
     kind === 'user'
       ? {
@@ -63,20 +89,24 @@ export async function leaveTombstone(
           ExpressionAttributeValues: { ':deleted': { S: 'deleted' }, ':expires': { N: String(expires) } },
         };
   await dynamodb.send(new UpdateItemCommand({ TableName, Key, ...change }));
+}
+
+function tombstoneText({ kind, TableName, Key }: FoundItem): string {
+  const day = dateIn(TOMBSTONE_DAYS);
   if (kind === 'girl') return `The tombstone in ${TableName}, with the id, expires on ${day}.`;
   const command = `aws dynamodb delete-item --table-name ${TableName} --key ${shellWord(JSON.stringify(Key))}`;
   return `The tombstone in ${TableName}, with the id, keeps late events out. Delete it from ${day} on: ${command}`;
 }
 
-/** The messages that name a person on each queue that nothing consumes, and how many were not seen: others have them. */
+/** The messages that name a person, on each queue that nothing consumes. */
 export async function findMessages(
   operation: Operation,
   persons: readonly Person[],
   payloads: ReadonlySet<string>,
-) {
+): Promise<PlaceOfPerson> {
   const { stack } = operation;
   const queues = [...waitingQueues(stack), ...(await removedQueues(stack))];
-  return Promise.all(
+  const searched = await Promise.all(
     queues.map(async (queue) => {
       const { visible, inFlight } = await queueState(stack.sqs, queue.url);
       const { selected, seen } = await selectMessages(operation, queue, {}, async (message) => {
@@ -90,4 +120,25 @@ export async function findMessages(
       return { queue, named, unseen: Math.max(0, visible + inFlight - seen) };
     }),
   );
+  const affected = searched.filter(({ named }) => named.length > 0);
+  return {
+    found: affected.map(
+      ({ queue, named }) => `To discard: ${counted(named.length, 'message')} on ${queue.title}`,
+    ),
+    unsearched: searched
+      .filter(({ unseen }) => unseen > 0)
+      .map(
+        ({ queue, unseen }) =>
+          `Not searched: ${counted(unseen, 'message')} in flight on ${queue.title}. Repeat the command in a minute. SQS deletes them by ${dateIn(DEAD_LETTER_RETENTION_DAYS)}`,
+      ),
+    async remove() {
+      const who = { by: await stack.caller(), reason: 'a person is forgotten' };
+      let left = 0;
+      for (const { queue, named } of affected) {
+        if (operation.signal.aborted) break;
+        left += named.length - (await deleteLogged(operation, queue, named, who)).discarded;
+      }
+      return left > 0 ? [`${notDiscarded(left)} Repeat the command in a minute.`] : [];
+    },
+  };
 }

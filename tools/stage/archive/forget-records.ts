@@ -4,13 +4,13 @@ import { NoSuchKey, PutObjectCommand, S3ServiceException } from '@aws-sdk/client
 import * as v from 'valibot';
 import { recordSchema } from '../../../lambda/archive/record-schema.ts';
 import { CommandError } from '../../terminal/command-error.ts';
+import { counted } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { downloadObject, linesOf, parseLine } from './archive-object.ts';
-import { type Mention, mentionIn, mentionInText, type Person } from './person.ts';
-import { readArchive } from './read-archive.ts';
-
-const DAY = 24 * 60 * 60 * 1000;
+import { type Mention, mentionIn, mentionInText, type Person, type PlaceOfPerson } from './person.ts';
+import { countFailedObjects, describeDamage, readArchive } from './read-archive.ts';
+import { archiveDays, DAY, dateIn } from './retention.ts';
 
 /**
  * Days that an object may outlive the retention of its records if nobody rewrites it: Firehose retries for one day, and
@@ -48,7 +48,7 @@ type Redact = (line: Buffer) => { readonly line: Buffer; readonly reason: Reason
  * @param payloads keys of payloads in the payload bucket that name one of the persons
  * @param days for which the archive keeps a payload. If unknown, no payload is too old
  */
-export function redactor(
+function redactor(
   persons: readonly Person[],
   payloads: ReadonlySet<string>,
   days = Number.POSITIVE_INFINITY,
@@ -75,15 +75,51 @@ export function redactor(
 
 const isNamed = (reason: Reason) => reason === 'field' || reason === 'text';
 
-/** Numbers of lines by what the command says of them. */
-export const countReasons = (reasons: readonly Reason[]) => ({
-  named: reasons.filter(isNamed).length,
-  inText: reasons.filter((reason) => reason === 'text').length,
-  expired: reasons.filter((reason) => !isNamed(reason)).length,
-});
+/** The records that name a person, and the expired ones in the same objects. */
+export async function findRecords(
+  operation: Operation,
+  persons: readonly Person[],
+  payloads: ReadonlySet<string>,
+): Promise<PlaceOfPerson> {
+  const { stack, signal, progress } = operation;
+  const days = await archiveDays(stack);
+  const redact = redactor(persons, payloads, days);
+  const { found, damaged } = await searchObjects(operation, redact);
+  const failed = await countFailedObjects(stack, { events: 'every' });
+  const all = found.flatMap(({ reasons }) => reasons);
+  const named = all.filter(isNamed).length;
+  const inText = all.filter((reason) => reason === 'text').length;
+  const expired = all.length - named;
+  const objects = found.filter(({ reasons }) => reasons.some(isNamed)).length;
+  const expiry = days === undefined ? 'Their expiry is unknown' : `S3 deletes them by ${dateIn(days + 1)}`;
+  const bucket = `s3://${stack.archiveBucket}`;
+  return {
+    found: [
+      named > 0 && `To remove: the payloads of ${counted(named, 'record')} in ${counted(objects, 'object')}`,
+      inText > 0 && `  ${inText} of them are not events that we know, but have the id in their text`,
+      expired > 0 && `To remove: ${counted(expired, 'payload')} of others, older than ${days} days`,
+    ].filter((line) => line !== false),
+    unsearched: [
+      ...describeDamage(damaged),
+      damaged.length > 0 && `${expiry}. To delete one now: aws s3 rm ${bucket}/KEY`,
+      failed > 0 &&
+        `Not searched: ${counted(failed, 'object')} under failed=, which Firehose could not deliver. ${expiry}. To delete them now: aws s3 rm ${bucket}/ --recursive --exclude '*' --include 'event=*/failed=*'`,
+    ].filter((line) => line !== false),
+    left: days === undefined ? ['The retention of payloads is unknown, so expired ones of others stay.'] : [],
+    async remove() {
+      for (const [index, { key }] of found.entries()) {
+        if (signal.aborted) break;
+        await rewriteObject(stack, key, redact);
+        progress.show({ doing: 'Rewriting', done: index + 1, total: found.length, unit: 'objects' });
+      }
+      progress.end();
+      return [];
+    },
+  };
+}
 
 /** Finds the objects to rewrite, with the reason for each line. Leaves out damaged objects. */
-export async function searchRecords({ stack, signal, progress }: Operation, redact: Redact) {
+async function searchObjects({ stack, signal, progress }: Operation, redact: Redact) {
   const found: { readonly key: string; readonly reasons: readonly Reason[] }[] = [];
   const reading = readArchive(stack, { events: 'every', signal, progress, doing: 'Searching' });
   for await (const { key, lines, damage } of reading) {
@@ -91,53 +127,29 @@ export async function searchRecords({ stack, signal, progress }: Operation, reda
     const isToRewrite = reasons.some((reason) => reason !== 'expired');
     if (isToRewrite && damage === undefined) found.push({ key, reasons });
   }
-  return { found, damaged: reading.damaged, total: reading.total };
-}
-
-/** Takes payloads out of objects. `expired`: of other people, past their retention. */
-export async function rewriteObjects(
-  { stack, signal, progress }: Operation,
-  found: readonly { readonly key: string }[],
-  redact: Redact,
-) {
-  const done = { objects: 0, records: 0, expired: 0 };
-  for (const { key } of found) {
-    if (signal.aborted) break;
-    const { named, expired } = countReasons(await rewriteObject(stack, key, redact));
-    done.objects += 1;
-    done.records += named;
-    done.expired += expired;
-    progress.show({ doing: 'Rewriting', done: done.objects, total: found.length, unit: 'objects' });
-  }
-  progress.end();
-  return done;
+  return { found, damaged: reading.damaged };
 }
 
 /**
  * Takes payloads out of an object. All other lines stay identical, and so does the order.
- * @returns the reason for each changed line; none if the object has expired
  * @throws CommandError if the object is damaged. It then stays unchanged
  */
-async function rewriteObject(stack: Stage, key: string, redact: Redact): Promise<Reason[]> {
+async function rewriteObject(stack: Stage, key: string, redact: Redact): Promise<void> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    const reasons: Reason[] = [];
     const stored = await downloadObject(stack, key);
     const { lines, damage } = await linesOf(key, stored?.bytes);
     if (damage !== undefined) throw new CommandError(damage);
-    const rewritten = lines.map((line) => {
-      const redacted = redact(line);
-      if (redacted !== undefined) reasons.push(redacted.reason);
-      return redacted?.line ?? line;
-    });
-    if (stored === undefined || reasons.length === 0) return reasons;
+    const rewritten = lines.map((line) => redact(line)?.line ?? line);
+    const isChanged = rewritten.some((line, index) => line !== lines[index]);
+    if (stored === undefined || !isChanged) return;
     const { ContentType, ContentEncoding, Metadata, ETag: IfMatch } = stored;
     const object = { Bucket: stack.archiveBucket, Key: key, ContentType, ContentEncoding, Metadata };
     const Body = await promisify(gzip)(Buffer.concat(rewritten));
     try {
       await stack.s3.send(new PutObjectCommand({ ...object, Body, IfMatch }));
-      return reasons;
+      return;
     } catch (error) {
-      if (error instanceof NoSuchKey) return [];
+      if (error instanceof NoSuchKey) return;
       if (!(error instanceof S3ServiceException && CHANGED.has(error.name))) throw error;
     }
   }

@@ -7,6 +7,18 @@ export interface Person {
   readonly id: string;
 }
 
+/** A place where a stage may have a person's data. */
+export interface PlaceOfPerson {
+  /** What would be removed, in lines for people. Empty if nothing was found. */
+  readonly found: readonly string[];
+  /** What could not be searched. */
+  readonly unsearched?: readonly string[];
+  /** What a person must know after the removal. */
+  readonly left?: readonly string[];
+  /** Removes what was found. @returns lines about what could not be removed */
+  readonly remove: () => Promise<readonly string[]>;
+}
+
 /**
  * How a payload names a person. `field`: in the expected field. `text`: anywhere, because the payload is no event of a
  * kind that we know.

@@ -7,7 +7,10 @@ import { orRefusal } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import type { RecordFilter } from './record-filter.ts';
 
-const DAY = 24 * 60 * 60 * 1000;
+export const DAY = 24 * 60 * 60 * 1000;
+
+/** The day in some days, such as `2026-01-31`. */
+export const dateIn = (days: number) => new Date(Date.now() + days * DAY).toISOString().slice(0, 10);
 
 /**
  * Days that S3 may delay an expiry: it expires objects at the following midnight. Source: S3 user guide, "Lifecycle

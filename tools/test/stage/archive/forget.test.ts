@@ -179,7 +179,10 @@ test('nothing of a person is left that the output does not name, wherever the pe
   ]);
   expect(await placesOf(NAME)).toEqual([]);
   for (const key of await keys(stack.archiveBucket, 'event=')) expect(await forgotten(key)).toEqual([true]);
-  expect({ done, said }).toEqual({ done: true, said: expect.stringContaining('4 stored payloads, 2 items') });
+  expect({ done, said }).toEqual({
+    done: true,
+    said: expect.stringContaining('\nTo delete: 4 objects of the payload bucket'),
+  });
   expect(said).toMatch(/To discard: 2 messages on the quarantine queue\n/);
   expect(said).toMatch(/\nThe tombstone in \S+, with the id, expires on \d{4}-/);
   expect(said).toMatch(
@@ -365,9 +368,7 @@ test('without an archive, the rest is searched, and events that wait are named',
   await operator.put(running.outputs.UnroutedQueueUrl, userUpdated({ user_id: 'user-1' }));
   const agreed = async () => true;
   expect(await forget(operation, [AIKO], { dryRun: false, agreed })).toBe(true);
-  expect(operation.said).toContain(
-    'Done: removed the payload of 0 records, 0 stored payloads, 0 items and 1 message.',
-  );
+  expect(operation.said).toContain('To discard: 1 message on the unrouted queue');
   expect(operation.said.join('\n')).toMatch(
     /^Not searched, because .*: 3 messages of user.updated. Repeat .* SQS deletes them by \d{4}-\d\d-\d\d\.$/m,
   );
@@ -410,13 +411,10 @@ test('a note of the removal says who, when and how much, without the id', async 
       at: expect.stringMatching(/^\d{4}-.*Z$/),
       by: expect.stringMatching(/^arn:aws:/),
       persons: [{ kind: 'user', idSha256: sha256Hex('user-1') }],
-      records: 2,
-      expired: 0,
-      objects: 1,
-      payloads: 0,
-      queryResults: 1,
-      items: 0,
-      messages: 0,
+      found: [
+        'To remove: the payloads of 2 records in 1 object',
+        'To delete: 1 object with results of queries, about any person',
+      ],
       complete: true,
     },
   ]);
@@ -466,7 +464,7 @@ test('after Ctrl-C it says how far it got, and a second run continues', async ()
   const first = await forgetting([AIKO], { signal: abort.signal, s3 });
   s3.destroy();
   expect(first.done).toBe(false);
-  expect(first.said).toContain('Interrupted: removed the payload of 1 record. What was removed stays');
+  expect(first.said).toContain('Interrupted. What was removed stays removed.');
   expect((await Promise.all(objects.map(forgotten))).flat().sort()).toEqual([false, false, true]);
 
   expect(await forgetting([AIKO])).toMatchObject({
