@@ -37,8 +37,6 @@ const FOREIGN_HOST =
 
 const FOREIGN_PAGE = 'The AWS endpoint answers no page of another host\n';
 
-const CLOSING = new AwsError('ServiceUnavailable', 'The local AWS endpoint is closing', { status: 503 });
-
 /** Milliseconds on close in which answers can still be sent, before connections are cut. */
 const CLOSE_GRACE_MS = 500;
 
@@ -68,28 +66,19 @@ export async function startAwsEndpoint({
   const { authorization } = services;
   const closing = new AbortController();
 
-  async function carryOut(http: AwsHttpRequest, stall: (until: AbortSignal) => void): Promise<AwsResponse> {
-    if (closing.signal.aborted) throw CLOSING;
-    const request = parseRequest(http);
-    authorization.authorize(request);
-    checkInput(request);
-    checkGuideRules(request);
-    const byRole = authorization.isRole(request.accessKeyId);
-    return faults.disturb(request, services.carryOut, { byRole, stall, closing: closing.signal });
-  }
-
-  async function answer(...request: Parameters<typeof carryOut>): Promise<AwsResponse> {
-    const [http] = request;
+  async function answer(http: AwsHttpRequest, stall: (until: AbortSignal) => void): Promise<AwsResponse> {
     const service = credentialOf(http)?.service;
     try {
-      const response = await carryOut(...request);
-      // fauxqs answers with JSON while it closes, also for services with XML.
-      if (response.status >= 500 && closing.signal.aborted) throw CLOSING;
-      return response;
+      const request = parseRequest(http);
+      authorization.authorize(request);
+      checkInput(request);
+      checkGuideRules(request);
+      const byRole = authorization.isRole(request.accessKeyId);
+      return await faults.disturb(request, services.carryOut, { byRole, stall, closing: closing.signal });
     } catch (error) {
       if (error instanceof ConnectionLostError) throw error;
-      const unknown = closing.signal.aborted ? CLOSING : internalFailure(error);
-      return errorResponse(protocolOf(http, service), service, error instanceof AwsError ? error : unknown);
+      const known = error instanceof AwsError ? error : internalFailure(error);
+      return errorResponse(protocolOf(http, service), service, known);
     }
   }
 
@@ -109,13 +98,10 @@ export async function startAwsEndpoint({
     write(outgoing, isDynamodb ? withChecksum(response) : response, stalledUntil);
   }
 
-  /** The answer to a page of another host, and to a check of health. Undefined for AWS clients. */
-  function otherThanAws({ url, headers }: IncomingMessage): AwsResponse | undefined {
+  /** The answer to a page of another host. Undefined for AWS clients. */
+  function otherThanAws({ headers }: IncomingMessage): AwsResponse | undefined {
     if (!isOwnHost(headers.host)) return { status: 421, headers: PLAIN_TEXT, body: FOREIGN_HOST };
     if (isForeignPage(headers.origin)) return { status: 403, headers: PLAIN_TEXT, body: FOREIGN_PAGE };
-    if (url === '/health' && headers.authorization === undefined) {
-      return { status: 200, headers: { 'content-type': 'application/json' }, body: '{"status":"ok"}' };
-    }
     return undefined;
   }
 

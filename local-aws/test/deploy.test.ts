@@ -5,7 +5,7 @@ import { awsCaller } from '../aws-caller.ts';
 import { deploy } from '../deploy.ts';
 import type { StackTemplate } from '../template/cloud-assembly.ts';
 import { Resources } from '../template/resources.ts';
-import { send, signedFor } from './aws/support.ts';
+import { send, signedFor } from './support.ts';
 
 let aws: AwsEndpoint;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { compilePolicy, type PolicyStatement } from '../../aws/authorization.ts'
 import { type FindSecretArn, permissionsOf } from '../../aws/permissions.ts';
 import { parseRequest } from '../../aws/request.ts';
 import { arnOf, SERVICES } from '../../aws/service-forms.ts';
-import { signedFor } from './support.ts';
+import { signedFor } from '../support.ts';
 
 const SECRET_ARN = arnOf('secretsmanager', 'secret:webhook-AbCdEf');
 const secretArn: FindSecretArn = (id) => (id === 'webhook' ? SECRET_ARN : undefined);

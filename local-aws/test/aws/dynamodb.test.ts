@@ -6,7 +6,7 @@ import { InjectedFaults } from '../../aws/faults.ts';
 import { arnOf } from '../../aws/service-forms.ts';
 import { type AwsCaller, awsCaller } from '../../aws-caller.ts';
 import type { ItemChange, PublishedNotification } from '../../observation.ts';
-import { addRole, ROLE, send, signedFor } from './support.ts';
+import { addRole, ROLE, send, signedFor } from '../support.ts';
 
 const TableName = 'cast';
 

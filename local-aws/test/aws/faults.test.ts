@@ -2,8 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { type AwsEndpoint, startAwsEndpoint } from '../../aws/endpoint.ts';
 import { type Fault, InjectedFaults } from '../../aws/faults.ts';
 import { awsCaller } from '../../aws-caller.ts';
-import { eventually } from '../eventually.ts';
-import { addRole, ROLE, signedFor } from './support.ts';
+import { addRole, eventually, ROLE, signedFor } from '../support.ts';
 
 /** Code of Node.js' fetch for a connection that the server has closed. */
 const CONNECTION_LOST = 'UND_ERR_SOCKET';

@@ -7,8 +7,7 @@ import { evaluatedPrefix } from '../../aws/firehose/delivery-stream.ts';
 import { objectsOf } from '../../aws/json.ts';
 import { arnOf } from '../../aws/service-forms.ts';
 import { type AwsCaller, awsCaller } from '../../aws-caller.ts';
-import { eventually } from '../eventually.ts';
-import { type RawRequest, send, signedFor } from './support.ts';
+import { eventually, type RawRequest, send, signedFor } from '../support.ts';
 
 const KIB = 1024;
 const WRITER = 'arn:aws:iam::000000000000:role/writer';

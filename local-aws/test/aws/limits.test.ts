@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { AwsEndpoint } from '../../aws/endpoint.ts';
 import { arnOf } from '../../aws/service-forms.ts';
 import { awsCaller } from '../../aws-caller.ts';
-import { send, signedFor, startEndpoint } from './support.ts';
+import { send, signedFor, startEndpoint } from '../support.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

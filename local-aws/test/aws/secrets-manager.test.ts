@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { AwsEndpoint } from '../../aws/endpoint.ts';
 import { arnOf } from '../../aws/service-forms.ts';
 import { awsCaller } from '../../aws-caller.ts';
-import { startEndpoint } from './support.ts';
+import { startEndpoint } from '../support.ts';
 
 let endpoint: AwsEndpoint;
 let count = 0;

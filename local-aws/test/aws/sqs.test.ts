@@ -3,8 +3,7 @@ import type { AwsEndpoint } from '../../aws/endpoint.ts';
 import { type JsonObject, objectsOf } from '../../aws/json.ts';
 import { arnOf } from '../../aws/service-forms.ts';
 import { awsCaller } from '../../aws-caller.ts';
-import { eventually } from '../eventually.ts';
-import { send, signedFor, startEndpoint, subscribe } from './support.ts';
+import { eventually, send, signedFor, startEndpoint, subscribe } from '../support.ts';
 
 let endpoint: AwsEndpoint;
 let count = 0;

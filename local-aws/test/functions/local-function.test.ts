@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { InspectorPort } from '../../functions/inspector-port.ts';
 import type { FunctionDefinition, FunctionLogLine } from '../../functions/invocation.ts';
 import { LocalFunction } from '../../functions/local-function.ts';
-import { eventually } from '../eventually.ts';
+import { eventually } from '../support.ts';
 
 const fixtures = fileURLToPath(new URL('./fixtures', import.meta.url));
 const cleanUps: (() => Promise<void>)[] = [];

@@ -8,8 +8,7 @@ import { awsCaller } from '../../aws-caller.ts';
 import { batchOutcome, splitBySize } from '../../functions/event-source/sqs-batch.ts';
 import { SqsEventSource, type SqsEventSourceOptions } from '../../functions/event-source/sqs-event-source.ts';
 import { type InvocationResult, TooManyRequestsError } from '../../functions/invocation.ts';
-import { addRole, ROLE } from '../aws/support.ts';
-import { eventually } from '../eventually.ts';
+import { addRole, eventually, ROLE } from '../support.ts';
 
 const faults = new InjectedFaults();
 const sources: SqsEventSource[] = [];

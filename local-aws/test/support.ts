@@ -1,8 +1,9 @@
 import { request } from 'node:http';
-import { type AwsEndpoint, startAwsEndpoint } from '../../aws/endpoint.ts';
-import { objectsOf } from '../../aws/json.ts';
-import { arnOf } from '../../aws/service-forms.ts';
-import { awsCaller } from '../../aws-caller.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type AwsEndpoint, startAwsEndpoint } from '../aws/endpoint.ts';
+import { objectsOf } from '../aws/json.ts';
+import { arnOf } from '../aws/service-forms.ts';
+import { awsCaller } from '../aws-caller.ts';
 
 export function startEndpoint(): Promise<AwsEndpoint> {
   return startAwsEndpoint({ port: 0 });
@@ -55,4 +56,18 @@ export async function subscribe(endpoint: AwsEndpoint, TopicArn: string, QueueNa
     const answer = await json('sqs', 'ReceiveMessage', { QueueUrl, MaxNumberOfMessages: 10 });
     return objectsOf(answer, 'Messages').map(({ Body }) => String(Body));
   };
+}
+
+/** Milliseconds. Far more than anything takes, for busy computers. */
+const LIMIT_MS = 120_000;
+
+/** Calls a function until it returns a value. @throws Error if it has not returned one in time */
+export async function eventually<Answer>(ask: () => Promise<Answer | undefined>): Promise<Answer> {
+  const start = Date.now();
+  while (Date.now() < start + LIMIT_MS) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    await sleep(25);
+  }
+  throw new Error(`No answer within ${LIMIT_MS} ms`);
 }
