@@ -1,4 +1,4 @@
-import type { Header } from './gateway/http-message.ts';
+import type { Header, HttpRequest } from './gateway/http-message.ts';
 
 /** Callbacks for what happens in a local stack. They must not throw. */
 export interface StackObserver {
@@ -10,16 +10,9 @@ export interface StackObserver {
   onNotification(notification: PublishedNotification): void;
 }
 
-export interface Exchange {
+export interface Exchange extends Omit<HttpRequest, 'httpVersion' | 'port'> {
   /** Id of the request that API Gateway assigns. */
   readonly requestId: string;
-  readonly receivedAt: Date;
-  readonly method: string;
-  readonly path: string;
-  /** Query string without the question mark. */
-  readonly query: string;
-  readonly headers: readonly Header[];
-  readonly sourceIp: string;
   /** Undefined if the body was not read, because no route matched or it was too large. */
   readonly body: Buffer | undefined;
   readonly status: number;

@@ -51,23 +51,13 @@ export function publishedNotification(parameters: JsonObject): PublishedNotifica
 }
 
 function textsByProtocol(message: string): { default: string; [protocol: string]: string } {
-  if (Buffer.byteLength(message) > MAX_MESSAGE_BYTES) {
-    throw new AwsError('InvalidParameter', 'Invalid parameter: Message too long');
-  }
+  if (Buffer.byteLength(message) > MAX_MESSAGE_BYTES) throw invalid('Message too long');
   const parts = parseJsonObject(message);
-  if (parts === undefined) {
-    throw new AwsError(
-      'InvalidParameter',
-      'Invalid parameter: Message Structure - JSON message body failed to parse',
-    );
-  }
+  if (parts === undefined) throw invalid('Message Structure - JSON message body failed to parse');
   const fallback = textOf(parts, 'default');
-  if (fallback === undefined) {
-    throw new AwsError(
-      'InvalidParameter',
-      'Invalid parameter: Message Structure - No default entry in JSON message body',
-    );
-  }
+  if (fallback === undefined) throw invalid('Message Structure - No default entry in JSON message body');
   const texts = Object.entries(parts).filter((part): part is [string, string] => typeof part[1] === 'string');
   return { ...Object.fromEntries(texts), default: fallback };
 }
+
+const invalid = (reason: string) => new AwsError('InvalidParameter', `Invalid parameter: ${reason}`);

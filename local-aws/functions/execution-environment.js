@@ -18,7 +18,10 @@ class StartError extends Error {
   }
 }
 
-const settings = workerData;
+const { functionArn, inspected, compileCache } = workerData;
+/** Lambda's own variables. The function may change `process.env`. */
+const variables = { ...process.env };
+const { _HANDLER: handlerName, LAMBDA_TASK_ROOT: folder } = variables;
 let requestId;
 
 function send(message) {
@@ -56,13 +59,10 @@ function captureOutput(stream) {
 /** Finds the file of the function's module, in Lambda's search order. */
 function moduleFile(moduleName) {
   for (const extension of ['js', 'mjs', 'cjs']) {
-    const file = join(settings.codeDirectory, `${moduleName}.${extension}`);
+    const file = join(folder, `${moduleName}.${extension}`);
     if (existsSync(file)) return file;
   }
-  throw new StartError(
-    'Runtime.ImportModuleError',
-    `Error: Cannot find module '${moduleName}' in ${settings.codeDirectory}`,
-  );
+  throw new StartError('Runtime.ImportModuleError', `Error: Cannot find module '${moduleName}' in ${folder}`);
 }
 
 async function importCode(file) {
@@ -82,26 +82,26 @@ async function importCode(file) {
 }
 
 async function loadHandler() {
-  const dot = settings.handler.indexOf('.', settings.handler.lastIndexOf('/') + 1);
+  const dot = handlerName.indexOf('.', handlerName.lastIndexOf('/') + 1);
   if (dot === -1) {
-    throw new StartError('Runtime.MalformedHandlerName', `Bad handler: '${settings.handler}'`);
+    throw new StartError('Runtime.MalformedHandlerName', `Bad handler: '${handlerName}'`);
   }
-  const exportName = settings.handler.slice(dot + 1);
-  const code = await importCode(moduleFile(settings.handler.slice(0, dot)));
+  const exportName = handlerName.slice(dot + 1);
+  const code = await importCode(moduleFile(handlerName.slice(0, dot)));
   const handler = code[exportName];
   if (handler === undefined) {
     throw new StartError(
       'Runtime.HandlerNotFound',
-      `${settings.handler} is undefined or not exported; the module exports: ${Object.keys(code).join(', ')}`,
+      `${handlerName} is undefined or not exported; the module exports: ${Object.keys(code).join(', ')}`,
     );
   }
   if (typeof handler !== 'function') {
-    throw new StartError('Runtime.HandlerNotFound', `${settings.handler} is not a function`);
+    throw new StartError('Runtime.HandlerNotFound', `${handlerName} is not a function`);
   }
   if (handler.length >= 3) {
     throw new StartError(
       'Runtime.CallbackHandlerDeprecated',
-      `${settings.handler} takes a callback, which Lambda no longer supports from Node.js 24 on; make it async`,
+      `${handlerName} takes a callback, which Lambda no longer supports from Node.js 24 on; make it async`,
     );
   }
   return (event, context) => handler(event, context);
@@ -110,13 +110,13 @@ async function loadHandler() {
 function invocationContext({ requestId, deadline }) {
   return {
     callbackWaitsForEmptyEventLoop: true,
-    functionName: settings.functionName,
-    functionVersion: '$LATEST',
-    invokedFunctionArn: settings.functionArn,
-    memoryLimitInMB: String(settings.memoryMegabytes),
+    functionName: variables.AWS_LAMBDA_FUNCTION_NAME,
+    functionVersion: variables.AWS_LAMBDA_FUNCTION_VERSION,
+    invokedFunctionArn: functionArn,
+    memoryLimitInMB: variables.AWS_LAMBDA_FUNCTION_MEMORY_SIZE,
     awsRequestId: requestId,
-    logGroupName: settings.logGroupName,
-    logStreamName: settings.logStreamName,
+    logGroupName: variables.AWS_LAMBDA_LOG_GROUP_NAME,
+    logStreamName: variables.AWS_LAMBDA_LOG_STREAM_NAME,
     getRemainingTimeInMillis: () => deadline - Date.now(),
   };
 }
@@ -131,12 +131,12 @@ function toJson(result) {
 
 captureOutput('stdout');
 captureOutput('stderr');
-if (settings.inspected) {
+if (inspected) {
   open(0, '127.0.0.1');
   send({ type: 'inspected', port: Number(new URL(url()).port) });
 }
 // The cache saves a quarter of the processor time until the code is loaded (Node.js 24.21).
-if (settings.compileCache !== undefined) enableCompileCache(settings.compileCache);
+if (compileCache !== undefined) enableCompileCache(compileCache);
 try {
   const handler = await loadHandler();
   parentPort.on('message', async (invocation) => {

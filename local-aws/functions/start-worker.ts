@@ -3,14 +3,9 @@ import { Worker } from 'node:worker_threads';
 import { arnOf, REGION } from '../aws/service-forms.ts';
 import type { FunctionDefinition, FunctionError } from './invocation.ts';
 
+/** Besides these, an environment reads Lambda's own variables in `process.env`, as Lambda's runtime does. */
 interface EnvironmentSettings {
-  handler: string;
-  codeDirectory: string;
-  functionName: string;
   functionArn: string;
-  memoryMegabytes: number;
-  logGroupName: string;
-  logStreamName: string;
   /** Whether a debugger may connect. */
   inspected: boolean;
   /** Folder of Node's compile cache. The variable NODE_COMPILE_CACHE would be in the code's `process.env`. */
@@ -45,24 +40,14 @@ const YOUNG_GENERATION_MEGABYTES = 12;
 
 /** Starts the worker thread of an execution environment. @param inspected whether a debugger may connect */
 export function startWorker(definition: FunctionDefinition, inspected: boolean): Worker {
-  const log = {
-    groupName: `/aws/lambda/${definition.name}`,
-    streamName: `${new Date().toISOString().slice(0, 10).replaceAll('-', '/')}/[$LATEST]${randomBytes(16).toString('hex')}`,
-  };
   const settings: EnvironmentSettings = {
-    handler: definition.handler,
-    codeDirectory: definition.codeDirectory,
-    functionName: definition.name,
     functionArn: arnOf('lambda', `function:${definition.name}`),
-    memoryMegabytes: definition.memoryMegabytes,
-    logGroupName: log.groupName,
-    logStreamName: log.streamName,
     inspected,
     compileCache: process.env.NODE_COMPILE_CACHE,
   };
   return new Worker(new URL('execution-environment.js', import.meta.url), {
     workerData: settings,
-    env: environmentVariables(definition, log),
+    env: environmentVariables(definition),
     // Without the parent's own flags. Node.js must not print the inspector's port: debuggers use InspectorPort.
     execArgv: inspected ? ['--inspect-publish-uid=http'] : [],
     stdout: true,
@@ -79,10 +64,8 @@ export function startWorker(definition: FunctionDefinition, inspected: boolean):
  * variables that Lambda reserves (https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html),
  * nor the address of AWS, because a local function must not reach the real AWS.
  */
-function environmentVariables(
-  definition: FunctionDefinition,
-  log: { groupName: string; streamName: string },
-): Record<string, string> {
+function environmentVariables(definition: FunctionDefinition): Record<string, string> {
+  const today = new Date().toISOString().slice(0, 10).replaceAll('-', '/');
   return {
     LANG: 'en_US.UTF-8',
     PATH: '/var/lang/bin:/usr/local/bin:/usr/bin/:/bin:/opt/bin',
@@ -103,8 +86,8 @@ function environmentVariables(
     AWS_LAMBDA_FUNCTION_NAME: definition.name,
     AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
     AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
-    AWS_LAMBDA_LOG_GROUP_NAME: log.groupName,
-    AWS_LAMBDA_LOG_STREAM_NAME: log.streamName,
+    AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${definition.name}`,
+    AWS_LAMBDA_LOG_STREAM_NAME: `${today}/[$LATEST]${randomBytes(16).toString('hex')}`,
     LAMBDA_TASK_ROOT: definition.codeDirectory,
   };
 }
