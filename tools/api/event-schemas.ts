@@ -4,11 +4,6 @@ import { UTC_DATE_TIME } from '../../lambda/events/timestamp.ts';
 import { sha256Hex } from '../../lambda/hash.ts';
 import { dataSchema, type JsonSchema } from './json-schema.ts';
 
-export const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
-
-/** The `$id` of a schema: an identifier that is never fetched. */
-export const schemaId = (name: string) => `urn:partner-webhooks:schema:${name}`;
-
 /** Sample payloads of an event, which are its examples. */
 export const examplesOf = (event: EventName) =>
   readSamples().flatMap((sample) => (sample.event === event ? [sample.payload] : []));

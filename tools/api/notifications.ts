@@ -6,7 +6,7 @@ import { kebabCase } from '../../lambda/events/event-names.ts';
 import { normaliseTimestamp } from '../../lambda/events/timestamp.ts';
 import { CLOCK_TOLERANCE, MAX_NOTIFICATION_VALUE_LENGTH } from '../../lambda/limits.ts';
 import { REPLAY_NAME } from '../../lambda/queue/replay.ts';
-import { DRAFT, eventId, eventIdOf, examplesOf, schemaId } from './event-schemas.ts';
+import { eventId, eventIdOf, examplesOf } from './event-schemas.ts';
 import { dataSchema, fieldText, type JsonSchema } from './json-schema.ts';
 
 /** Maximum characters of a text in a notification. A truncated text ends with “…”, which is one character more. */
@@ -18,7 +18,7 @@ const normalised = '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-
 const time = { type: 'string', format: 'date-time', pattern: normalised };
 
 /** The message for subscriptions of the protocols `lambda` and `sqs`. */
-function notificationSchema(event: EventName): JsonSchema {
+function schemaOf(event: EventName): JsonSchema {
   return {
     title: `Notification of ${event}`,
     description: `${catalogue[event].meaning}. More fields may be added.`,
@@ -69,16 +69,6 @@ function asText(name: string, { type, minLength }: JsonSchema): JsonSchema {
   return { description: fieldText(name), ...(type === 'array' ? { type, items: text } : text) };
 }
 
-/** `docs/api/schemas/notification.json`: one document for each event that notifies. */
-export const notificationDocument = (): JsonSchema => ({
-  $schema: DRAFT,
-  $id: schemaId('notification'),
-  title: 'notification',
-  description:
-    'Notifications for Lambda functions and queues that subscribe to the chat topic or the review topic: one document for each event.',
-  oneOf: eventNames.filter(isNotification).map(notificationSchema),
-});
-
 type MakeContent = (data: object) => NotificationContent;
 
 /** The documents that consumers would send for the samples, by event. */
@@ -105,3 +95,11 @@ function notificationOf(event: EventName, payload: Sample['payload'], content: M
   });
   return JSON.parse(JSON.parse(message).sqs);
 }
+
+/** Notifications of every event that notifies. */
+export const notificationSchema: JsonSchema = {
+  title: 'notification',
+  description:
+    'Notifications for Lambda functions and queues that subscribe to the chat topic or the review topic: one document for each event.',
+  oneOf: eventNames.filter(isNotification).map(schemaOf),
+};

@@ -2,8 +2,15 @@ import { readFileSync } from 'node:fs';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { toJsonSchema } from '@valibot/to-json-schema';
 import { runSynthesis } from '../../bin/synthesise.ts';
-import { apiFiles } from '../api/files.ts';
+import { recordSchema } from '../../lambda/archive/record-schema.ts';
+import { eventNames } from '../../lambda/events/catalogue.ts';
+import { kebabCase } from '../../lambda/events/event-names.ts';
+import { eventId, payloadSchema, requestId } from '../api/event-schemas.ts';
+import type { JsonSchema } from '../api/json-schema.ts';
+import { notificationSchema } from '../api/notifications.ts';
+import { openApiDocument } from '../api/openapi.ts';
 import { configurationDocument } from './configuration-document.ts';
 import { eventIndex } from './event-index.ts';
 import type { GeneratedFile } from './generated-file.ts';
@@ -37,6 +44,41 @@ export async function allGeneratedFiles(assemblies?: Assemblies): Promise<Genera
     await runSynthesis('tools/generate/synthesise-stages.ts', { ASSEMBLIES: JSON.stringify(folders) });
   const ofStack = Object.entries(OF_STACK).map(([file, make]) => ({ file, text: make(folders) }));
   return [eventIndex(), ...apiFiles(), ...ofStack];
+}
+
+function apiFiles(): GeneratedFile[] {
+  const documents: Readonly<Record<string, JsonSchema>> = {
+    openapi: openApiDocument(),
+    ...Object.fromEntries(
+      eventNames.map((event) => [`schemas/${kebabCase(event)}`, schemaDocument(event, payloadSchema(event))]),
+    ),
+    'schemas/notification': schemaDocument('notification', notificationSchema),
+    'schemas/archive-record': schemaDocument('archive-record', archiveRecordSchema()),
+  };
+  return Object.entries(documents).map(([name, document]) => ({
+    file: `docs/api/${name}.json`,
+    text: `${JSON.stringify(document, undefined, 2)}\n`,
+  }));
+}
+
+/** @param name part of its `$id`, an identifier that is never fetched */
+const schemaDocument = (name: string, schema: JsonSchema): JsonSchema => ({
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: `urn:partner-webhooks:schema:${name}`,
+  ...schema,
+});
+
+/** A line of an archive object. */
+function archiveRecordSchema(): JsonSchema {
+  const { properties, required } = toJsonSchema(recordSchema, { ignoreActions: ['check'] });
+  return {
+    title: 'archive record',
+    description:
+      'The outcome of one message: a line of JSON in the archive. A message that was received twice has two lines. More fields may be added.',
+    type: 'object',
+    properties: { ...properties, eventId, requestId },
+    required,
+  };
 }
 
 const foldersIn = (folder: string) =>
