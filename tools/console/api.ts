@@ -7,9 +7,8 @@
 import type { EventName } from '../../lambda/events/catalogue.ts';
 import type { Finding } from '../check-sender/finding.ts';
 import type { StageFault } from '../stage/faults.ts';
-import type { Effect, ExchangeFact } from '../stage/history/facts.ts';
+import type { Effect, ExchangeFact, LineFact } from '../stage/history/facts.ts';
 import type { Delivery, History, PausedQueue } from '../stage/history/history.ts';
-import type { LineFact } from '../stage/history/log-line.ts';
 
 /** `GET /api/stack`: the stack that the page shows. */
 export interface StackInfo {

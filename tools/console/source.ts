@@ -2,11 +2,16 @@ import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { isEventName } from '../../lambda/events/catalogue.ts';
 import { WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 import { itemNow, itemOfEvent, plainItem } from '../stage/history/effects.ts';
-import type { Effect, ExchangeFact, Fact, RecordFact } from '../stage/history/facts.ts';
+import {
+  DISCARDED,
+  type Effect,
+  type ExchangeFact,
+  type Fact,
+  type RecordFact,
+} from '../stage/history/facts.ts';
 import { findFacts } from '../stage/history/find-facts.ts';
 import { followArchive, followLines } from '../stage/history/follow-facts.ts';
 import { type Delivery, isSettled } from '../stage/history/history.ts';
-import { DISCARDED } from '../stage/history/log-line.ts';
 import { LogSearch, windowOf } from '../stage/history/log-search.ts';
 import { storedRecord } from '../stage/history/records.ts';
 import { type HistoryStore, MAX_PAYLOAD_BYTES } from '../stage/history/store.ts';

@@ -1,8 +1,15 @@
 import { IGNORED } from '../../../lambda/log-messages.ts';
-import { type Fact, identityOf, isoTime, ofKind, type RecordFact } from './facts.ts';
+import {
+  DISCARDED,
+  type Fact,
+  identityOf,
+  isoTime,
+  type LineFact,
+  ofKind,
+  type RecordFact,
+} from './facts.ts';
 import { type Delivery, type History, type HistoryStep, isSettled } from './history.ts';
 import { locationsOf } from './locations.ts';
-import { DISCARDED, type LineFact } from './log-line.ts';
 import { type HistoryMessage, isOfAttempt, messagesOf } from './messages.ts';
 import { type HistoryRequest, isAnswer, requestsOf } from './requests.ts';
 

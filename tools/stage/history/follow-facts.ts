@@ -4,7 +4,7 @@ import type { ArchiveRecord } from '../../../lambda/archive/record-schema.ts';
 import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
 import { TokenBucket } from '../replay/token-bucket.ts';
 import type { Stage } from '../stage.ts';
-import { type LineFact, lineFact } from './log-line.ts';
+import { type LineFact, lineFact } from './facts.ts';
 import { inReadingTime, readRecords } from './records.ts';
 
 export type FunctionName = 'receiver' | EventName;

@@ -1,4 +1,4 @@
-import type { LineFact } from './log-line.ts';
+import type { LineFact } from './facts.ts';
 
 /**
  * Everything known about one delivery, or about all deliveries of the same bytes and their messages. `npx hookctl trace

@@ -6,9 +6,8 @@ import { waitingQueues } from '../queues/queue.ts';
 import { Stage } from '../stage.ts';
 import { deadLetterFact } from './dead-letters.ts';
 import { plainItem } from './effects.ts';
-import { type ExchangeFact, type ItemEffect, isoTime } from './facts.ts';
+import { CRASHED, type ExchangeFact, type ItemEffect, isoTime, lineFact } from './facts.ts';
 import { isObject, jsonOf, textOf } from './json.ts';
-import { CRASHED, lineFact } from './log-line.ts';
 import { HistoryStore } from './store.ts';
 
 /** Characters stored per line: a function may log anything it receives. */

@@ -1,7 +1,6 @@
 import { IGNORED, UNUSABLE } from '../../../lambda/log-messages.ts';
-import { type Fact, isoTime, ofKind } from './facts.ts';
+import { DISCARDED, type Fact, isoTime, type LineFact, ofKind } from './facts.ts';
 import { type DeliveryState, type HistoryLocation, type HistoryStep, queueOf, stateOn } from './history.ts';
-import { DISCARDED, type LineFact } from './log-line.ts';
 import { type HistoryMessage, isGivenUp, startOf } from './messages.ts';
 import type { HistoryRequest } from './requests.ts';
 import { crashText } from './state-text.ts';

@@ -11,7 +11,7 @@ import { counted } from '../../terminal/text.ts';
 import { requireWindow } from '../archive/record-filter.ts';
 import { orRefusal } from '../operation.ts';
 import type { Stage } from '../stage.ts';
-import { type LineFact, lineFact } from './log-line.ts';
+import { type LineFact, lineFact } from './facts.ts';
 
 /**
  * Maximum number of lines that a query returns. A normal delivery has two lines, and one that fails to the end has 20.

@@ -7,9 +7,16 @@ import {
   STALE,
   STARTED,
 } from '../../../lambda/log-messages.ts';
-import { type DeadLetterFact, type Fact, isoTime, ofKind, type RecordFact } from './facts.ts';
+import {
+  CRASHED,
+  type DeadLetterFact,
+  type Fact,
+  isoTime,
+  type LineFact,
+  ofKind,
+  type RecordFact,
+} from './facts.ts';
 import { type HistoryStep, type MessageOrigin, type SkipReason, type StepKind, stateOn } from './history.ts';
-import { CRASHED, type LineFact } from './log-line.ts';
 import type { HistoryRequest } from './requests.ts';
 
 /** Maximum milliseconds between a log line and its record. In between is one batch call that sends dead letters. */

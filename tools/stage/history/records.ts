@@ -11,8 +11,7 @@ import { matches } from '../archive/record-filter.ts';
 import { orRefusal } from '../operation.ts';
 import { storedPayload } from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
-import { type RecordFact, recordFact } from './facts.ts';
-import type { LineFact } from './log-line.ts';
+import { type LineFact, type RecordFact, recordFact } from './facts.ts';
 import type { SearchedSource } from './log-search.ts';
 import { isOf, LINE_TO_RECORD } from './messages.ts';
 

@@ -1,6 +1,5 @@
 import { ACCEPTED, IGNORED, PARKED, REJECTED, SERVER_ERROR, UNUSABLE } from '../../../lambda/log-messages.ts';
-import { type ExchangeFact, type Fact, ofKind } from './facts.ts';
-import type { LineFact } from './log-line.ts';
+import { type ExchangeFact, type Fact, type LineFact, ofKind } from './facts.ts';
 
 /** Log messages that end a request: what the receiver then answers, and the queue if it is not that of an event. */
 const ANSWERS: Readonly<Record<string, readonly [status: number, queue?: string]>> = {

@@ -5,7 +5,7 @@ import {
 } from '@aws-sdk/client-cloudwatch-logs';
 import { ExportDestination } from '../../terminal/files.ts';
 import { messages } from '../../terminal/text.ts';
-import { DISCARDED } from '../history/log-line.ts';
+import { DISCARDED } from '../history/facts.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { countLines, eventsAndCopies } from './copies.ts';

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Fact } from '../../stage/history/facts.ts';
-import { lineFact } from '../../stage/history/log-line.ts';
+import { type Fact, lineFact } from '../../stage/history/facts.ts';
 import { MAX_DELIVERIES } from '../../stage/history/store.ts';
 import { answered, EventReader, startConsoleAlone } from './support.ts';
 

@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sha256Hex } from '../../../../lambda/hash.ts';
 import { PROCESSED } from '../../../../lambda/log-messages.ts';
-import type { DeadLetterFact, Fact } from '../../../stage/history/facts.ts';
+import { type DeadLetterFact, type Fact, lineFact } from '../../../stage/history/facts.ts';
 import { exchangeFact, LocalFeed } from '../../../stage/history/local-feed.ts';
-import { lineFact } from '../../../stage/history/log-line.ts';
 import { HistoryStore, MAX_DELIVERIES, MAX_PAYLOAD_BYTES } from '../../../stage/history/store.ts';
 
 const START = Date.parse('2026-01-31T09:00:00.000Z');

@@ -1,7 +1,12 @@
 import type { ArchiveRecord } from '../../../../lambda/archive/record-schema.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
-import { type DeadLetterFact, type RecordFact, recordFact } from '../../../stage/history/facts.ts';
-import { type LineFact, lineFact } from '../../../stage/history/log-line.ts';
+import {
+  type DeadLetterFact,
+  type LineFact,
+  lineFact,
+  type RecordFact,
+  recordFact,
+} from '../../../stage/history/facts.ts';
 
 export const EVENT_ID = sha256Hex('one event');
 const START = Date.parse('2026-01-31T09:00:00.000Z');
