@@ -30,9 +30,6 @@ const ATTEMPTS = 6;
 /** Milliseconds before the second attempt. Each wait is twice the previous one. */
 const FIRST_WAIT = 1_000;
 
-/** SQS's text about a message that is too large: the attribute of the replay made it larger. */
-const TOO_LARGE = /must be shorter than/;
-
 /** All replays share one message group, so that SQS fair queues keep them from delaying those of the shops. */
 const REPLAY_GROUP = 'replay';
 
@@ -41,8 +38,6 @@ export class ReplayResult {
   /** Number of messages sent, by event. */
   readonly sent: Partial<Record<EventName, number>> = {};
   readonly skipped: UnsentCounts = {};
-  /** Messages that SQS will never accept. */
-  readonly refused: { readonly event: EventName; readonly eventId: string; readonly why: string }[] = [];
   /** Archive objects that could not be read to their end. */
   readonly damaged: string[] = [];
 
@@ -198,7 +193,7 @@ async function sendBatch(
   event: EventName,
   batch: readonly ReplayMessage[],
   signal: AbortSignal,
-  { sent, refused }: ReplayResult,
+  { sent }: ReplayResult,
 ): Promise<void> {
   const QueueUrl = stack.ofEvent(event, 'QueueUrl');
   let left = batch;
@@ -207,22 +202,15 @@ async function sendBatch(
     const Entries = left.map(({ entry }, index) => ({ Id: String(index), ...entry }));
     const { Failed = [] } = await stack.sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
     sent[event] = (sent[event] ?? 0) + left.length - Failed.length;
-    const failures = Failed.flatMap((failure) => {
-      const message = left[Number(failure.Id)];
-      return message === undefined ? [] : { ...failure, message, why: `${failure.Code}: ${failure.Message}` };
-    });
-    const isFinal = ({ Message = '' }: BatchResultErrorEntry) => TOO_LARGE.test(Message);
-    for (const { message, why } of failures.filter(isFinal)) {
-      refused.push({ event, eventId: message.eventId, why });
-    }
-    const failed = failures.filter((failure) => !isFinal(failure));
-    const hopeless = failed.find((failure) => attempt === ATTEMPTS || isOurFault(failure));
+    const hopeless = Failed.find((failure) => attempt === ATTEMPTS || isOurFault(failure));
     if (hopeless !== undefined) {
-      const others = failed.length > 1 ? ` and ${failed.length - 1} more` : '';
-      const { message, why } = hopeless;
-      throw new CommandError(`SQS does not accept event ${message.eventId}${others}: ${why}`);
+      const others = Failed.length > 1 ? ` and ${Failed.length - 1} more` : '';
+      const { Id, Code, Message } = hopeless;
+      const id = left[Number(Id)]?.eventId;
+      throw new CommandError(`SQS does not accept event ${id}${others}: ${Code}: ${Message}`);
     }
-    left = failed.map(({ message }) => message);
+    const failed = new Set(Failed.map(({ Id }) => Id));
+    left = left.filter((_, index) => failed.has(String(index)));
   }
 }
 

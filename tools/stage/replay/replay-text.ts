@@ -104,9 +104,6 @@ export const describeUnsent = (skipped: UnsentCounts): string =>
     })
     .join(', ');
 
-/** Maximum number of rejected messages that are listed. */
-const REFUSALS_NAMED = 20;
-
 /**
  * What a replay has sent and skipped, and where to look next.
  * @param took milliseconds
@@ -114,7 +111,7 @@ const REFUSALS_NAMED = 20;
 export function describeEnd(
   { stack, width }: Operation,
   name: string,
-  { total, sent, skipped, refused, damaged }: ReplayResult,
+  { total, sent, skipped, damaged }: ReplayResult,
   { took, later }: { took: number; later: string | undefined },
 ): string[] {
   const rows = Object.entries(sent).map(([event, messages]) => [event, count(messages)]);
@@ -125,11 +122,6 @@ export function describeEnd(
     '',
     ...table([{ heading: 'EVENT' }, right('SENT')], rows, width),
     ...(unsent === '' ? [] : ['', `Skipped: ${unsent}.`]),
-    ...(refused.length === 0 ? [] : ['', `SQS rejects ${counted(refused.length, 'message')}:`]),
-    ...refused
-      .slice(0, REFUSALS_NAMED)
-      .map(({ event, eventId, why }) => `  ${event} ${eventId}: ${printable(why)}`),
-    ...(refused.length > REFUSALS_NAMED ? ['  …'] : []),
     ...(damaged.length === 0 ? [] : ['', ...describeDamage(damaged)]),
     '',
     `To follow one message:  ${stack.command('<event id>', 'trace')}`,

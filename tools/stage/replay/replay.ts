@@ -76,14 +76,13 @@ async function run(
     throw new CommandError(`${shown.message}. Sent until then: ${messages(result.total)}. ${again}`);
   });
   const finished = !signal.aborted;
-  const { total, sent, skipped, refused, damaged } = result;
+  const { total, sent, skipped, damaged } = result;
   const lines = finished
     ? describeEnd(operation, name, result, { took: performance.now() - began, later })
     : ['', `Interrupted: ${total.toLocaleString('en')} of ${messages(planned)} are sent.`, again];
   for (const line of lines) printLine(line);
-  const reported = { finished, sent, skipped, refused, damaged, later };
-  operation.report?.({ stack: stack.title, name, ...reported });
-  return finished && damaged.length + refused.length === 0;
+  operation.report?.({ stack: stack.title, name, finished, sent, skipped, damaged, later });
+  return finished && damaged.length === 0;
 }
 
 /** A plan as data, for `--json`. */

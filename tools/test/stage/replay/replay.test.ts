@@ -440,22 +440,6 @@ describe('a message that SQS rejects', () => {
     expect(await shops()).toEqual(Array.from(numbered(20), ({ shopId }) => shopId).sort());
   });
 
-  test('because it is too large is named, and the others are sent', async () => {
-    await replayer.archive('large', numbered(2));
-    const Message = 'Reason: Message must be shorter than 1048576 bytes.';
-    const why = { SenderFault: true, Code: 'InvalidParameterValue', Message };
-    const { said, done } = await replayer.replay(
-      {},
-      refusing((entries) => entries.slice(0, 1), why),
-    );
-    expect(done).toBe(false);
-    const [refused] = numbered(1);
-    expect(said).toContain(
-      `SQS rejects 1 message:\n  shop.updated ${refused?.eventId}: ${why.Code}: ${Message}`,
-    );
-    expect(await shops()).toEqual(['shop-1']);
-  });
-
   test('for a fault that can be fixed ends the replay at once, and it can run again later', async () => {
     await replayer.archive('disabled', numbered(3));
     const why = { SenderFault: true, Code: 'KmsDisabled', Message: 'The key is disabled' };
