@@ -12,7 +12,7 @@ onStage(command.command('show', { isDefault: true }))
   .description('Shows the age of both versions, and until when they are accepted. Never a value')
   .action((where) =>
     runOperation(where, async (operation) => {
-      const { showSecret } = await import('../stage/secret/store-secret.ts');
+      const { showSecret } = await import('../stage/secret-versions.ts');
       return showSecret(operation);
     }),
   );
@@ -26,7 +26,7 @@ onStage(command.command('set'))
       throw new UsageError('Give it on standard input: openssl rand -hex 32 | npx hookctl secret set');
     }
     return runOperation(where, async (operation) => {
-      const { setSecret } = await import('../stage/secret/store-secret.ts');
+      const { setSecret } = await import('../stage/secret-versions.ts');
       return setSecret(operation, (await buffer(process.stdin)).toString(), anyway);
     });
   });
@@ -35,7 +35,7 @@ onStage(command.command('back'))
   .description('Makes the previous secret current again. Both are accepted for some time')
   .action((where) =>
     runOperation(where, async (operation) => {
-      const { restorePrevious } = await import('../stage/secret/store-secret.ts');
+      const { restorePrevious } = await import('../stage/secret-versions.ts');
       return restorePrevious(operation);
     }),
   );

@@ -117,7 +117,7 @@ const AFTER_ROTATION = 2 * SECRET_REFRESH_INTERVAL;
 
 /** Lines that explain a refused signature, if the secret of the stack was rotated just before. */
 async function hintsAfterRotation(stack: Stage): Promise<string[]> {
-  const { secretVersion } = await import('../stage/secret/secret-versions.ts');
+  const { secretVersion } = await import('../stage/secret-versions.ts');
   const changed = await orRefusal(stack, async () => ({ at: (await secretVersion(stack))?.createdAt }));
   const age = 'at' in changed && changed.at ? Date.now() - changed.at.getTime() : AFTER_ROTATION;
   if (age >= AFTER_ROTATION) return [];
@@ -186,6 +186,6 @@ async function earlierBody(
 /** The secret that signs deliveries: the option `--secret`, or the stack's secret if the user can read it. */
 async function keyOf({ stack }: Operation, isDefault: boolean, secret: string): Promise<string> {
   if (!isDefault) return secret;
-  const { currentSecret } = await import('../stage/secret/secret-versions.ts');
+  const { currentSecret } = await import('../stage/secret-versions.ts');
   return currentSecret(stack);
 }

@@ -1,4 +1,4 @@
-import { describeCurrent, describePrevious, secretVersions } from '../secret/secret-versions.ts';
+import { describeCurrent, describePrevious, secretVersions } from '../secret-versions.ts';
 import type { StageCheck } from './inspection.ts';
 
 const needs = ['secretsmanager:GetSecretValue'];

@@ -6,7 +6,7 @@ import { CommandError } from '../../terminal/command-error.ts';
 import { messages } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { TokenBucket } from '../replay/token-bucket.ts';
-import { currentSecret } from '../secret/secret-versions.ts';
+import { currentSecret } from '../secret-versions.ts';
 import { postSigned } from '../signed-post.ts';
 import type { Stage } from '../stage.ts';
 import { countLines } from './copies.ts';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { findStage } from '../../stage/find-stage.ts';
 import { CONSOLE_FILE, FUNCTIONS_FILE, OUTPUTS_FILE, Workspace } from '../../stage/local-folder.ts';
-import { currentSecret } from '../../stage/secret/secret-versions.ts';
+import { currentSecret } from '../../stage/secret-versions.ts';
 import { postSigned } from '../../stage/signed-post.ts';
 import type { Stage } from '../../stage/stage.ts';
 import { refusalOf } from './queues/support.ts';

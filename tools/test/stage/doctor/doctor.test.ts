@@ -7,7 +7,7 @@ import { WebhookSecrets } from '../../../../lambda/receiver/webhook-secrets.ts';
 import { testAssembly } from '../../../../test/support/test-assembly.ts';
 import { CHECKS, DOCTOR_ACTIONS, doctor } from '../../../stage/doctor/doctor.ts';
 import { Inspection } from '../../../stage/doctor/inspection.ts';
-import { setSecret } from '../../../stage/secret/store-secret.ts';
+import { setSecret } from '../../../stage/secret-versions.ts';
 import { Stage } from '../../../stage/stage.ts';
 import { Project } from '../../commands/project.ts';
 import { Operator, refusalOf, replied } from '../queues/support.ts';
