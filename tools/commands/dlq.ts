@@ -41,11 +41,13 @@ export function dlqCommand(runOperation: RunOperation) {
       .addOption(searchOption());
 
   on('list', 'Counts the messages of each queue, and shows pauses')
+    .addOption(shopOption())
+    .addOption(searchOption())
     .addOption(jsonOption())
-    .action(({ json = false, ...where }) =>
+    .action(({ shop, search, json = false, ...where }) =>
       runOperation(where, async (operation) => {
         const { dlqList } = await import('../stage/queues/dlq-list.ts');
-        return dlqList(operation, json);
+        return dlqList(operation, { shop, search }, json);
       }),
     );
 

@@ -3,11 +3,12 @@ import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { type Column, table } from '../../terminal/layout.ts';
 import { duration, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
+import type { PayloadFilter } from '../payload-filter.ts';
 import type { Stage } from '../stage.ts';
 import { eventCount } from './copies.ts';
 import { type Pause, pausesOf } from './pause-state.ts';
 import { type AnyQueue, queueState, removedQueues, waitingQueues } from './queue.ts';
-import { selectMessages } from './selected-messages.ts';
+import { filterWords, gaps, selectMessages } from './selected-messages.ts';
 
 /**
  * Maximum number of messages inspected for their age and their copies. SQS returns messages in no order. If there are
@@ -24,22 +25,47 @@ interface ListedQueue {
   /** Without copies. `atLeast`: there may be more. */
   readonly events?: { readonly count: number; readonly atLeast: boolean };
   readonly oldest?: { readonly sentAt: Date; readonly atLeast: boolean };
+  readonly gaps: readonly string[];
 }
 
 type ListedEventQueue = Awaited<ReturnType<typeof listEventQueue>>;
 
-/** Prints the number of messages on each queue, and the paused events. */
-export async function dlqList(operation: Operation, json: boolean): Promise<void> {
+/**
+ * Prints the number of messages on each queue, and the paused events. With a filter,
+ * prints how many messages match on each queue that nothing consumes: on the others, receiving a message would count as
+ * an attempt.
+ */
+export async function dlqList(operation: Operation, filter: PayloadFilter, json: boolean): Promise<void> {
   const { stack, printLine } = operation;
+  const isFiltered = (filter.shop ?? filter.search) !== undefined;
   const all = [...waitingQueues(stack), ...(await removedQueues(stack))];
-  const [queues, eventQueues, paused] = await Promise.all([
-    Promise.all(all.map((queue) => listQueue(operation, queue))),
-    Promise.all(stack.events.map((event) => listEventQueue(stack, event))),
-    pausesOf(stack),
-  ]);
-  const lines = listLines(operation, queues, eventQueues, paused);
+  const queues = await Promise.all(
+    all.map((queue) => listQueue(operation, queue, isFiltered ? filter : undefined)),
+  );
+  const [eventQueues, paused] = isFiltered
+    ? [[], []]
+    : await Promise.all([
+        Promise.all(stack.events.map((event) => listEventQueue(stack, event))),
+        pausesOf(stack),
+      ]);
+  const lines = isFiltered
+    ? matchLines(operation, filter, queues)
+    : listLines(operation, queues, eventQueues, paused);
   const found = { stack: stack.title, queues, eventQueues, paused };
   for (const line of json ? [JSON.stringify(found, undefined, 2)] : lines) printLine(line);
+}
+
+function matchLines({ stack, width }: Operation, filter: PayloadFilter, queues: readonly ListedQueue[]) {
+  const matching = queues.filter(({ events }) => events !== undefined);
+  const [first] = matching;
+  return [
+    ...(first === undefined
+      ? ['No message matches.']
+      : table(WAITING_COLUMNS, matching.map(waitingRow), width)),
+    ...queues.flatMap((queue) => queue.gaps),
+    'The queues of events were not searched. trace <id> finds what is on them.',
+    ...(first ? [`See why: ${stack.command(`show ${first.queue}${filterWords(filter)}`)}`] : []),
+  ];
 }
 
 function listLines(
@@ -82,21 +108,25 @@ function listLines(
 
 const isEmpty = ({ messages, inFlight }: { messages: number; inFlight: number }) => messages + inFlight === 0;
 
-async function listQueue(operation: Operation, queue: AnyQueue): Promise<ListedQueue> {
-  const { visible: messages, inFlight } = await queueState(operation.stack.sqs, queue.url);
-  const counts = { queue: queue.name, kind: queue.kind, messages, inFlight };
-  if (messages === 0) return counts;
-  const { selected, limited: atLeast } = await selectMessages(
-    operation,
-    queue,
-    {},
-    () => undefined,
-    MAX_SAMPLED,
-  );
+/** @param filter counts only messages that match, all of them. @default none */
+async function listQueue(
+  operation: Operation,
+  queue: AnyQueue,
+  filter?: PayloadFilter,
+): Promise<ListedQueue> {
+  const { visible, inFlight } = await queueState(operation.stack.sqs, queue.url);
+  const { name, kind } = queue;
+  const counts = { queue: name, kind, messages: visible, inFlight, gaps: [] };
+  if (filter === undefined && visible === 0) return counts;
+  const limit = filter === undefined ? MAX_SAMPLED : undefined;
+  const selection = await selectMessages(operation, queue, filter ?? {}, () => undefined, limit);
+  const { selected, limited: atLeast } = selection;
+  const messages = filter === undefined ? visible : selected.length;
+  const all = { ...counts, messages, gaps: gaps(queue, selection) };
   const [oldest] = selected.map(({ at }) => at).toSorted();
-  if (oldest === undefined) return counts;
+  if (oldest === undefined) return all;
   const events = { count: eventCount(selected), atLeast };
-  return { ...counts, events, oldest: { sentAt: new Date(oldest), atLeast } };
+  return { ...all, events, oldest: { sentAt: new Date(oldest), atLeast } };
 }
 
 async function listEventQueue(stack: Stage, event: EventName) {

@@ -51,9 +51,9 @@ const putShop = (shopId: string, requestId = `request-of-${shopId}`) =>
 const putObject = (Key: string, Body: string) =>
   operator.stack.s3.send(new PutObjectCommand({ Bucket: operator.outputs.PayloadBucket, Key, Body }));
 
-async function listed({ json = false, stack = operator.stack } = {}) {
+async function listed({ json = false, stack = operator.stack, filter = {} } = {}) {
   const operation = { ...operator.operation(), stack };
-  await dlqList(operation, json);
+  await dlqList(operation, filter, json);
   return operation.said.join('\n').replaceAll(/ +/g, ' ');
 }
 
@@ -156,12 +156,27 @@ describe('list', () => {
     expect(await listed()).not.toContain('empty');
   });
 
+  test('with --shop counts the messages of that shop on every queue, also large ones', async () => {
+    const payloadKey = 'unrouted/large';
+    await putObject(payloadKey, shopUpdated('shop-1'));
+    await operator.put(unrouted, JSON.stringify({ payloadKey }), { ...DEAD, payloadKey });
+    await operator.put(quarantine, quarantined('\uFEFF{"data":{"shop_id":"shop-1"}}'), { reason: 'x' });
+    for (const shopId of ['shop-1', 'shop-1', 'shop-10']) await operator.put(dead, shopUpdated(shopId), DEAD);
+    expect(await listed({ filter: { shop: 'shop-1' } })).toMatch(
+      /\nshop\.updated 2 0 1 .*\nquarantine 1 0 1 .*\nunrouted 1 0 1 .*\nSee why: npx hookctl dlq show shop\.updated --shop shop-1 --outputs/s,
+    );
+    const typed = ['dlq', 'list', '--search', 'nobody', '--outputs', operator.outputsFile];
+    expect((await project.type(typed)).stdout).toMatch(
+      /^No message matches\.\nThe queues of events were not searched/,
+    );
+  });
+
   test('prints JSON for programs', async () => {
     const release = await operator.receiveNew(source);
     const { queues, eventQueues } = JSON.parse(await listed({ json: true }));
     await release();
     const counts = { queue: 'shop.updated', kind: 'dead-letter', messages: 0, inFlight: 0 };
-    expect(queues).toContainEqual(counts);
+    expect(queues).toContainEqual({ ...counts, gaps: [] });
     expect(eventQueues).toContainEqual({ event: 'shop.updated', messages: 0, inFlight: 1 });
   });
 });
@@ -240,17 +255,6 @@ describe('show', () => {
     expect(text).toContain('3 messages on the dead-letter queue of shop.updated');
     expect(text).toContain('Only 2 are shown. To see more, raise --limit or export them.');
     expect(text.match(/^message /gm)).toHaveLength(2);
-  });
-
-  test('selects a shop’s messages, also a large one and one with a byte order mark', async () => {
-    const payloadKey = 'quarantine/large';
-    await putObject(payloadKey, shopUpdated('shop-1'));
-    await operator.put(quarantine, JSON.stringify({ payloadKey }), { payloadKey });
-    await operator.put(quarantine, quarantined('\uFEFF{"data":{"shop_id":"shop-1"}}'), { reason: 'x' });
-    await operator.put(quarantine, quarantined(shopUpdated('shop-10')), { reason: 'x' });
-    const text = await shown('quarantine', { filter: { shop: 'shop-1' } });
-    expect(text).toContain('2 messages on the quarantine queue');
-    expect(text).toContain('npx hookctl dlq redrive quarantine --shop shop-1 --outputs');
   });
 
   test('distinguishes an empty queue from one whose messages are in flight', async () => {

@@ -120,7 +120,7 @@ describe('with a separate event source', () => {
     (reason = REASON) =>
     (operation: Operation, event: string) =>
       pause(operation, event, reason);
-  const listed = (json = false) => act((operation) => dlqList(operation, json));
+  const listed = (json = false) => act((operation) => dlqList(operation, {}, json));
 
   async function alarms() {
     const state = await pauseState(stack, EVENT);
