@@ -4,7 +4,8 @@ import { sha256Hex } from '../../../lambda/hash.ts';
 import { attribute, traceAttribute } from '../../../lambda/queue/message.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { messages } from '../../terminal/text.ts';
-import type { Operation } from '../operation.ts';
+import { deleteObjects } from '../archive/read-archive.ts';
+import { type Operation, orRefusal } from '../operation.ts';
 import { TokenBucket } from '../replay/token-bucket.ts';
 import { currentSecret } from '../secret-versions.ts';
 import { postSigned } from '../signed-post.ts';
@@ -13,7 +14,14 @@ import { countLines } from './copies.ts';
 import { MAX_PAGES_AT_ONCE } from './for-each-message.ts';
 import { type AnyQueue, eventOf, sourceQueueUrl } from './queue.ts';
 import { attributesOf, knownEvent, type ReceivedMessage, readPayload } from './received-message.ts';
-import { forEachSelected, gaps, type MessageFilter, nothingTo, selectMessages } from './selected-messages.ts';
+import {
+  forEachSelected,
+  gaps,
+  type MessageFilter,
+  nothingTo,
+  type Selection,
+  selectMessages,
+} from './selected-messages.ts';
 
 interface RedriveOutcome {
   /**
@@ -27,7 +35,12 @@ interface RedriveOutcome {
   readonly moved?: true;
   /** Other messages would fail in the same way, so the redrive ends. */
   readonly hopeless?: boolean;
+  /** Key of a large payload that nothing needs any more, because it is stored under another key. */
+  readonly replaces?: string | undefined;
 }
+
+/** An outcome with the message's id and the key of its copies. */
+type KeyedOutcome = RedriveOutcome & { readonly id: string; readonly key: string };
 
 /**
  * Redrives messages one by one. Each is sent first, and deleted only when it is safely stored elsewhere. If the process
@@ -44,17 +57,19 @@ export async function redrive(
 ): Promise<boolean> {
   const { stack, signal, printLine } = operation;
   const redriveOne = await redriverOf(stack, queue);
-  const selection = await selectMessages(operation, queue, filter, () => undefined);
+  const keyOf = (message: ReceivedMessage) => attributesOf(message).payloadKey;
+  const selection = await selectMessages(operation, queue, filter, keyOf);
   const { selected } = selection;
   if (selected.length === 0 && !signal.aborted) throw await nothingTo('redrive', stack, queue, selection);
-  const outcomes: (RedriveOutcome & { readonly id: string; readonly key: string })[] = [];
+  const outcomes: KeyedOutcome[] = [];
   const enough = new AbortController();
   const end = AbortSignal.any([signal, enough.signal]);
   const bucket = new TokenBucket(rate);
   // At a low rate, the messages of many pages would wait longer than SQS hides them. A post from the quarantine is a
   // request of the receiver, which partners need, too.
   const pages = Math.min(queue.kind === 'quarantine' ? 1 : MAX_PAGES_AT_ONCE, Math.floor(rate / 10));
-  const options = { doing: 'Redriving', atOnce: Math.max(1, pages), signal: end };
+  const atOnce = Math.max(1, pages);
+  const options = { doing: 'Redriving', atOnce, signal: end };
   const { undeleted, unseen } = await forEachSelected(
     operation,
     queue,
@@ -75,6 +90,7 @@ export async function redrive(
   for (const line of countLines(outcomes, ({ what }) => what)) printLine(line);
   const isHopeless = outcomes.some(({ hopeless }) => hopeless);
   const problems = [
+    ...(await deleteReplaced(stack, selection, outcomes, undeleted)),
     ...(undeleted.length > 0
       ? [`${messages(undeleted.length)} could not be deleted and stay, too. Redriving again does no harm.`]
       : []),
@@ -91,6 +107,31 @@ export async function redrive(
 }
 
 const failed = ({ name, message }: Error): RedriveOutcome => stays(`${name}: ${message}`);
+
+/**
+ * Deletes large payloads that the receiver or this redrive has copied to another key. A payload stays if a message that
+ * refers to it stays.
+ * @returns lines about payloads that were not deleted
+ */
+async function deleteReplaced(
+  stack: Stage,
+  { selected }: Selection<string | undefined>,
+  outcomes: readonly KeyedOutcome[],
+  undeleted: readonly string[],
+): Promise<string[]> {
+  const gone = new Set(
+    outcomes.flatMap(({ id, replaces }) => (replaces && !undeleted.includes(id) ? id : [])),
+  );
+  const needed = new Set(selected.flatMap(({ id, shown: key }) => (gone.has(id) ? [] : (key ?? []))));
+  const replaced = new Set(outcomes.flatMap(({ replaces }) => replaces ?? []));
+  const keys = [...replaced].filter((key) => !needed.has(key));
+  const deleted = await orRefusal(stack, async () => {
+    if (keys.length > 0) await deleteObjects(stack, stack.payloadBucket, keys);
+    return {};
+  });
+  if (!('refused' in deleted)) return [];
+  return [`Replaced payloads are still in the payload bucket until they expire: ${deleted.refused}`];
+}
 
 type Redriver = (message: ReceivedMessage) => Promise<RedriveOutcome>;
 
@@ -128,7 +169,7 @@ async function route(stack: Stage, queue: AnyQueue, message: ReceivedMessage): P
   );
   const attributes = { ...message.attributes, payloadKey: { DataType: 'String', StringValue: payloadKey } };
   const moved = { ...message, body: JSON.stringify({ payloadKey }), attributes };
-  return sendTo(stack, url, target, moved);
+  return { ...(await sendTo(stack, url, target, moved)), replaces: ownKey(queue, message) };
 }
 
 async function sendTo(
@@ -160,6 +201,12 @@ function withoutFailure({ attributes }: ReceivedMessage): Record<string, Message
   );
 }
 
+/** The key of a message's payload, if the receiver stored it for this queue. Others may need another key. */
+function ownKey({ name }: AnyQueue, message: ReceivedMessage): string | undefined {
+  const { payloadKey: key } = attributesOf(message);
+  return key?.startsWith(`${name}/`) ? key : undefined;
+}
+
 /**
  * Redrives the quarantine: signs the partner's bytes with the current secret and posts them to the receiver, like a
  * delivery. Copies are posted once. If the bytes are still unusable, the receiver quarantines them again. The old
@@ -178,7 +225,9 @@ async function redelivery(stack: Stage, queue: AnyQueue): Promise<Redriver> {
     const hash = sha256Hex(body);
     const posted = outcomes.get(hash) ?? post({ url, body, secret });
     outcomes.set(hash, posted);
-    return posted;
+    const outcome = await posted;
+    // Bytes that are still unusable are stored again, under the same key.
+    return { ...outcome, replaces: outcome.fate === 'redriven' ? ownKey(queue, message) : undefined };
   };
 }
 

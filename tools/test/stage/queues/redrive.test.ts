@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
-import { PutObjectCommand } from '@aws-sdk/client-s3';
+import { HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { DeleteQueueCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sha256Hex } from '../../../../lambda/hash.ts';
@@ -224,18 +224,31 @@ describe('with consumers', () => {
   const waiting = () => operator.queues.count(quarantine());
   const putPayload = (Key: string, Body: string) =>
     operator.stack.s3.send(new PutObjectCommand({ Bucket: operator.outputs.PayloadBucket, Key, Body }));
-  test('an unrouted event whose payload is in S3 is processed: its consumer reads only its own payloads', async () => {
-    const shopId = randomUUID();
-    const payloadKey = `unrouted/${shopId}`;
-    await putPayload(payloadKey, shopUpdated(shopId));
-    const attributes = { ...DEAD, event: 'shop.updated', payloadKey };
-    await operator.put(stack.outputs.UnroutedQueueUrl, JSON.stringify({ payloadKey }), attributes);
-    expect(await redriven(operator, 'unrouted')).toMatchObject({ done: true });
+  const hasPayload = (Key: string) =>
+    operator.stack.s3.send(new HeadObjectCommand({ Bucket: operator.outputs.PayloadBucket, Key })).then(
+      () => true,
+      () => false,
+    );
+
+  test('an unrouted event whose payload is in S3 is processed, and its former payload deleted', async () => {
+    const [shopId, other] = [randomUUID(), randomUUID()];
+    for (const [id, event] of [
+      [shopId, 'shop.updated'],
+      [other, 'example.unknown'],
+    ] as const) {
+      const payloadKey = `unrouted/${id}`;
+      await putPayload(payloadKey, shopUpdated(id));
+      const attributes = { ...DEAD, event, payloadKey };
+      await operator.put(stack.outputs.UnroutedQueueUrl, JSON.stringify({ payloadKey }), attributes);
+    }
+    expect(await redriven(operator, 'unrouted')).toMatchObject({ done: false });
     await invalidated(shopId);
+    const keys = [`shop.updated/${shopId}`, `unrouted/${shopId}`, `unrouted/${other}`];
+    expect(await Promise.all(keys.map(hasPayload))).toEqual([true, false, true]);
   });
 
   describe('redrive of quarantine', () => {
-    test('delivers usable messages, and removes them', async () => {
+    test('delivers usable messages, and removes them and their payloads', async () => {
       const [small, large] = [randomUUID(), randomUUID()];
       await operator.put(quarantine(), quarantined(shopUpdated(small)), { reason: 'x' });
       const payloadKey = `quarantine/${sha256Hex(shopUpdated(large))}`;
@@ -244,7 +257,10 @@ describe('with consumers', () => {
       const said = ['    2 × accepted by the receiver: queued'];
       expect(await redriveQuarantine()).toMatchObject({ done: true, said });
       for (const shopId of [small, large]) await invalidated(shopId);
-      expect(await waiting()).toBe(0);
+      expect({ waiting: await waiting(), isKept: await hasPayload(payloadKey) }).toEqual({
+        waiting: 0,
+        isKept: false,
+      });
     });
 
     test('quarantines an unusable message in S3 once more, byte for byte', async () => {
