@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
+import type { CountGroup } from '../stage/archive/export-records.ts';
 import {
   eventsArgument,
   idOption,
@@ -12,7 +13,10 @@ import { searchOption, shopOption } from '../stage/payload-filter.ts';
 import { hookctlGroup } from '../terminal/command.ts';
 import { UsageError } from '../terminal/command-error.ts';
 import { ExportDestination, typedPath } from '../terminal/files.ts';
+import { eachOf } from '../terminal/options.ts';
 import { confirm, requireTerminal } from '../terminal/terminal.ts';
+
+const COUNT_GROUPS = ['event', 'outcome', 'shop', 'day'] as const satisfies readonly CountGroup[];
 
 export const command = hookctlGroup(
   'archive',
@@ -28,10 +32,11 @@ onStage(command.command('export'))
   .addOption(searchOption())
   .addOption(outcomeOption())
   .addOption(idOption())
-  .option('--count', 'only count, by event and outcome')
+  .option('--count-by <group>', `only count, by ${COUNT_GROUPS.join(', ')}; repeatable`, eachOf(COUNT_GROUPS))
+  .option('--csv', 'write comma-separated values instead of JSON lines or a table')
   .option('--output <file>', 'new file to write to (default: standard output)', typedPath)
   .option('--payloads', 'add large payloads, as bodyBase64')
-  .action((names, { output, payloads = false, count = false, ...options }) => {
+  .action((names, { output, payloads = false, countBy, csv = false, ...options }) => {
     const { since, until, shop, search, outcome: outcomes, id: ids } = options;
     requireWindow({ since, until });
     const events = names?.length ? names : undefined;
@@ -42,7 +47,7 @@ onStage(command.command('export'))
       // Messages go to standard error, because standard output is for the records.
       const aside = { ...operation, printLine: console.error };
       const filter = { events, since, until, shop, search, outcomes, ids };
-      return await exportRecords(aside, filter, { payloads, count, write });
+      return await exportRecords(aside, filter, { payloads, countBy, csv, write });
     });
   });
 

@@ -1,6 +1,7 @@
 import type { ArchiveRecord } from '../../../lambda/archive/record-schema.ts';
+import { recordSchema } from '../../../lambda/archive/record-schema.ts';
 import { table } from '../../terminal/layout.ts';
-import { counted } from '../../terminal/text.ts';
+import { counted, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { storedPayload } from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
@@ -8,11 +9,23 @@ import { countFailedObjects, describeDamage, readArchive } from './read-archive.
 import { containsSearched, matches, type RecordFilter } from './record-filter.ts';
 import { expiredPart, lateness } from './retention.ts';
 
+/** Groups in which records can be counted. A shop's id is as in the record: hashed if it is long. */
+const GROUPS = {
+  event: ({ event }) => event,
+  outcome: ({ outcome, replay }) => (replay === undefined ? outcome : 'Replayed'),
+  shop: ({ shopId = '' }) => shopId,
+  day: ({ settledAt }) => settledAt.slice(0, 10),
+} satisfies Record<string, (record: ArchiveRecord) => string>;
+
+export type CountGroup = keyof typeof GROUPS;
+
 interface ExportOptions {
   /** Whether to export also the payloads that are in the payload bucket. */
   readonly payloads: boolean;
-  /** Writes only the numbers of records, by event and outcome. */
-  readonly count: boolean;
+  /** Writes only the numbers of records in these groups. */
+  readonly countBy: readonly CountGroup[] | undefined;
+  /** Whether to write comma-separated values instead of JSON or a table. */
+  readonly csv: boolean;
   readonly write: (line: string) => Promise<void>;
 }
 
@@ -24,19 +37,18 @@ interface ExportOptions {
 export async function exportRecords(
   operation: Operation,
   filter: RecordFilter,
-  { payloads, count, write }: ExportOptions,
+  { payloads, countBy, csv, write }: ExportOptions,
 ): Promise<boolean> {
   const { stack, signal, progress, printLine, width } = operation;
   const expired = await expiredPart(stack, filter);
-  /** Event ids by event and outcome. */
+  /** Event ids by group. */
   const counts = new Map<string, string[]>();
   let [found, missing] = [0, 0];
   const take = async (record: ArchiveRecord) => {
     if (!matches(filter, record) || !(await containsSearched(stack, filter, record))) return;
     found += 1;
-    if (count) {
-      // Replays are counted apart: an event counts as processed only by its delivery.
-      const key = JSON.stringify([record.event, record.replay === undefined ? record.outcome : 'Replayed']);
+    if (countBy !== undefined) {
+      const key = JSON.stringify(countBy.map((group) => GROUPS[group](record)));
       const ids = counts.get(key) ?? [];
       ids.push(record.eventId);
       counts.set(key, ids);
@@ -44,10 +56,11 @@ export async function exportRecords(
     }
     const payload = payloads ? await payloadOf(stack, record.payloadKey) : {};
     if (payload.unreadable !== undefined) missing += 1;
-    await write(`${JSON.stringify({ ...record, ...payload })}\n`);
+    const exported = { ...record, ...payload };
+    await write(csv ? csvLine(COLUMNS.map((name) => exported[name])) : `${JSON.stringify(exported)}\n`);
   };
   // Creates the file before the archive is read, so that a file that cannot be written fails early.
-  await write('');
+  await write(csv && countBy === undefined ? csvLine(COLUMNS) : '');
   const reading = readArchive(stack, { ...filter, signal, progress });
   for await (const object of reading) for (const record of object.records()) await take(record);
   const { objects, total, damaged } = reading;
@@ -56,8 +69,14 @@ export async function exportRecords(
     printLine(`Interrupted after ${objects} of ${total} objects and ${records}: the export is incomplete.`);
     return false;
   }
-  if (count) await write(countTable(counts, width));
-  printLine(`${count ? 'Counted' : 'Exported'} ${records} of ${stack.title}.`);
+  if (countBy !== undefined) {
+    const headings = [...countBy, 'records', 'events'];
+    const rows = [...counts]
+      .toSorted(([one], [other]) => one.localeCompare(other))
+      .map(([key, ids]) => [...(JSON.parse(key) as string[]), ids.length, new Set(ids).size]);
+    await write(csv ? [headings, ...rows].map(csvLine).join('') : countTable(headings, rows, width));
+  }
+  printLine(`${countBy ? 'Counted' : 'Exported'} ${records} of ${stack.title}.`);
   if (missing > 0) printLine(`${counted(missing, 'record')} without the payload: see "unreadable".`);
   if (expired) printLine(expired);
   for (const line of await notesOnArchive(stack, filter)) printLine(line);
@@ -77,16 +96,30 @@ async function notesOnArchive(stack: Stage, filter: RecordFilter): Promise<strin
   ];
 }
 
-function countTable(counts: ReadonlyMap<string, readonly string[]>, width: number): string {
-  const right = (heading: string) => ({ heading, align: 'right' as const });
-  const columns = [{ heading: 'EVENT' }, { heading: 'OUTCOME' }, right('RECORDS'), right('EVENTS')];
-  const rows = [...counts]
-    .toSorted(([one], [other]) => one.localeCompare(other))
-    .map(([key, ids]) => [
-      ...(JSON.parse(key) as string[]),
-      ...[ids.length, new Set(ids).size].map((number) => number.toLocaleString('en')),
-    ]);
-  return `${table(columns, rows, width).join('\n')}\n`;
+function countTable(headings: readonly string[], rows: readonly unknown[][], width: number): string {
+  const columns = headings.map((name) => ({
+    heading: name.toUpperCase(),
+    align: name in GROUPS ? ('left' as const) : ('right' as const),
+  }));
+  const cells = rows.map((row) =>
+    row.map((cell) => (typeof cell === 'number' ? cell.toLocaleString('en') : printable(String(cell)))),
+  );
+  return `${table(columns, cells, width).join('\n')}\n`;
+}
+
+type ExportedRecord = ArchiveRecord & Awaited<ReturnType<typeof payloadOf>>;
+
+/** Columns of records in CSV. */
+const COLUMNS = [
+  ...Object.keys(recordSchema.entries),
+  'bodyBase64',
+  'unreadable',
+] as (keyof ExportedRecord)[];
+
+/** Source: RFC 4180. An object is written as JSON. */
+function csvLine(cells: readonly unknown[]): string {
+  const texts = cells.map((cell = '') => (typeof cell === 'object' ? JSON.stringify(cell) : String(cell)));
+  return `${texts.map((text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)).join(',')}\r\n`;
 }
 
 async function payloadOf(

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { archiveLine } from '../../../../lambda/archive/archive.ts';
 import type { ArchiveRecord } from '../../../../lambda/archive/record-schema.ts';
 import type { TestAws } from '../../../../test/support/test-aws.ts';
-import { exportRecords } from '../../../stage/archive/export-records.ts';
+import { type CountGroup, exportRecords } from '../../../stage/archive/export-records.ts';
 import type { RecordFilter } from '../../../stage/archive/record-filter.ts';
 import { Project } from '../../commands/project.ts';
 import { type Operator, refusalOf, startedOperator } from '../queues/support.ts';
@@ -23,7 +23,7 @@ test('a stage without an archive is refused', async () => {
   const { stack } = operator;
   const { ArchiveBucket: _, ...outputs } = stack.outputs;
   const operation = { ...operator.operation(), stack: stack.with({ outputs }) };
-  const options = { payloads: false, count: false, write: async () => {} };
+  const options = { payloads: false, countBy: undefined, csv: false, write: async () => {} };
   expect(await refusalOf(exportRecords(operation, {}, options))).toBe(
     `There is no archive in ${stack.title}: its setting archive.days is 0, or it was deployed by a version without archives`,
   );
@@ -32,11 +32,12 @@ test('a stage without an archive is refused', async () => {
 describe('export', () => {
   interface Choices extends RecordFilter {
     readonly payloads?: boolean;
-    readonly count?: boolean;
+    readonly countBy?: readonly CountGroup[];
+    readonly csv?: boolean;
     readonly abortAfter?: number;
   }
 
-  async function exporting({ payloads = false, count = false, abortAfter, ...filter }: Choices = {}) {
+  async function exporting({ payloads = false, countBy, csv = false, abortAfter, ...filter }: Choices = {}) {
     const abort = new AbortController();
     const operation = operator.operation(abort.signal);
     const lines: string[] = [];
@@ -45,7 +46,7 @@ describe('export', () => {
       lines.push(line);
       if (lines.length === abortAfter) abort.abort();
     };
-    const complete = await exportRecords(operation, filter, { payloads, count, write });
+    const complete = await exportRecords(operation, filter, { payloads, countBy, csv, write });
     return { complete, lines, said: operation.said.join('\n') };
   }
 
@@ -87,14 +88,14 @@ describe('export', () => {
     expect(searched.lines).toEqual(records.slice(0, 1).map(archiveLine));
   });
 
-  test('counts records and their different events; replays apart', async () => {
+  test('counts records and their different events by what is asked for; replays apart', async () => {
     const replay = { name: 'fix-names', mode: 'repair', notify: false } as const;
     const forgotten = archived({ forgottenAt: '2026-02-02T00:00:00.000Z', body: undefined });
-    const stale = archived({ outcome: 'Stale', eventId: 'other' });
+    const stale = archived({ outcome: 'Stale', eventId: 'other', shopId: 'shop, "2"' });
     await putRecords(operator.stack, objectKey('a'), [archived(), forgotten, stale, archived({ replay })]);
-    const user = archived({ event: 'user.updated', outcome: 'DeadLettered' });
+    const user = archived({ event: 'user.updated', outcome: 'DeadLettered', shopId: undefined });
     await putRecords(operator.stack, objectKey('b', 'user.updated'), [user]);
-    const { complete, lines, said } = await exporting({ count: true });
+    const { complete, lines, said } = await exporting({ countBy: ['event', 'outcome'] });
     expect({ complete, lines: lines.join('') }).toEqual({
       complete: true,
       lines:
@@ -105,6 +106,17 @@ describe('export', () => {
         'user.updated  DeadLettered        1       1\n',
     });
     expect(said).toBe(`Counted 5 records of ${operator.stack.title}.`);
+    expect((await exporting({ countBy: ['shop', 'day'], csv: true })).lines.join('')).toBe(
+      'shop,day,records,events\r\n' +
+        ',2026-01-31,1,1\r\n' +
+        'shop-1,2026-01-31,3,1\r\n' +
+        '"shop, ""2""",2026-01-31,1,1\r\n',
+    );
+    const records = (await exporting({ events: ['user.updated'], csv: true })).lines;
+    expect(records[0]).toMatch(
+      /^eventId,event,shopId,receivedAt,.*,body,payloadKey,forgottenAt,bodyBase64,unreadable\r\n$/,
+    );
+    expect(records[1]).toContain(`,"${user.body?.replaceAll('"', '""')}",`);
   });
 
   test('of a window older than the archive says how long records are kept', async () => {
