@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { hookctlGroup } from './terminal/command.ts';
+import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import { hookctlGroup, UNKNOWN_OPTION } from './terminal/command.ts';
 import { systemErrorText, USAGE_ERROR, UsageError } from './terminal/command-error.ts';
 import { enterProject } from './terminal/files.ts';
 import { endWithClosedPipe } from './terminal/terminal.ts';
@@ -61,9 +61,21 @@ export async function main(args: readonly string[]): Promise<void> {
     refuseSwallowedOptions(program.commands);
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
-    console.error(await messageOf(error));
-    process.exit(error instanceof UsageError ? USAGE_ERROR : 1);
+    const isUnknown = error instanceof CommanderError && error.code === UNKNOWN_OPTION;
+    const message = isUnknown ? await ownersOf(error) : await messageOf(error);
+    if (message !== '') console.error(message);
+    process.exit(isUnknown || error instanceof UsageError ? USAGE_ERROR : 1);
   }
+}
+
+/** Names the commands that have an option that was typed after another command. Empty if none has. */
+async function ownersOf({ message }: CommanderError): Promise<string> {
+  const [, option] = /unknown option '([^'=]+)/.exec(message) ?? [];
+  const owners = (await loadCommands())
+    .flatMap((command) => [command, ...command.commands])
+    .filter((command) => command.options.some(({ long }) => long === option))
+    .map((command) => (command.parent ? `${command.parent.name()} ${command.name()}` : command.name()));
+  return owners.length === 0 ? '' : `${option} is an option of ${owners.join(', ')}`;
 }
 
 /** Options of Jest that people use with `npm test`, whose script accepts all options. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { isLocalSecret, LOCAL_SECRET } from '../../events/signing.ts';
@@ -6,7 +7,7 @@ import { assertPorts } from '../start/ports.ts';
 import { runStack, type StartSettings } from '../start/run-stack.ts';
 import { endWithNpm, runNextStacks } from '../start/stack-process.ts';
 import { hookctlCommand } from '../terminal/command.ts';
-import { UsageError } from '../terminal/command-error.ts';
+import { CommandError, UsageError } from '../terminal/command-error.ts';
 import { gatewayOption, port, secretOption } from '../terminal/options.ts';
 
 const portOption = <Flags extends string>(flags: Flags, what: string, variable: string, number: number) =>
@@ -42,6 +43,7 @@ async function start(settings: StartSettings): Promise<void> {
       `--public-host makes the webhook public. Set your own --secret: ${LOCAL_SECRET} is known to everybody`,
     );
   }
+  assertOpenFiles();
   await assertPorts([
     { option: 'port', port },
     { option: 'aws-port', port: awsPort },
@@ -52,6 +54,17 @@ async function start(settings: StartSettings): Promise<void> {
   const { pageCommands } = await import('./page-commands.ts');
   const options = await runStack({ ...settings, commands: pageCommands });
   if (options !== undefined) process.exitCode = await runNextStacks(options);
+}
+
+/** Files and connections that a busy stack opens: 180, on 2026-11-28. The default limit of Linux is 1,024. */
+const MIN_OPEN_FILES = 256;
+
+/** @throws CommandError if this process may open too few files. With fewer, functions fail one after the other */
+function assertOpenFiles(): void {
+  if (process.platform !== 'linux') return;
+  const [, limit = ''] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+  if (limit !== '' && Number(limit) < MIN_OPEN_FILES)
+    throw new CommandError(`Only ${limit} open files are allowed. Raise the limit: ulimit -n 1024`);
 }
 
 /**

@@ -2,6 +2,9 @@ import { Command } from '@commander-js/extra-typings';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import { USAGE_ERROR, UsageError } from './command-error.ts';
 
+/** Code of commander's error for an option that a command does not have. */
+export const UNKNOWN_OPTION = 'commander.unknownOption';
+
 /**
  * Makes a command of `hookctl`. The command's file in `tools/commands/` has the name of the command, and exports it as
  * `command`. Wrong arguments print one line and exit with {@link USAGE_ERROR}. The command's action imports modules
@@ -13,7 +16,11 @@ export function hookctlCommand(name: string, description: string): Command {
     .description(description)
     .helpOption('-h, --help', 'show this help')
     .configureOutput({ outputError: (text, write) => write(`${inOneLine(text)}\n`) })
-    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE_ERROR));
+    .exitOverride((error) => {
+      // `program.ts` names the commands that have it.
+      if (error.code === UNKNOWN_OPTION) throw error;
+      process.exit(error.exitCode === 0 ? 0 : USAGE_ERROR);
+    });
 }
 
 /** Makes a command with subcommands. Without a subcommand, the command lists its subcommands. */

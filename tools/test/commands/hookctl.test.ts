@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readSamples } from '../../../events/samples.ts';
 import { LOCAL_SECRET } from '../../../events/signing.ts';
@@ -202,6 +202,12 @@ describe('a process of hookctl', () => {
     expect(await project.run(args)).toEqual({ code: 2, stdout: '', stderr: line });
   });
 
+  test('names the commands that have an option typed after another one', async () => {
+    expect(await project.run(['invoke', '--retry-fast'])).toEqual(
+      refusal("Unknown option '--retry-fast'\n--retry-fast is an option of start", 2),
+    );
+  });
+
   test('ends without an error if its output is no longer read', async () => {
     const typed = `"${process.execPath}" tools/hookctl.js dlq --help | true`;
     const ended = { code: 0, stdout: '', stderr: '' };
@@ -285,6 +291,27 @@ describe("on a major version of Node.js that is not Lambda's", () => {
       `${found} An install script of the package node installs it. Run: npm ci --ignore-scripts=false`,
     );
   });
+});
+
+test('check names the command that fixes format and import order', async () => {
+  const other = await Project.create();
+  await rm(other.path('node_modules'));
+  for (const [program, code] of Object.entries({ 'typescript/bin/tsc': 0, '@biomejs/biome/bin/biome': 1 })) {
+    const file = other.path(`node_modules/${program}`);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, `process.exit(${code});`);
+  }
+  const line = 'To fix format and import order: npx hookctl check --fix';
+  expect(await other.type(['check'])).toEqual(refusal(line));
+  expect(await other.type(['check', '--fix'])).toEqual({ code: 1, stdout: '', stderr: '' });
+  await other.remove();
+});
+
+(process.platform === 'linux' ? test : test.skip)('start needs enough open files', async () => {
+  const command = 'ulimit -n 64; exec "$0" tools/hookctl.js start --no-watch --port 0 --aws-port 0';
+  expect(await run('bash', ['-c', command, process.execPath])).toEqual(
+    refusal('Only 64 open files are allowed. Raise the limit: ulimit -n 1024'),
+  );
 });
 
 // Nobody owns the project's folder. Root may write everywhere.
