@@ -35,12 +35,12 @@ export function itemNow(
 ): ItemEffect {
   const effect = { kind: 'item', table, key, now: item ?? null } as const;
   if (item === undefined) return effect;
-  // A version ends with the id of the event. A contact also has a version for each field (decision D8).
-  const isOwn = Object.entries(item).some(
-    ([name, value]) => /(^|_)version$/.test(name) && String(value).endsWith(`#${eventId}`),
-  );
-  return { ...effect, written: isOwn ? 'by this event' : 'by another event' };
+  return { ...effect, written: writersOf(item).has(eventId) ? 'by this event' : 'by another event' };
 }
+
+/** The ids of the events that wrote an item: its versions end with them. A contact has one for each field (decision D8). */
+export const writersOf = (item: PlainItem | null): ReadonlySet<string> =>
+  new Set(Object.values(item ?? {}).flatMap((value) => /#([0-9a-f]{64})$/.exec(String(value))?.[1] ?? []));
 
 /**
  * An item as plain JSON. Numbers that JavaScript cannot represent become strings.

@@ -5,8 +5,8 @@ import { eventAndShop } from '../payload-filter.ts';
 import { waitingQueues } from '../queues/queue.ts';
 import { Stage } from '../stage.ts';
 import { deadLetterFact } from './dead-letters.ts';
-import { plainItem } from './effects.ts';
-import { CRASHED, type ExchangeFact, type ItemEffect, isoTime, lineFact } from './facts.ts';
+import { plainItem, writersOf } from './effects.ts';
+import { CRASHED, type ExchangeFact, isoTime, lineFact } from './facts.ts';
 import { isObject, jsonOf, textOf } from './json.ts';
 import { HistoryStore } from './store.ts';
 
@@ -16,9 +16,6 @@ const LINE_CHARACTERS = 32 * 1024;
 /** Milliseconds between two readings of the queues, and the share of the time that readings may take. */
 const POLL_INTERVAL = 1_000;
 const POLL_SHARE = 0.1;
-
-/** A version ends with the id of the event that wrote it (decision D8). */
-const WRITTEN_BY = /#([0-9a-f]{64})$/;
 
 /**
  * Reports facts about deliveries as the local stack observes them, at once. This includes facts that AWS does not keep:
@@ -46,10 +43,13 @@ export class LocalFeed implements StackObserver, Disposable {
     if (exchange.body !== undefined) this.store.addPayload(exchange.requestId, exchange.body);
   }
 
-  onItemChange(change: ItemChange): void {
-    const at = change.at.getTime();
-    for (const eventId of writersOf(change)) {
-      this.store.add({ kind: 'effect', at, eventId, effect: itemEffect(change) });
+  onItemChange({ table, at, ...change }: ItemChange): void {
+    const before = change.before ? plainItem(change.before) : null;
+    const after = change.after ? plainItem(change.after) : null;
+    const key = String(Object.values(plainItem(change.key))[0]);
+    const effect = { kind: 'item' as const, table, key, at: at.toISOString(), before, after };
+    for (const eventId of writersOf(after).difference(writersOf(before))) {
+      this.store.add({ kind: 'effect', at: at.getTime(), eventId, effect });
     }
   }
 
@@ -122,24 +122,4 @@ export function exchangeFact(exchange: Exchange): ExchangeFact | undefined {
     responseBody,
     durationMs: durationMilliseconds,
   };
-}
-
-function itemEffect({ table, key, before, after, at }: ItemChange): ItemEffect {
-  return {
-    kind: 'item',
-    table,
-    key: String(Object.values(plainItem(key))[0]),
-    at: at.toISOString(),
-    before: before === undefined ? null : plainItem(before),
-    after: after === undefined ? null : plainItem(after),
-  };
-}
-
-/** The ids of the events whose versions a change has set. */
-function writersOf({ before = {}, after = {} }: ItemChange): Set<string> {
-  const writers = Object.entries(after).flatMap(([name, { S: text }]) => {
-    const isNew = typeof text === 'string' && text !== before[name]?.S;
-    return isNew ? (WRITTEN_BY.exec(text)?.[1] ?? []) : [];
-  });
-  return new Set(writers);
 }
