@@ -1,12 +1,13 @@
 /**
- * Runs the commands in README.md, CONTRIBUTING.md, docs/, a few other README.md and the examples of `--help` against a
- * local stack, also those for a stage:
+ * Runs the commands in README.md, CONTRIBUTING.md, docs/ and a few other README.md against a local stack, also those for
+ * a stage:
  *   .ci/document-commands.ts [file…]
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, globSync, readFileSync } from 'node:fs';
-import { hookctl, loadCommands } from '../tools/program.ts';
+import { globSync, readFileSync } from 'node:fs';
+import { text as textOf } from 'node:stream/consumers';
+import { hookctl } from '../tools/program.ts';
 
 /** Blocks that contain one of these texts are not run. Their syntax and commands are still checked. */
 const SKIPPED: readonly RegExp[] = [
@@ -35,22 +36,13 @@ interface Block {
   readonly text: string;
 }
 
-const files = process.argv.slice(2);
-const documents =
-  files.length > 0
-    ? files
-    : [
-        'README.md',
-        'CONTRIBUTING.md',
-        ...globSync([
-          'docs/*.md',
-          '{examples,tools}/{archive-queries,bench,console,review-subscriber,test/emulator}/README.md',
-        ]).sort(),
-      ];
-const blocks = [
-  ...documents.filter((file) => existsSync(file)).flatMap(blocksOf),
-  ...(files.length > 0 ? [] : await helpExamples()),
+const others = [
+  'docs/*.md',
+  '{examples,tools}/{archive-queries,bench,console,review-subscriber,test/emulator}/README.md',
 ];
+const named = process.argv.slice(2);
+const documents = named.length > 0 ? named : ['README.md', 'CONTRIBUTING.md', ...globSync(others).sort()];
+const blocks = documents.flatMap(blocksOf);
 const isPrelude = ({ text }: Block) => text.includes('log_of()') && text.includes('.local/outputs.json');
 
 function blocksOf(file: string): Block[] {
@@ -63,28 +55,11 @@ function blocksOf(file: string): Block[] {
   );
 }
 
-/** Each command line below "Examples:" in the help of a command. */
-async function helpExamples(): Promise<Block[]> {
-  const found: Block[] = [];
-  for (const command of await loadCommands()) {
-    let help = '';
-    const writeOut = (part: string) => {
-      help += part;
-    };
-    command.configureOutput({ writeOut }).outputHelp();
-    const [, examples = ''] = /^Examples:\n((?: +\S.*\n)+)/m.exec(help) ?? [];
-    const location = `hookctl ${command.name()} --help`;
-    found.push(...[...examples.matchAll(/\S.*/g)].map(([text]) => ({ location, text })));
-  }
-  return found;
-}
-
 /** Faults of a block that can be found without running the block. */
 async function faultsOf({ text }: Block): Promise<string[]> {
   const { status, stderr } = spawnSync('bash', ['-n'], { input: text, encoding: 'utf8' });
   const faults = status === 0 ? [] : [stderr.trim()];
-  const lines = text.replaceAll('\\\n', ' ').split('\n');
-  for (const line of lines) {
+  for (const line of text.replaceAll('\\\n', ' ').split('\n')) {
     const typed = line.replaceAll(/(^|\s)#.*$/g, '').replaceAll(/"[^"]*"|'[^']*'/g, 'quoted');
     for (const [, args = ''] of typed.matchAll(/\bnpx hookctl ([^|;&)]*)/g)) {
       faults.push(...(await unknownIn(args.trim().split(/\s+/))));
@@ -132,17 +107,12 @@ const NPX = 'npx() { "$@"; }';
 
 /** @returns the output of the commands if they failed; undefined if they succeeded */
 async function run(commands: string, prelude: string): Promise<string | undefined> {
-  const child = spawn('bash', ['--norc', '-c', `set -eo pipefail\n${prelude}\n${commands}`], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const script = `exec 2>&1; set -eo pipefail\n${prelude}\n${commands}`;
+  const child = spawn('bash', ['--norc', '-c', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
     timeout: 60_000,
   });
-  let written = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      written += text;
-    });
-  }
-  const [code] = await once(child, 'close');
+  const [written, [code]] = await Promise.all([textOf(child.stdout), once(child, 'close')]);
   return code === 0 ? undefined : `exit code ${code}: ${written.trim().split('\n').slice(-5).join('\n')}`;
 }
 
@@ -171,13 +141,12 @@ try {
   for (const block of blocks) {
     const faults = await faultsOf(block);
     const isSkipped = !isPrelude(block) && SKIPPED.some((text) => text.test(block.text));
-    if (faults.length > 0) report('failed', block, faults.join('; '));
-    else if (isSkipped) report('skipped', block);
-    else {
-      const failure = await run(onStack(block.text), prelude);
-      if (failure === undefined) report('passed', block);
-      else report('failed', block, failure);
+    if (faults.length === 0 && isSkipped) {
+      report('skipped', block);
+      continue;
     }
+    const failure = faults.length > 0 ? faults.join('; ') : await run(onStack(block.text), prelude);
+    report(failure === undefined ? 'passed' : 'failed', block, failure);
   }
 } finally {
   stack.kill('SIGINT');

@@ -77,12 +77,6 @@ test('the checker shows its help under the name that a partner types', async () 
   expect(await closed).toEqual([0, null]);
 });
 
-test('the checker refuses a wrong option in one line', async () => {
-  const { program, closed } = start('--timeot');
-  expect(await text(program.stderr)).toBe("Unknown option '--timeot' (Did you mean --timeout?)\n");
-  expect(await closed).toEqual([2, null]);
-});
-
 /** Runs the checker, and posts requests to it, each signed with a secret: the right one, or another. */
 async function check(args: readonly string[], secrets: readonly string[] = []) {
   const { program, stdout, closed } = start('--secret', SECRET, '--port', '0', ...args);
