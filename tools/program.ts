@@ -24,7 +24,7 @@ const GROUPS = Object.entries<readonly string[]>(COMMAND_GROUPS);
 const NAMES = GROUPS.flatMap(([, names]) => names);
 
 /** @returns commands in the order of the help */
-async function loadCommands(names: readonly string[]): Promise<CommandUnknownOpts[]> {
+async function loadCommands(names: readonly string[] = NAMES): Promise<CommandUnknownOpts[]> {
   return Promise.all(
     names.map(async (name) => {
       const { command } = (await import(`./commands/${name}.ts`)) as { command: CommandUnknownOpts };
