@@ -8,9 +8,6 @@ const DEFAULT_PAGE_SIZE = 50;
 /** Maximum characters of a subject. Source: SNS API reference, "Publish". */
 const MAX_SUBJECT_LENGTH = 100;
 
-/** Settings that are numbers. In a form, they are texts. */
-const NUMBERS = ['DatapointsToAlarm', 'EvaluationPeriods', 'Period', 'Threshold'];
-
 /** Fields with the topics to notify, by state. */
 const ACTIONS: Readonly<Record<string, string>> = {
   OK: 'OKActions',
@@ -50,19 +47,15 @@ export function createAlarms(publish: Publish) {
     },
 
     /** Replaces all settings of an existing alarm. Its state is kept. */
-    PutMetricAlarm({ Action: _action, Version: _version, ...parameters }) {
-      const name = textOf(parameters, 'AlarmName') ?? '';
+    PutMetricAlarm(settings) {
+      const name = textOf(settings, 'AlarmName') ?? '';
       const existing = alarms.get(name);
       if (existing === undefined) {
         throw invalid('The local AWS endpoint changes alarms of its stack, but creates none');
       }
-      if (!Number.isFinite(Number(parameters.Threshold))) throw invalid('Threshold must be a number');
-      const settings = Object.entries(parameters).map(([field, value]) => [
-        field,
-        NUMBERS.includes(field) ? Number(value) : value,
-      ]);
-      const state = STATE.map((field) => [field, existing[field]]);
-      alarms.set(name, withActions(Object.fromEntries([...settings, ...state])));
+      if (settings.Threshold === undefined) throw invalid('Threshold must be a number');
+      const state = Object.fromEntries(STATE.map((field) => [field, existing[field]]));
+      alarms.set(name, { ActionsEnabled: true, ...settings, ...state });
       return {};
     },
 
@@ -92,18 +85,12 @@ export function createAlarms(publish: Publish) {
         StateUpdatedTimestamp: now,
         StateTransitionedTimestamp: now,
       };
-      alarms.set(definition.AlarmName, withActions({ ...definition, ...state }));
+      alarms.set(definition.AlarmName, { ActionsEnabled: true, ...definition, ...state });
     },
 
     operations,
   };
 }
-
-/** In a form, `false` is a text. */
-const withActions = (alarm: JsonObject) => ({
-  ...alarm,
-  ActionsEnabled: String(alarm.ActionsEnabled) !== 'false',
-});
 
 function page(alarms: readonly JsonObject[], parameters: JsonObject): JsonObject {
   const names = textsOf(parameters, 'AlarmNames') ?? [];

@@ -13,7 +13,7 @@ import { createS3 } from './s3.ts';
 import { createSecretsManager } from './secrets-manager.ts';
 import { ACCOUNT_ID, type AwsRequest, type Operations, SERVICES, type Service } from './service-forms.ts';
 import { publishedNotification, sns } from './sns.ts';
-import { createSqs } from './sqs/sqs.ts';
+import { createSqs } from './sqs.ts';
 import { createStacks } from './stacks.ts';
 
 interface AwsServicesOptions {

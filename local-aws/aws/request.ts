@@ -100,10 +100,11 @@ function readForm(service: Service, http: AwsHttpRequest) {
       `A request to ${service} needs X-Amz-Target or the parameter Action.`,
     );
   }
-  if (service === 'sqs') {
+  const { target } = serviceForm(service) ?? {};
+  if (target !== undefined) {
     throw new AwsError(
       'UnsupportedProtocol',
-      `The local AWS endpoint does not support SQS' old query protocol: update the AWS SDK or CLI to a version of May 2024 or later, or send AWS JSON with X-Amz-Target: AmazonSQS.${operation}.`,
+      `The local AWS endpoint does not support the old query protocol of ${SERVICES[service].title}: update the AWS SDK or CLI, or send AWS JSON with X-Amz-Target: ${target}.${operation}.`,
     );
   }
   return { protocol: 'query' as const, operation, parameters };

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { crc32 } from 'node:zlib';
 import type { AwsError } from './errors.ts';
 import { isJsonObject, type JsonObject } from './json.ts';
 import { type AwsRequest, type Protocol, serviceForm } from './service-forms.ts';
@@ -133,11 +132,6 @@ function jsonError(service: string | undefined, error: AwsError): AwsResponse {
   const headers: Record<string, string> = { 'content-type': contentType };
   if (service === 'sqs') headers['x-amzn-query-error'] = `${sqsQueryCode(error.code)};${faultOf(error)}`;
   return { status: error.status, headers, body: JSON.stringify(document) };
-}
-
-/** Adds DynamoDB's checksum to an answer. Some SDKs warn if it is missing. */
-export function withChecksum(response: AwsResponse): AwsResponse {
-  return { ...response, headers: { ...response.headers, 'x-amz-crc32': String(crc32(response.body)) } };
 }
 
 function faultOf(error: AwsError): 'Sender' | 'Receiver' {

@@ -88,7 +88,6 @@ export const SERVICES = {
     title: 'CloudWatch',
     target: 'GraniteServiceVersion20100801',
     contentType: JSON_1_0,
-    namespace: 'http://monitoring.amazonaws.com/doc/2010-08-01/',
   },
   lambda: {
     title: 'Lambda',

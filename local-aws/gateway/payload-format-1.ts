@@ -44,11 +44,15 @@ const DROPPED_REQUEST_HEADERS = setOf(
 );
 
 /**
- * Response headers of a function that are not sent to the client. Content-Length is computed from the body. AWS also
- * renames some headers to `x-amzn-remapped-…`. The local API sends them as they are.
+ * Response headers of a function that are not sent to the client. Content-Length is computed from the body.
  */
 const DROPPED_RESPONSE_HEADERS = setOf(
   'content-length expect host proxy-authenticate te trailer transfer-encoding upgrade via',
+);
+
+/** Response headers of a function that are sent to the client as `x-amzn-remapped-…`. */
+const REMAPPED_RESPONSE_HEADERS = setOf(
+  'authorization connection content-md5 date max-forwards server user-agent www-authenticate',
 );
 
 /**
@@ -148,9 +152,14 @@ function readResponseHeaders(single: unknown, multiple: unknown): Record<string,
   const values = new Map<string, Set<string>>();
   for (const { name, item } of all) {
     if (!isHeader(name, item)) return undefined;
-    const key = name.toLowerCase();
-    if (DROPPED_RESPONSE_HEADERS.has(key)) continue;
-    values.set(key, (values.get(key) ?? new Set()).add(String(item)));
+    const key = clientHeader(name.toLowerCase());
+    if (key !== undefined) values.set(key, (values.get(key) ?? new Set()).add(String(item)));
   }
   return Object.fromEntries([...values].map(([name, items]) => [name, [...items]]));
+}
+
+/** @returns the header's name as sent to the client; undefined if it is not sent */
+function clientHeader(name: string): string | undefined {
+  if (DROPPED_RESPONSE_HEADERS.has(name)) return undefined;
+  return REMAPPED_RESPONSE_HEADERS.has(name) ? `x-amzn-remapped-${name}` : name;
 }

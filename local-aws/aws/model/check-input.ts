@@ -99,7 +99,7 @@ function hasType(type: string, value: Value, isText: boolean): boolean {
       return Number.isInteger(isText ? Number(value) : value);
     case 'float':
     case 'double':
-      return isText ? !Number.isNaN(Number(value)) : typeof value === 'number';
+      return typeof value === 'number';
     case 'timestamp':
       return typeof value === 'number' || typeof value === 'string';
     default:

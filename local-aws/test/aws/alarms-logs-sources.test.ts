@@ -107,16 +107,6 @@ describe('an alarm', () => {
     await expect(set({ AlarmName: 'none' })).rejects.toThrow('ResourceNotFound');
     await expect(call('ListMetrics', {})).rejects.toThrow("does not offer CloudWatch's ListMetrics");
   });
-
-  test('supports older versions of the AWS CLI in their query protocol', async () => {
-    await set({ StateReason: 'a < b' });
-    const body = new URLSearchParams({ Action: 'DescribeAlarms', 'AlarmNames.member.1': ALARM }).toString();
-    const answer = await send(endpoint, { headers: { authorization: signedFor('monitoring') }, body });
-    const text = answer.body.toString();
-    expect(text).toContain(`<MetricAlarms><member><AlarmName>${ALARM}</AlarmName>`);
-    expect(text).toContain('<StateReason>a &lt; b</StateReason>');
-    expect(text).toMatch(/<StateUpdatedTimestamp>\d{4}-\d\d-\d\dT[\d:.]+Z</);
-  });
 });
 
 describe('a filter of log lines', () => {

@@ -206,12 +206,7 @@ const numbered = (count: number) => records(...many(count, () => ({ Data: 'YQ=='
 const sized = (size: number) => records({ Data: Buffer.alloc(size).toString('base64') });
 const toQueue = (url: unknown) => aws.json('sqs', 'SendMessage', { QueueUrl: url, MessageBody: 'a' });
 const found = (SecretId: string) => secret('GetSecretValue', { SecretId });
-const alarmAsForm = async (StateReason: string) => {
-  const form = { Action: 'SetAlarmState', AlarmName: 'none', StateValue: 'OK', StateReason };
-  const body = new URLSearchParams(form).toString();
-  const answer = await send(endpoint, { headers: { authorization: signedFor('monitoring') }, body });
-  throw new Error(answer.body.toString());
-};
+const subscribed = (topic: object) => aws.form('sns', { Action: 'Subscribe', Protocol: 'sqs', ...topic });
 
 /** One example for each kind of limit in AWS' models. What is accepted fails later, because it names nothing. */
 const MODELS = limits('failed to satisfy constraint', [
@@ -229,7 +224,7 @@ const MODELS = limits('failed to satisfy constraint', [
     'satisfy regular expression pattern',
   ],
   ['listed values', (ReturnValues) => put({ ReturnValues }), ['NONE'], ['OTHER'], 'satisfy enum value set'],
-  ['values of a form', alarmAsForm, [], [x(1_024)], 'less than or equal to 1023'],
+  ['values of a form', subscribed, [], [{}], 'Member must not be null'],
 ]);
 
 test('an error of AWS’ models names all violations', async () => {

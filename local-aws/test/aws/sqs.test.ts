@@ -60,15 +60,6 @@ describe('a message', () => {
   });
 });
 
-test('a request in the old query protocol is answered in its format with advice', async () => {
-  const body = 'Action=TagQueue&Version=2012-11-05';
-  const answer = await send(endpoint, { headers: { authorization: signedFor('sqs') }, body });
-  expect(answer.status).toBe(400);
-  expect(answer.body.toString()).toMatch(
-    /^<\?xml version="1.0"\?><ErrorResponse xmlns="http:\/\/queue.amazonaws.com\/doc\/2012-11-05\/"><Error><Type>Sender<\/Type><Code>UnsupportedProtocol<\/Code><Message>.*X-Amz-Target: AmazonSQS.TagQueue\.</,
-  );
-});
-
 test('an error also has the code of the old query protocol, by which SDKs name it', async () => {
   const headers = { authorization: signedFor('sqs'), 'x-amz-target': 'AmazonSQS.GetQueueUrl' };
   const answer = await send(endpoint, { headers, body: '{"QueueName":"nothing"}' });

@@ -207,6 +207,7 @@ test.each([{ queued: true }, 'done', null])(
 );
 
 const problem = { 'Content-Type': 'application/problem+json', 'Retry-After': 30 };
+const remapped = ['www-authenticate', 'date', 'server', 'connection'];
 const xOf = (...names: string[]) => Object.fromEntries(names.map((name) => [name, 'x']));
 test.each<{
   format: keyof typeof RESPONSES;
@@ -238,6 +239,11 @@ test.each<{
     format: '1.0',
     payload: { headers: { 'X-A': '2', 'X-B': '1' }, multiValueHeaders: { 'x-a': ['1', '2'] } },
     headers: { 'x-a': ['1', '2'], 'x-b': ['1'] },
+  },
+  {
+    format: '1.0',
+    payload: { headers: xOf(...remapped) },
+    headers: Object.fromEntries(remapped.map((name) => [`x-amzn-remapped-${name}`, ['x']])),
   },
   { format: '1.0', payload: { headers: xOf('Content-Length', 'Transfer-Encoding', 'Via', 'Upgrade') } },
 ])('the response of payload format $format to $payload', ({ format, payload, headers, body = '' }) => {

@@ -1,9 +1,9 @@
-import type { InspectedMessage } from '../../observation.ts';
-import { AwsError } from '../errors.ts';
-import type { Fauxqs, InspectedQueue } from '../fauxqs.ts';
-import { type JsonObject, objectsOf, parseJsonObject, textOf, textsOf } from '../json.ts';
-import { type Operations, REGION, SERVICES } from '../service-forms.ts';
-import { errorOfMessage } from './message-rules.ts';
+import type { InspectedMessage } from '../observation.ts';
+import { AwsError } from './errors.ts';
+import type { Fauxqs, InspectedQueue } from './fauxqs.ts';
+import { type JsonObject, objectsOf, parseJsonObject, textOf, textsOf } from './json.ts';
+import { errorOfMessage } from './model/message-rules.ts';
+import { type Operations, REGION, SERVICES } from './service-forms.ts';
 
 /** Operations that fauxqs implements correctly and that are forwarded to it. */
 const FORWARDED = [
