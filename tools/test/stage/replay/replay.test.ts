@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PutBucketLifecycleConfigurationCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../../../lambda/events/catalogue.ts';
@@ -234,10 +234,6 @@ describe('an impossible replay is refused in one line, and sends nothing', () =>
   });
 
   test('for a window older than the archive; if a part of it is left, the plan says so', async () => {
-    const rule = { Status: 'Enabled', Filter: { Prefix: 'event=' }, Expiration: { Days: 30 } } as const;
-    const Bucket = aws.outputs.ArchiveBucket;
-    const rules = { Bucket, LifecycleConfiguration: { Rules: [rule] } };
-    await replayer.operator.stack.s3.send(new PutBucketLifecycleConfigurationCommand(rules));
     await replayer.archive('some', numbered(3));
     const [since, until] = [minutesAgo(41 * DAY), minutesAgo(40 * DAY)];
     const kept = `${replayer.operator.stack.title} keeps records for 30 days`;
