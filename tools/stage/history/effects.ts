@@ -38,7 +38,7 @@ export function itemNow(
   return { ...effect, written: writersOf(item).has(eventId) ? 'by this event' : 'by another event' };
 }
 
-/** The ids of the events that wrote an item: its versions end with them. A contact has one for each field (decision D8). */
+/** The ids of the events that wrote an item: its versions end with them (decision D8). */
 export const writersOf = (item: PlainItem | null): ReadonlySet<string> =>
   new Set(Object.values(item ?? {}).flatMap((value) => /#([0-9a-f]{64})$/.exec(String(value))?.[1] ?? []));
 
