@@ -12,7 +12,7 @@ import {
 import { findFacts } from '../stage/history/find-facts.ts';
 import { followArchive, followLines } from '../stage/history/follow-facts.ts';
 import { type Delivery, isSettled } from '../stage/history/history.ts';
-import { LogSearch, windowOf } from '../stage/history/log-search.ts';
+import { searchLogs, windowOf } from '../stage/history/log-search.ts';
 import { storedRecord } from '../stage/history/records.ts';
 import { type HistoryStore, MAX_PAYLOAD_BYTES } from '../stage/history/store.ts';
 import { locate } from '../stage/history/trace.ts';
@@ -158,9 +158,10 @@ export class Source {
     if (isObserved || eventId === undefined) return undefined;
     try {
       if (this.since === undefined) {
-        const logs = new LogSearch(this.stage, windowOf({}), signal);
-        this.store.add(...(await logs.find(`"message":"${DISCARDED}".*${eventId}`)));
-        return logs.source.problem;
+        const pattern = `"message":"${DISCARDED}".*${eventId}`;
+        const { lines, source } = await searchLogs(this.stage, pattern, windowOf({}), signal);
+        this.store.add(...lines);
+        return source.problem;
       }
       const found = await findFacts(this.stage, id, { signal });
       if (found === undefined) return undefined;

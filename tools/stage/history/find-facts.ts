@@ -5,7 +5,7 @@ import type { Stage } from '../stage.ts';
 import { deadLettersOf, waitingMessages } from './dead-letters.ts';
 import { deriveHistory } from './derive-history.ts';
 import { type Fact, isoTime, ofKind } from './facts.ts';
-import { inPattern, LogSearch, type SearchedSource, windowOf } from './log-search.ts';
+import { inPattern, type SearchedSource, searchLogs, windowOf } from './log-search.ts';
 import { bytesAsSent, findRecords, recordsOfLines, storedRecord } from './records.ts';
 import { stateTitle } from './state-text.ts';
 
@@ -35,13 +35,13 @@ export async function findFacts(stage: Stage, text: string, { signal, progress, 
     throw new UsageError(`Give at least 8 characters of an event, request or message id. ${search}`);
   }
   const window = windowOf(times);
-  const logs = new LogSearch(stage, window, signal);
   const reading = { ...window, signal, progress };
   const fits = (ids: Ids) => isIdOf(text, ids);
 
   const lower = inPattern(text.toLowerCase());
-  let lines = await logs.find(`"eventId":"${lower}|"(requestId|messageId)":"${inPattern(text)}`);
-  let known = onlyOne(text, lines);
+  const pattern = `"eventId":"${lower}|"(requestId|messageId)":"${inPattern(text)}`;
+  let logs = await searchLogs(stage, pattern, window, signal);
+  let known = onlyOne(text, logs.lines);
   let archive = known === undefined ? await findRecords(stage, reading, fits) : undefined;
   known ??= onlyOne(text, archive?.found.map(({ fact }) => fact) ?? []);
   const onQueues = known === undefined ? await waitingMessages(stage, fits, signal) : undefined;
@@ -59,12 +59,12 @@ export async function findFacts(stage: Stage, text: string, { signal, progress, 
   const { eventId = '' } = known;
   // A request id, for example, finds only its own delivery. The event id finds all deliveries of the event.
   if (!isIdOf(text, { eventId })) {
-    lines = await logs.find(`"eventId":"${eventId}`);
+    logs = await searchLogs(stage, `"eventId":"${eventId}`, window, signal, logs.scanned);
     archive &&= await findRecords(stage, reading, (record) => record.eventId === eventId);
   }
-  archive ??= await recordsOfLines(stage, lines, signal);
+  archive ??= await recordsOfLines(stage, logs.lines, signal);
   const found: Fact[] = [
-    ...lines.filter((line) => line.eventId === eventId),
+    ...logs.lines.filter((line) => line.eventId === eventId),
     ...(archive?.found ?? []).map(({ fact }) => fact),
     ...waiting,
   ];

@@ -56,93 +56,82 @@ export function windowOf({
   return window;
 }
 
+/** The result of a search. */
+interface FoundLines {
+  /** The newest matching lines. */
+  readonly lines: readonly LineFact[];
+  readonly source: SearchedSource;
+  /** Bytes that all searches have scanned. */
+  readonly scanned: number;
+}
+
 /**
- * Searches the logs of the receiver and of all consumers in a window. Each search is a CloudWatch Logs Insights query.
+ * Searches the logs of the receiver and of all consumers with a CloudWatch Logs Insights query.
+ * @param pattern a regular expression
+ * @param before bytes that earlier searches have scanned, for the costs
+ * @returns no lines if it was interrupted or the logs cannot be read
+ * @throws CommandError if the query fails
  */
-export class LogSearch {
-  readonly #stage: Stage;
-  readonly #signal: AbortSignal;
-  #window: Window;
-  #lines = 0;
-  #bytesScanned = 0;
-  #hasMore = false;
-  #refused: string | undefined;
-
-  constructor(stage: Stage, window: Window, signal: AbortSignal) {
-    this.#stage = stage;
-    this.#window = window;
-    this.#signal = signal;
+export async function searchLogs(
+  stage: Stage,
+  pattern: string,
+  window: Window,
+  signal: AbortSignal,
+  before = 0,
+): Promise<FoundLines> {
+  const found = await orRefusal(stage, () => queryLogs(stage, pattern, window, signal));
+  if ('refused' in found) {
+    const problem = found.refused;
+    const text = `The logs could not be read, so rejected requests and failed attempts are missing: ${problem}.`;
+    return { lines: [], source: { text, problem }, scanned: before };
   }
+  const { lines, since, hasMore } = found;
+  const scanned = before + found.scanned;
+  const dollars = (scanned * SCANNED_BYTE_DOLLARS).toFixed(4);
+  const cost = stage.local ? '' : `, ${(scanned / 1e9).toFixed(3)} GB scanned for ${dollars} dollars`;
+  const more = hasMore ? ' There are more lines: narrow the window with --since and --until.' : '';
+  const times = `${toTheMinute(since)} to ${toTheMinute(window.until)}`;
+  return {
+    lines,
+    source: { text: `Logs from ${times}: ${counted(lines.length, 'line')}${cost}.${more}` },
+    scanned,
+  };
+}
 
-  get source(): SearchedSource {
-    const problem = this.#refused;
-    if (problem !== undefined) {
-      const text = `The logs could not be read, so rejected requests and failed attempts are missing: ${problem}.`;
-      return { text, problem };
-    }
-    const { since, until } = this.#window;
-    const dollars = (this.#bytesScanned * SCANNED_BYTE_DOLLARS).toFixed(4);
-    const cost = this.#stage.local
-      ? ''
-      : `, ${(this.#bytesScanned / 1e9).toFixed(3)} GB scanned for ${dollars} dollars`;
-    const more = this.#hasMore ? ' There are more lines: narrow the window with --since and --until.' : '';
-    const window = `${toTheMinute(since)} to ${toTheMinute(until)}`;
-    return { text: `Logs from ${window}: ${counted(this.#lines, 'line')}${cost}.${more}` };
-  }
+/** An interruption stops the query. The bytes scanned until then are still paid. */
+async function queryLogs(stage: Stage, pattern: string, window: Window, signal: AbortSignal) {
+  const { logs, receiverLogGroup, events } = stage;
+  const oldest = await whenLogsBegin(stage);
+  // Older times would prove nothing.
+  const since = new Date(Math.min(window.until.getTime(), Math.max(oldest, window.since.getTime())));
+  const nothing = { lines: [], since, hasMore: false, scanned: 0 };
+  if (window.until.getTime() <= oldest || signal.aborted) return nothing;
+  const { queryId } = await logs.send(
+    new StartQueryCommand({
+      logGroupNames: [receiverLogGroup, ...events.map((event) => stage.ofEvent(event, 'LogGroup'))],
+      queryString: `fields @message | filter @message like /${pattern}/ | sort @timestamp desc | limit ${MAX_LINES}`,
+      // CloudWatch takes whole seconds. The window includes both.
+      startTime: Math.floor(since.getTime() / 1000),
+      endTime: Math.ceil(window.until.getTime() / 1000),
+    }),
+  );
+  const answer = await queryResult(stage, queryId, signal);
+  const { results = [], statistics: { bytesScanned = 0, recordsMatched = 0 } = {} } = answer ?? {};
+  const texts = results.map((row) => row.find(({ field }) => field === '@message')?.value ?? '');
+  const lines = texts.flatMap((text) => lineFact(text.trimEnd()) ?? []);
+  return { lines, since, hasMore: recordsMatched > results.length, scanned: bytesScanned };
+}
 
-  /**
-   * @param pattern a regular expression
-   * @returns the newest matching lines; none if the logs cannot be read
-   * @throws CommandError if the query fails
-   */
-  async find(pattern: string): Promise<LineFact[]> {
-    if (this.#refused !== undefined || this.#signal.aborted) return [];
-    const found = await orRefusal(this.#stage, () => this.#query(pattern));
-    if (!('refused' in found)) return found;
-    this.#refused = found.refused;
-    return [];
-  }
-
-  /** An interruption stops the query. The bytes scanned until then are still paid. */
-  async #query(pattern: string): Promise<LineFact[]> {
-    const { logs, receiverLogGroup, events } = this.#stage;
-    const oldest = await this.#oldest();
-    const until = this.#window.until.getTime();
-    // Older times would prove nothing.
-    const since = Math.min(until, Math.max(oldest, this.#window.since.getTime()));
-    this.#window = { ...this.#window, since: new Date(since) };
-    if (until <= oldest) return [];
-    const { queryId } = await logs.send(
-      new StartQueryCommand({
-        logGroupNames: [receiverLogGroup, ...events.map((event) => this.#stage.ofEvent(event, 'LogGroup'))],
-        queryString: `fields @message | filter @message like /${pattern}/ | sort @timestamp desc | limit ${MAX_LINES}`,
-        // CloudWatch takes whole seconds. The window includes both.
-        startTime: Math.floor(since / 1000),
-        endTime: Math.ceil(until / 1000),
-      }),
-    );
-    const answer = await queryResult(this.#stage, queryId, this.#signal);
-    const { results = [], statistics: { bytesScanned = 0, recordsMatched = 0 } = {} } = answer ?? {};
-    const texts = results.map((row) => row.find(({ field }) => field === '@message')?.value ?? '');
-    const facts = texts.flatMap((text) => lineFact(text.trimEnd()) ?? []);
-    this.#lines = facts.length;
-    this.#bytesScanned += bytesScanned;
-    this.#hasMore = recordsMatched > results.length;
-    return facts;
-  }
-
-  /**
-   * When the logs begin, in epoch milliseconds. AWS rejects a query that ends before. Source: CloudWatch Logs API
-   * reference, `StartQuery`.
-   */
-  async #oldest(): Promise<number> {
-    const { logs, receiverLogGroup } = this.#stage;
-    const command = new DescribeLogGroupsCommand({ logGroupNamePrefix: receiverLogGroup });
-    const { logGroups = [] } = await logs.send(command);
-    const group = logGroups.find(({ logGroupName }) => logGroupName === receiverLogGroup);
-    const { retentionInDays = Infinity, creationTime = 0 } = group ?? {};
-    return Math.max(creationTime, Date.now() - retentionInDays * DAY);
-  }
+/**
+ * When the logs begin, in epoch milliseconds. AWS rejects a query that ends before. Source: CloudWatch Logs API
+ * reference, `StartQuery`.
+ */
+async function whenLogsBegin({ logs, receiverLogGroup }: Stage): Promise<number> {
+  const command = new DescribeLogGroupsCommand({ logGroupNamePrefix: receiverLogGroup });
+  const { logGroups = [] } = await logs.send(command);
+  const group = logGroups.find(({ logGroupName }) => logGroupName === receiverLogGroup);
+  const { retentionInDays = Infinity, creationTime = 0 } = group ?? {};
+  return Math.max(creationTime, Date.now() - retentionInDays * DAY);
 }
 
 const toTheMinute = (time: Date) => `${time.toISOString().slice(0, 16)}Z`;

@@ -6,7 +6,7 @@ import { printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { matchesRecord, type PayloadFilter } from '../payload-filter.ts';
 import type { Delivery } from './history.ts';
-import { LogSearch, windowOf } from './log-search.ts';
+import { searchLogs, windowOf } from './log-search.ts';
 import { findRecords, inReadingTime } from './records.ts';
 import { skipText, stateTitle } from './state-text.ts';
 import { HistoryStore } from './store.ts';
@@ -31,17 +31,18 @@ export async function printSearch(
   const reading = { ...window, signal: inReadingTime(signal), progress: new Progress() };
   const archive = await findRecords(stack, reading, (record) => matchesRecord(filter, record));
   for (const { record, fact } of archive.found) store.addRecord(record, fact.object);
-  const logs = new LogSearch(stack, window, signal);
   const newest = () => store.list().slice(0, MAX_LISTED);
   const events = new Set(newest().flatMap(({ eventId }) => eventId ?? []));
-  if (events.size > 0) store.add(...(await logs.find(`"eventId":"(${[...events].join('|')})`)));
+  const pattern = `"eventId":"(${[...events].join('|')})`;
+  const logs = events.size > 0 ? await searchLogs(stack, pattern, window, signal) : undefined;
+  store.add(...(logs?.lines ?? []));
   if (signal.aborted) {
     if (!json) printLine('Interrupted. Nothing was changed.');
     return false;
   }
   const sources = [
     archive.source.text,
-    ...(events.size > 0 ? [logs.source.text] : []),
+    ...(logs === undefined ? [] : [logs.source.text]),
     'Payloads that wait on a queue or are too large for the archive’s records were not searched.',
   ];
   // `hookctl trace` prints no payload.
@@ -51,7 +52,7 @@ export async function printSearch(
     ? [JSON.stringify({ deliveries, total, sources }, undefined, 2)]
     : [...describeFound(deliveries, total, width), '', ...sources];
   for (const line of lines) printLine(line);
-  return archive.source.problem === undefined && logs.source.problem === undefined;
+  return archive.source.problem === undefined && logs?.source.problem === undefined;
 }
 
 function describeFound(deliveries: readonly Delivery[], total: number, width: number): string[] {

@@ -9,7 +9,7 @@ import { startTestStack } from '../../../../test/support/test-stack.ts';
 import { findPayload } from '../../../stage/history/find-facts.ts';
 import { queueOf } from '../../../stage/history/history.ts';
 import { LocalFeed } from '../../../stage/history/local-feed.ts';
-import { LogSearch, windowOf } from '../../../stage/history/log-search.ts';
+import { searchLogs, windowOf } from '../../../stage/history/log-search.ts';
 import { printSearch } from '../../../stage/history/print-search.ts';
 import { printTrace } from '../../../stage/history/print-trace.ts';
 import { type Trace, traceDelivery } from '../../../stage/history/trace.ts';
@@ -317,11 +317,11 @@ test('logs are searched as far back as they reach; the source says what it costs
   const logs = queried(found, (call, { startTime }) => {
     if (call === 'StartQueryCommand') begins.push(startTime * 1000);
   });
-  const search = new LogSearch(operator.stack.with({ logs, local: false }), windowOf({}), signal);
-  await search.find('any');
+  const stage = operator.stack.with({ logs, local: false });
+  const { source } = await searchLogs(stage, 'any', windowOf({}), signal);
   expect(begins[0]).toBeGreaterThan(Date.now() - 25 * HOUR);
   // Half a US cent for each GiB.
-  expect(search.source.text).toMatch(
+  expect(source.text).toMatch(
     /: 0 lines, 2\.000 GB scanned for 0\.0093 dollars\. There are more lines: narrow the window with --since/,
   );
 });
