@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { crashedMessages, crashLine } from './crash-line.ts';
 import type { InspectorPort } from './inspector-port.ts';
 import {
+  crashedMessages,
+  crashLine,
   type FunctionDefinition,
   type FunctionError,
   type FunctionLogLine,
@@ -228,11 +229,7 @@ export class LocalFunction {
     const text = crashLine(error, { service: serviceOf(this.#definition), ...invocation });
     const crash = invocation && {
       requestId: invocation.requestId,
-      crash: {
-        invocationId: invocation.requestId,
-        error: error.errorType,
-        messages: crashedMessages(invocation.payload),
-      },
+      crash: { error: error.errorType, messages: crashedMessages(invocation.payload) },
     };
     this.#log({ functionName: name, stream: 'stderr', text, ...crash });
   }

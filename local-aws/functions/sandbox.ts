@@ -1,12 +1,16 @@
 import { inspect } from 'node:util';
 import type { Worker } from 'node:worker_threads';
-import { crashLine } from './crash-line.ts';
 import type { InspectorPort } from './inspector-port.ts';
-import type { FunctionError, FunctionLogLine, InvocationResult } from './invocation.ts';
-import { type FunctionDefinition, serviceOf } from './invocation.ts';
+import {
+  crashLine,
+  type FunctionDefinition,
+  type FunctionError,
+  type FunctionLogLine,
+  type InvocationResult,
+  serviceOf,
+} from './invocation.ts';
 import { sourceTrace } from './source-trace.ts';
-import type { EnvironmentMessage, InvocationMessage } from './start-worker.ts';
-import { startWorker } from './start-worker.ts';
+import { type EnvironmentMessage, type InvocationMessage, startWorker } from './start-worker.ts';
 
 /**
  * Time limit for loading the code. Lambda allows 10 s, but a developer's machine loads all functions at the

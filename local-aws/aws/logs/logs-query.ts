@@ -43,7 +43,7 @@ export function createQueries(linesOf: (group: string) => readonly QueriedLine[]
 
   return {
     StartQuery(parameters) {
-      const select = selectionOf(textOf(parameters, 'queryString') ?? '');
+      const { matches, rows } = selectionOf(textOf(parameters, 'queryString') ?? '');
       const startTime = Number(parameters.startTime);
       const endTime = Number(parameters.endTime);
       if (endTime < startTime) {
@@ -54,13 +54,15 @@ export function createQueries(linesOf: (group: string) => readonly QueriedLine[]
       const scanned = groups
         .flatMap(linesOf)
         .filter(({ timestamp }) => timestamp >= startTime * 1000 && timestamp <= endTime * 1000);
-      const { matched, rows } = select(scanned);
+      const matched = scanned
+        .filter(({ message }) => matches(message))
+        .sort((one, other) => other.timestamp - one.timestamp);
       const queryId = crypto.randomUUID();
       queries.set(queryId, {
         status: 'Running',
-        results: rows,
+        results: rows(matched),
         statistics: {
-          recordsMatched: matched,
+          recordsMatched: matched.length,
           recordsScanned: scanned.length,
           bytesScanned: scanned.reduce((sum, { message }) => sum + Buffer.byteLength(message), 0),
         },
@@ -87,36 +89,36 @@ export function createQueries(linesOf: (group: string) => readonly QueriedLine[]
   };
 }
 
-/** @returns a function that gives the number of matching lines, and the rows of the query's result */
-function selectionOf(query: string) {
-  const [, pattern = '', limit] = QUERY.exec(query) ?? [];
-  const wanted = NEWEST_BY_EVENT.exec(query)?.[1];
-  if (limit === undefined && wanted === undefined) throw malformed();
-  const expression = compile(pattern);
-  return (lines: readonly QueriedLine[]) => {
-    const newest = newestFirst(lines);
-    if (limit !== undefined) {
-      const matched = newest.filter(({ message }) => expression.test(message));
-      const rows = matched.slice(0, Number(limit));
-      return {
-        matched: matched.length,
-        rows: rows.map(({ message }) => [{ field: '@message', value: message }]),
-      };
-    }
-    const matched = newest.flatMap(({ timestamp, message }) => {
-      const fields = parseJsonObject(message) ?? {};
-      return fields.message === wanted ? [{ timestamp, event: textOf(fields, 'event') ?? '' }] : [];
-    });
-    const byEvent = [...Map.groupBy(matched, ({ event }) => event)];
-    const rows = byEvent.map(([event, [{ timestamp = 0 } = {}]]) => [
-      { field: '@timestamp', value: new Date(timestamp).toISOString().replace('T', ' ').replace('Z', '') },
-      { field: 'event', value: event },
-    ]);
-    return { matched: matched.length, rows };
-  };
+interface Selection {
+  readonly matches: (message: string) => boolean;
+  /** Rows of the result. @param matched lines, newest first */
+  readonly rows: (matched: readonly QueriedLine[]) => JsonObject[][];
 }
 
-const newestFirst = (lines: readonly QueriedLine[]) => lines.toSorted((a, b) => b.timestamp - a.timestamp);
+function selectionOf(query: string): Selection {
+  const [, pattern = '', limit] = QUERY.exec(query) ?? [];
+  if (limit !== undefined) {
+    const expression = compile(pattern);
+    return {
+      matches: (message) => expression.test(message),
+      rows: (matched) =>
+        matched.slice(0, Number(limit)).map(({ message }) => [{ field: '@message', value: message }]),
+    };
+  }
+  const wanted = NEWEST_BY_EVENT.exec(query)?.[1];
+  if (wanted === undefined) throw malformed();
+  const fieldsOf = (message: string) => parseJsonObject(message) ?? {};
+  return {
+    matches: (message) => fieldsOf(message).message === wanted,
+    rows(matched) {
+      const byEvent = Map.groupBy(matched, ({ message }) => textOf(fieldsOf(message), 'event') ?? '');
+      return [...byEvent].map(([event, [{ timestamp = 0 } = {}]]) => [
+        { field: '@timestamp', value: new Date(timestamp).toISOString().replace('T', ' ').replace('Z', '') },
+        { field: 'event', value: event },
+      ]);
+    },
+  };
+}
 
 function compile(pattern: string): RegExp {
   try {

@@ -129,7 +129,6 @@ describe('input and output', () => {
       },
     });
     expect(line?.crash).toEqual({
-      invocationId: requestId,
       error: 'RangeError',
       messages: ['event-1', 'event-2'].map((eventId) => ({
         messageId: `message of ${eventId}`,

@@ -253,7 +253,7 @@ test('a crash is a failed attempt of each message that the function had', () => 
   const attributes = { event: 'shop.updated', eventId: sha256Hex('request-1'), requestId: 'request-1' };
   const messages = [{ messageId: 'message-1', attempt: 1, attributes }];
   feed.store.add(line('request-1', 'Accepted'));
-  feed.onLog({ text: 'END', crash: { invocationId: 'i', error: 'Runtime.ExitError', messages } });
+  feed.onLog({ text: 'END', crash: { error: 'Runtime.ExitError', messages } });
   expect(feed.store.get('request-1')).toMatchObject({
     state: 'retrying',
     error: 'The function crashed (Runtime.ExitError)',
