@@ -122,17 +122,21 @@ const latin1 = (body: Buffer, pattern: RegExp, replacement: string) =>
 
 const hmac = (key: Bytes, message: Bytes, hash = 'sha256') => createHmac(hash, key).update(message).digest();
 
-const sha256 = (...parts: readonly Uint8Array[]) =>
-  createHash('sha256').update(Buffer.concat(parts)).digest();
+const sha256 = (...parts: readonly Bytes[]) =>
+  parts.reduce((hash, part) => hash.update(part), createHash('sha256')).digest();
 
 /** Computations that senders may have used instead of HMAC-SHA256. */
-const DIGESTS: readonly MistakeRow<[secret: string, body: Buffer, key: Buffer], Buffer>[] = [
+const DIGESTS: readonly MistakeRow<[secret: string, body: Buffer], Buffer>[] = [
   [
     'other-hash',
     'an HMAC with another hash than SHA-256',
     (secret, body) => ['sha1', 'sha512', 'md5'].map((hash) => hmac(secret, body, hash)),
   ],
-  ['other-hash', 'a plain SHA-256', (_, body, key) => [sha256(body), sha256(key, body), sha256(body, key)]],
+  [
+    'other-hash',
+    'a plain SHA-256',
+    (secret, body) => [sha256(body), sha256(secret, body), sha256(body, secret)],
+  ],
 ];
 
 /**
@@ -241,8 +245,8 @@ function* computations(
   yield [hmac(secret, body), []];
   const keys = [...variants(KEYS, 'The key is', USE_SECRET, secret, earlier)];
   for (const [key, mistake] of keys) yield [hmac(key, body), [mistake]];
-  const digests = variants(DIGESTS, 'The signature is', USE_HMAC, secret, body, Buffer.from(secret));
-  for (const [digest, mistake] of digests) yield [digest, [mistake]];
+  for (const [digest, mistake] of variants(DIGESTS, 'The signature is', USE_HMAC, secret, body))
+    yield [digest, [mistake]];
   for (const [message, mistake] of signedMessages(body)) yield [hmac(secret, message), [mistake]];
   if (body.length > MAX_BYTES_FOR_FORMS) return;
   for (const [message, wrongBytes] of signedMessages(body)) {

@@ -9,6 +9,7 @@ import { essence, expectedState, type ReceivedDelivery } from '../../../test/sup
 import type { Queues } from '../../../test/support/queues.ts';
 import { type Row, Tables } from '../../../test/support/tables.ts';
 import { readArchive } from '../../stage/archive/read-archive.ts';
+import { jsonOf } from '../../stage/history/json.ts';
 import { storedPayload } from '../../stage/queues/received-message.ts';
 import { Stage } from '../../stage/stage.ts';
 import type { Kind, PlannedBody } from './partner.ts';
@@ -26,12 +27,6 @@ export const idOf = (body: string) => createHash('sha256').update(body).digest('
 
 const ofKind = (plan: readonly PlannedBody[], wanted: Kind) =>
   new Set(plan.filter(({ kind }) => kind === wanted).map(({ body }) => idOf(body)));
-
-function countBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const item of items) counts[keyOf(item)] = (counts[keyOf(item)] ?? 0) + 1;
-  return counts;
-}
 
 export async function stateDifferences(
   stack: LocalStack,
@@ -74,12 +69,12 @@ export function notificationDifferences(
   notified: readonly Message[],
   possiblyRepeated: ReadonlySet<string>,
 ): string[] {
-  const times = countBy(notified, eventIdOf);
+  const sent = Map.groupBy(notified, eventIdOf);
   return [
-    ...setDifferences('among the notifications', ofKind(plan, 'notification'), new Set(Object.keys(times))),
-    ...Object.entries(times)
-      .filter(([id, count]) => count > 1 && !possiblyRepeated.has(id))
-      .map(([id, count]) => `notification ${id} was sent ${count} times`),
+    ...setDifferences('among the notifications', ofKind(plan, 'notification'), new Set(sent.keys())),
+    ...[...sent]
+      .filter(([id, { length }]) => length > 1 && !possiblyRepeated.has(id))
+      .map(([id, { length }]) => `notification ${id} was sent ${length} times`),
   ];
 }
 
@@ -186,14 +181,6 @@ async function faultsOf(
     ],
   ];
   const text = record.body ?? (await stored(record.payloadKey ?? ''));
-  rules.push(['has another payload than was sent', isDeepStrictEqual(parsed(text), payload)]);
+  rules.push(['has another payload than was sent', isDeepStrictEqual(jsonOf(text), payload)]);
   return rules.filter(([, holds]) => !holds).map(([fault]) => fault);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
