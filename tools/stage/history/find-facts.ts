@@ -43,7 +43,7 @@ export async function findFacts(stage: Stage, text: string, { signal, progress, 
   let logs = await searchLogs(stage, pattern, window, signal);
   let known = onlyOne(text, logs.lines);
   let archive = known === undefined ? await findRecords(stage, reading, fits) : undefined;
-  known ??= onlyOne(text, archive?.found.map(({ fact }) => fact) ?? []);
+  known ??= onlyOne(text, archive?.found ?? []);
   const onQueues = known === undefined ? await waitingMessages(stage, fits, signal) : undefined;
   const waiting = (onQueues?.messages ?? []).map(({ fact }) => fact);
   known ??= onlyOne(text, waiting);
@@ -65,7 +65,7 @@ export async function findFacts(stage: Stage, text: string, { signal, progress, 
   archive ??= await recordsOfLines(stage, logs.lines, signal);
   const found: Fact[] = [
     ...logs.lines.filter((line) => line.eventId === eventId),
-    ...(archive?.found ?? []).map(({ fact }) => fact),
+    ...(archive?.found ?? []),
     ...waiting,
   ];
   const deadLetters = await deadLettersOf(stage, found, signal);

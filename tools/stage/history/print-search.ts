@@ -30,7 +30,7 @@ export async function printSearch(
   const store = new HistoryStore();
   const reading = { ...window, signal: inReadingTime(signal), progress: new Progress() };
   const archive = await findRecords(stack, reading, (record) => matchesRecord(filter, record));
-  for (const { record, fact } of archive.found) store.addRecord(record, fact.object);
+  for (const fact of archive.found) store.add(fact);
   const newest = () => store.list().slice(0, MAX_LISTED);
   const events = new Set(newest().flatMap(({ eventId }) => eventId ?? []));
   const pattern = `"eventId":"(${[...events].join('|')})`;
@@ -45,8 +45,7 @@ export async function printSearch(
     ...(logs === undefined ? [] : [logs.source.text]),
     'Payloads that wait on a queue or are too large for the archive’s records were not searched.',
   ];
-  // `hookctl trace` prints no payload.
-  const deliveries = newest().map(({ preview: _preview, ...delivery }) => delivery);
+  const deliveries = newest();
   const total = store.list().length;
   const lines = json
     ? [JSON.stringify({ deliveries, total, sources }, undefined, 2)]

@@ -66,7 +66,7 @@ export async function readRecords(
 const timeOf = ({ key }: StoredObject) => key.slice(key.indexOf('/date='));
 
 interface FoundRecords {
-  readonly found: readonly { readonly record: ArchiveRecord; readonly fact: RecordFact }[];
+  readonly found: readonly RecordFact[];
   readonly source: SearchedSource;
 }
 
@@ -75,13 +75,13 @@ export async function findRecords(
   stage: Stage,
   options: ReadingOptions,
   fits: (record: ArchiveRecord) => boolean,
-  isEnough: (found: FoundRecords['found']) => boolean = () => false,
+  isEnough: (found: readonly RecordFact[]) => boolean = () => false,
 ): Promise<FoundRecords> {
-  const found: FoundRecords['found'][number][] = [];
+  const found: RecordFact[] = [];
   if (!stage.hasArchive) return { found, source: { text: 'The stage has no archive (archive.days is 0).' } };
   const read = await orRefusal(stage, () =>
     readRecords(stage, { ...options, isEnough: () => isEnough(found) }, (record, object) => {
-      if (fits(record)) found.push({ record, fact: recordFact(record, object) });
+      if (fits(record)) found.push(recordFact(record, object));
     }),
   );
   if ('refused' in read) {
@@ -113,7 +113,7 @@ export async function recordsOfLines(
   const times = settled.map(({ at }) => at);
   const since = new Date(Math.min(...times) - LINE_TO_RECORD);
   const until = new Date(Math.max(...times) + LINE_TO_RECORD);
-  const hasAll = (found: FoundRecords['found']) =>
+  const hasAll = (found: readonly RecordFact[]) =>
     settled.every((line) => found.some(({ record }) => isOf(record, line)));
   const options = { events: [event], since, until, signal };
   const fits = (record: ArchiveRecord) => record.eventId === eventId;
