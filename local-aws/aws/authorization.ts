@@ -32,9 +32,8 @@ export interface Principal {
  * Decides which calls are allowed. A caller whose access key belongs to no role is an operator, who may do everything.
  */
 export function createAuthorization(secretArn: FindSecretArn) {
-  const roles = new Map<string, { name: string; policy: Policy }>();
-  /** Access keys of roles, by role ARN. */
-  const accessKeys = new Map<string, string>();
+  /** Roles by access key. */
+  const roles = new Map<string, Pick<Principal, 'name' | 'arn'> & { policy: Policy }>();
 
   function callerArn(accessKeyId: string): string {
     const role = roles.get(accessKeyId);
@@ -65,12 +64,9 @@ export function createAuthorization(secretArn: FindSecretArn) {
   return {
     /** @throws Error for an unknown operator of a condition */
     addPrincipals(principals: Principal[]): void {
-      const compiled = principals.map(
-        ({ name, accessKeyId, statements }) =>
-          [accessKeyId, { name, policy: compilePolicy(statements) }] as const,
-      );
-      for (const [accessKeyId, role] of compiled) roles.set(accessKeyId, role);
-      for (const { arn, accessKeyId } of principals) if (arn !== undefined) accessKeys.set(arn, accessKeyId);
+      for (const { accessKeyId, statements, ...role } of principals) {
+        roles.set(accessKeyId, { ...role, policy: compilePolicy(statements) });
+      }
     },
     isRole: (accessKeyId: string) => roles.has(accessKeyId),
     isAllowed: (accessKeyId: string, permission: NeededPermission) =>
@@ -88,7 +84,7 @@ export function createAuthorization(secretArn: FindSecretArn) {
      * @throws Error if the role is unknown or lacks the permission
      */
     authorizeRole(roleArn: string, service: Service, permission: NeededPermission): void {
-      const accessKeyId = accessKeys.get(roleArn);
+      const [accessKeyId] = [...roles].find(([, { arn }]) => arn === roleArn) ?? [];
       if (accessKeyId === undefined) throw new Error(`Firehose is unable to assume role ${roleArn}`);
       assertAllowed(accessKeyId, service, permission);
     },

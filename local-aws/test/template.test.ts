@@ -2,10 +2,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
-import { readCloudAssembly } from '../template/cloud-assembly.ts';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type AwsEndpoint, startAwsEndpoint } from '../aws/endpoint.ts';
+import { arnOf } from '../aws/service-forms.ts';
+import { awsCaller } from '../aws-caller.ts';
+import { deploy } from '../deploy.ts';
+import { readCloudAssembly, type StackTemplate } from '../template/cloud-assembly.ts';
 import { resolveIntrinsics } from '../template/intrinsics.ts';
 import { Resources, rolesOf } from '../template/resources.ts';
+import { send, signedFor } from './support.ts';
 
 test('a cloud assembly has the name, the resources and the assets of its only stack', () => {
   const folder = mkdtempSync(join(tmpdir(), 'cloud-assembly-'));
@@ -94,19 +99,18 @@ function evaluate(declared: Record<string, Declared>, value: unknown): string | 
 
 const queue = { Type: 'AWS::SQS::Queue' };
 const REF = 'Ref';
-const arn = (service: string, path: string) => `arn:aws:${service}:us-east-1:000000000000:${path}`;
 
 test.each<[type: string, attribute: string, expected: string]>([
   ['SQS::Queue', REF, 'http://localhost:4566/000000000000/Hooks-It'],
   ['SQS::Queue', 'QueueName', 'Hooks-It'],
-  ['SNS::Topic', REF, arn('sns', 'Hooks-It')],
+  ['SNS::Topic', REF, arnOf('sns', 'Hooks-It')],
   ['SNS::Topic', 'TopicName', 'Hooks-It'],
   ['DynamoDB::Table', REF, 'Hooks-It'],
   // Names of buckets are in lower case.
   ['S3::Bucket', REF, 'hooks-it'],
   ['S3::Bucket', 'Arn', 'arn:aws:s3:::hooks-it'],
-  ['Logs::LogGroup', 'Arn', arn('logs', 'log-group:Hooks-It:*')],
-  ['KMS::Key', 'Arn', arn('kms', 'key/Hooks-It')],
+  ['Logs::LogGroup', 'Arn', arnOf('logs', 'log-group:Hooks-It:*')],
+  ['KMS::Key', 'Arn', arnOf('kms', 'key/Hooks-It')],
   ['ApiGatewayV2::Api', 'ApiEndpoint', 'http://localhost:3000'],
 ])('a reference to %s gives as %s %s', (type, attribute, expected) => {
   const value = attribute === REF ? { Ref: 'It' } : { 'Fn::GetAtt': ['It', attribute] };
@@ -150,29 +154,22 @@ describe('the resources of a type', () => {
       Uri: 'arn:aws:apigateway:r:lambda:path/2015-03-31/functions/arn:aws:lambda:r:0:function:f/invocations',
     },
   };
-  const integration = { IntegrationType: 'AWS_PROXY', IntegrationUri: 'arn' };
+  const SOURCE = 'AWS::Lambda::EventSourceMapping';
+  const integration = { IntegrationType: 'AWS_PROXY', IntegrationUri: 'arn', PayloadFormatVersion: '1.0' };
   const ofQueue = { Type: 'AWS_PROXY', Uri: 'arn:aws:apigateway:r:sqs:path/queue' };
   const ofOne = { HttpMethod: 'POST', ResourcePath: '/~1hook', ThrottlingRateLimit: 1 };
   const asXml = { ResponseType: 'THROTTLED', ResponseTemplates: { 'application/xml': '<a/>' } };
-  const statement = { Effect: 'Allow', NotAction: 'sqs:*', Action: 'a', Resource: 'b' };
+  const without = { Statement: [{ Effect: 'Allow', NotAction: 'sqs:*', Resource: 'b' }] };
 
   test.each<[type: string, properties: Record<string, unknown>, property: string]>([
     ['AWS::SQS::Queue', { FifoQueue: true }, 'FifoQueue'],
     ['AWS::SNS::Topic', { FifoTopic: true }, 'FifoTopic'],
-    ['AWS::Lambda::EventSourceMapping', { Enabled: false }, 'Enabled'],
-    ['AWS::Lambda::EventSourceMapping', { FilterCriteria: { Filters: [] } }, 'FilterCriteria'],
-    [
-      'AWS::Lambda::EventSourceMapping',
-      { MaximumBatchingWindowInSeconds: 1 },
-      'MaximumBatchingWindowInSeconds',
-    ],
+    [SOURCE, { Enabled: false }, 'Enabled'],
+    [SOURCE, { FilterCriteria: { Filters: [] } }, 'FilterCriteria'],
+    [SOURCE, { MaximumBatchingWindowInSeconds: 1 }, 'MaximumBatchingWindowInSeconds'],
     ['AWS::ApiGatewayV2::Route', { AuthorizationType: 'JWT' }, 'AuthorizationType'],
     ['AWS::ApiGatewayV2::Api', { ProtocolType: 'WEBSOCKET' }, 'ProtocolType'],
-    [
-      'AWS::ApiGatewayV2::Integration',
-      { ...integration, PayloadFormatVersion: '1.0' },
-      'PayloadFormatVersion',
-    ],
+    ['AWS::ApiGatewayV2::Integration', integration, 'PayloadFormatVersion'],
     ['AWS::ApiGateway::RestApi', { BinaryMediaTypes: ['image/png'] }, 'BinaryMediaTypes'],
     ['AWS::ApiGateway::Resource', { ParentId: 'root', PathPart: '{proxy+}' }, 'PathPart'],
     ['AWS::ApiGateway::Method', { ...method, AuthorizationType: 'CUSTOM' }, 'AuthorizationType'],
@@ -180,11 +177,7 @@ describe('the resources of a type', () => {
     ['AWS::ApiGateway::Stage', { StageName: 'api', MethodSettings: [ofOne] }, 'MethodSettings'],
     ['AWS::ApiGateway::GatewayResponse', asXml, 'ResponseTemplates'],
     ['AWS::IAM::Role', { ManagedPolicyArns: ['arn:aws:iam::aws:policy/A'] }, 'ManagedPolicyArns'],
-    [
-      'AWS::IAM::Policy',
-      { Roles: ['r'], PolicyDocument: { Statement: [statement] } },
-      'PolicyDocument.Statement',
-    ],
+    ['AWS::IAM::Policy', { Roles: ['r'], PolicyDocument: without }, 'PolicyDocument.Statement'],
     ['AWS::Lambda::Function', { Code: { ZipFile: '' }, Handler: 'a.b', Role: 'arn' }, 'Code.S3Key'],
   ])('are refused if they cannot be run: %s with %j', (Type, Properties, property) => {
     const read = () => resourcesOf({ Culprit: { Type, Properties } }).ofType(Type as 'AWS::SQS::Queue');
@@ -223,4 +216,82 @@ test('the policies of a role are its own and those that name it', () => {
     { arn: `${arn}-Sender`, name: 'Sender', statements: [evaluated, evaluated] },
     { arn: `${arn}-Other`, name: 'Other', statements: [] },
   ]);
+});
+
+let aws: AwsEndpoint;
+beforeAll(async () => {
+  aws = await startAwsEndpoint({ port: 0 });
+});
+afterAll(() => aws.close());
+
+const deployed = (template: StackTemplate['Resources']) => {
+  const stack = { name: 'Stack', template: { Resources: template, Outputs: {} }, assetFolder: () => '' };
+  return deploy(new Resources(stack, { awsUrl: aws.url, apiUrl: '' }), aws, 'the secret');
+};
+
+test('resources have the settings of the template', async () => {
+  const RedrivePolicy = { deadLetterTargetArn: arnOf('sqs', 'Stack-Dead'), maxReceiveCount: 3 };
+  const Abort = { DaysAfterInitiation: 1 };
+  const rule = { Status: 'Enabled', ExpirationInDays: 2, AbortIncompleteMultipartUpload: Abort };
+  await deployed({
+    Dead: {
+      Type: 'AWS::SQS::Queue',
+      Properties: { VisibilityTimeout: 60, DelaySeconds: 5, QueueName: 'no' },
+    },
+    Queue: { Type: 'AWS::SQS::Queue', Properties: { RedrivePolicy } },
+    Table: {
+      Type: 'AWS::DynamoDB::Table',
+      Properties: {
+        KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+        AttributeDefinitions: [
+          { AttributeName: 'shop', AttributeType: 'S' },
+          { AttributeName: 'id', AttributeType: 'S' },
+        ],
+        GlobalSecondaryIndexes: [
+          {
+            IndexName: 'by-shop',
+            KeySchema: [{ AttributeName: 'shop', KeyType: 'HASH' }],
+            Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['name', 'at'] },
+          },
+        ],
+        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+      },
+    },
+    Bucket: { Type: 'AWS::S3::Bucket', Properties: { LifecycleConfiguration: { Rules: [rule] } } },
+    Secret: { Type: 'AWS::SecretsManager::Secret' },
+  });
+  const { json } = awsCaller(aws.url, 'operator');
+
+  const attributesOf = async (name: string) => {
+    const QueueUrl = `${aws.url}/000000000000/Stack-${name}`;
+    return (await json('sqs', 'GetQueueAttributes', { QueueUrl, AttributeNames: ['All'] })).Attributes;
+  };
+  expect(await attributesOf('Dead')).toMatchObject({ VisibilityTimeout: '60', DelaySeconds: '5' });
+  expect(await attributesOf('Queue')).toMatchObject({
+    VisibilityTimeout: '30',
+    RedrivePolicy: JSON.stringify(RedrivePolicy),
+  });
+
+  const TableName = 'Stack-Table';
+  expect(await json('dynamodb', 'DescribeTable', { TableName })).toMatchObject({
+    Table: { GlobalSecondaryIndexes: [{ IndexName: 'by-shop' }] },
+  });
+
+  const headers = { authorization: signedFor('s3') };
+  const lifecycle = await send(aws, { method: 'GET', path: '/stack-bucket?lifecycle', headers });
+  expect(lifecycle.body.toString()).toMatch(
+    /<Days>2<.*<AbortIncompleteMultipartUpload><DaysAfterInitiation>1</s,
+  );
+  expect(await json('secretsmanager', 'GetSecretValue', { SecretId: 'Stack-Secret' })).toMatchObject({
+    SecretString: 'the secret',
+  });
+});
+
+const keyed = { KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }], AttributeDefinitions: [] };
+const fromKinesis = { DeliveryStreamType: 'KinesisStreamAsSource' };
+test.each<[what: string, type: string, Properties: Record<string, unknown>]>([
+  ['A table without its key', 'DynamoDB::Table', keyed],
+  ['A delivery stream of another source', 'KinesisFirehose::DeliveryStream', fromKinesis],
+])('%s is an error', async (_what, type, Properties) => {
+  await expect(deployed({ Culprit: { Type: `AWS::${type}`, Properties } })).rejects.toThrow(/^Create/);
 });

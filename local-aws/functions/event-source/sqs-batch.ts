@@ -50,12 +50,12 @@ function toAttribute({ DataType, StringValue, BinaryValue }: ReceivedAttribute):
 }
 
 /** Splits records into events that are not too large for Lambda. Keeps their order. */
-export function splitBySize(records: SQSRecord[], limitBytes = EVENT_LIMIT_BYTES): SQSRecord[][] {
+export function splitBySize(records: SQSRecord[]): SQSRecord[][] {
   const batches: SQSRecord[][] = [];
   let size = Number.POSITIVE_INFINITY;
   for (const record of records) {
     const recordSize = Buffer.byteLength(JSON.stringify(record)) + 1;
-    if (size + recordSize > limitBytes) {
+    if (size + recordSize > EVENT_LIMIT_BYTES) {
       batches.push([]);
       size = Buffer.byteLength('{"Records":[]}');
     }

@@ -9,6 +9,8 @@ const SECRET_ARN = arnOf('secretsmanager', 'secret:webhook-AbCdEf');
 const secretArn: FindSecretArn = (id) => (id === 'webhook' ? SECRET_ARN : undefined);
 const ORDERS = arnOf('sqs', 'orders');
 const TABLE = arnOf('dynamodb', 'table');
+const STREAM = arnOf('firehose', 'deliverystream/s');
+const ALARM = arnOf('cloudwatch', 'alarm:a');
 const TOPIC = arnOf('sns', 'chat');
 const MONITORING = SERVICES.monitoring.target;
 const QueueUrl = 'http://localhost:4566/000000000000/orders';
@@ -37,19 +39,10 @@ describe('the permissions that a request needs', () => {
     ['DynamoDB_20120810.Query', { TableName: 'cast', IndexName: 'shop' }, [`${TABLE}/cast/index/shop`]],
     ['secretsmanager.GetSecretValue', { SecretId: 'webhook' }, [SECRET_ARN]],
     ['secretsmanager.GetSecretValue', { SecretId: SECRET_ARN }, [SECRET_ARN]],
-    [
-      'Firehose_20150804.PutRecordBatch',
-      { DeliveryStreamName: 's' },
-      [arnOf('firehose', 'deliverystream/s')],
-    ],
+    ['Firehose_20150804.PutRecordBatch', { DeliveryStreamName: 's' }, [STREAM]],
     ['Logs_20140328.FilterLogEvents', { logGroupName: 'a' }, [log('a')]],
     ['Logs_20140328.StartQuery', { logGroupNames: ['a', 'b'] }, [log('a'), log('b')]],
-    [
-      `${MONITORING}.SetAlarmState`,
-      { AlarmName: 'a' },
-      [arnOf('cloudwatch', 'alarm:a')],
-      'cloudwatch:SetAlarmState',
-    ],
+    [`${MONITORING}.SetAlarmState`, { AlarmName: 'a' }, [ALARM], 'cloudwatch:SetAlarmState'],
   ])('%s with %j', (call, parameters, needs, ...[action]) => {
     const [target, operation = ''] = call.split('.');
     const [service = ''] =
