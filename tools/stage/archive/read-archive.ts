@@ -67,27 +67,22 @@ interface ReadOptions {
  * if (reading.damaged.length > 0) warn(reading.damaged);
  */
 export const readArchive = (stage: Stage, options: ArchiveWindow & ReadOptions = {}) =>
-  readObjects(stage, () => listArchive(stage, options), options);
+  readObjects(stage, () => Array.fromAsync(listArchive(stage, options)), options);
 
-type ObjectList = AsyncIterable<StoredObject> | Iterable<StoredObject>;
-
-/**
- * Reads the objects of a list, in their order. Read the lines or records of each before you request the next.
- * @param list called twice if the progress is shown
- */
+/** Reads the objects of a list, in their order. Read the lines or records of each before you request the next. */
 export function readObjects(
   stage: Stage,
-  list: () => ObjectList,
+  list: () => Promise<readonly StoredObject[]>,
   { parallel = PARALLEL, signal, progress, doing = 'Reading' }: ReadOptions,
 ) {
-  /** Numbers of objects that were read before the signal was aborted, and of their records. `total` needs a progress. */
+  /** Numbers of objects that were read before the signal was aborted, and of their records. */
   const read = { objects: 0, records: 0, total: 0, damaged: [] as string[] };
 
   async function* all(): AsyncGenerator<ArchiveObject> {
     try {
-      // Lists the objects twice, first to count them: a list of all keys would grow with the archive.
-      if (progress) for await (const _ of list()) read.total += 1;
-      for await (const { key, stored } of downloads(stage, list(), parallel, signal)) {
+      const objects = await list();
+      read.total = objects.length;
+      for await (const { key, stored } of downloads(stage, objects, parallel, signal)) {
         const object = new ArchiveObject(key, await linesOf(key, (await stored)?.bytes), signal);
         if (signal?.aborted) return;
         try {
@@ -106,19 +101,23 @@ export function readObjects(
     read.objects += 1;
     read.records += count;
     if (damage !== undefined) read.damaged.push(damage);
-    const total = Math.max(read.total, read.objects);
-    progress?.show({ doing, done: read.objects, total, unit: 'objects' });
+    progress?.show({ doing, done: read.objects, total: read.total, unit: 'objects' });
   }
   return Object.assign(read, { [Symbol.asyncIterator]: all });
 }
 
 /** Downloads objects ahead. What nobody reads is aborted. */
-async function* downloads(stage: Stage, list: ObjectList, parallel: number, signal?: AbortSignal) {
+async function* downloads(
+  stage: Stage,
+  objects: readonly StoredObject[],
+  parallel: number,
+  signal?: AbortSignal,
+) {
   const ended = new AbortController();
   const untilEnd = AbortSignal.any([ended.signal, ...(signal ? [signal] : [])]);
   const open: { key: string; stored: ReturnType<typeof downloadObject> }[] = [];
   try {
-    for await (const { key } of list) {
+    for (const { key } of objects) {
       if (signal?.aborted) return;
       const stored = downloadObject(stage, key, untilEnd);
       // The reader of the object gets this error. Without a reader, it must not become an unhandled rejection.
@@ -188,9 +187,7 @@ async function* listObjects(
 }
 
 export async function keysUnder(...given: Parameters<typeof listObjects>): Promise<string[]> {
-  const keys: string[] = [];
-  for await (const { key } of listObjects(...given)) keys.push(key);
-  return keys;
+  return (await Array.fromAsync(listObjects(...given))).map(({ key }) => key);
 }
 
 /** Maximum keys per call. Source: S3 API reference, `DeleteObjects`. */

@@ -42,12 +42,10 @@ export async function readRecords(
   { read = new Map(), signal, progress, isEnough = () => false, ...window }: ReadingOptions,
   visit: (record: ArchiveRecord, object: string) => void,
 ) {
-  const all: StoredObject[] = [];
-  for await (const object of listArchive(stage, window)) all.push(object);
-  const news = all
+  const news = (await Array.fromAsync(listArchive(stage, window)))
     .filter(({ key, etag }) => !read.has(key) || read.get(key) !== etag)
     .sort((a, b) => Number(timeOf(a) < timeOf(b)) - Number(timeOf(a) > timeOf(b)));
-  const reading = readObjects(stage, () => news, { signal, progress, doing: 'Reading the archive' });
+  const reading = readObjects(stage, async () => news, { signal, progress, doing: 'Reading the archive' });
   for await (const object of reading) {
     for (const record of object.records()) {
       if (matches({ since: window.since, until: window.until }, record)) visit(record, object.key);

@@ -15,7 +15,7 @@ import { matches, type RecordFilter } from '../../../stage/archive/record-filter
 import { findRecords, readRecords } from '../../../stage/history/records.ts';
 import type { ProgressStep } from '../../../terminal/text.ts';
 import { type Operator, replied, startedOperator } from '../queues/support.ts';
-import { all, archived, emptyArchive, objectKey, putObject, putRecords } from './support.ts';
+import { archived, emptyArchive, objectKey, putObject, putRecords } from './support.ts';
 
 const started = startedOperator();
 let aws: TestAws;
@@ -50,7 +50,7 @@ async function readAll(options: Options = {}, stage = operator.stack) {
 }
 
 const found = async (window: Parameters<typeof listArchive>[1], stage = operator.stack) =>
-  (await all(listArchive(stage, window))).map(({ key }) => key);
+  (await Array.fromAsync(listArchive(stage, window))).map(({ key }) => key);
 
 describe('the objects of a window', () => {
   const hours = ['30T00', '30T01', '30T23', '31T00', '31T01', '31T02', '31T03'].map(

@@ -50,12 +50,6 @@ export async function textOf({ s3, outputs }: ArchiveOf, Key: string): Promise<s
 
 type ArchiveOf = Pick<Stage, 'outputs'> & { readonly s3: S3Client };
 
-export async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-  const found: Item[] = [];
-  for await (const item of items) found.push(item);
-  return found;
-}
-
 export async function emptyArchive({ s3, outputs: { ArchiveBucket = '' } }: ArchiveOf): Promise<void> {
   await deleteObjects({ s3 }, ArchiveBucket, await keysUnder({ s3 }, ArchiveBucket, ''));
 }
