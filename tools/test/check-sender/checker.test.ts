@@ -135,12 +135,16 @@ describe('a connection', () => {
 });
 
 describe('repeats', () => {
-  /** The findings about the last of requests that were answered at once, by their waits in milliseconds. */
-  function lastRepeat(
-    answers: readonly RequestEnding[],
-    waits: readonly number[],
-    { bodies = [], retryAfterSeconds = 0 }: { bodies?: readonly string[]; retryAfterSeconds?: number } = {},
-  ): string {
+  interface Repeated {
+    readonly answers: readonly RequestEnding[];
+    /** Milliseconds before each repeat. */
+    readonly waits: readonly number[];
+    readonly bodies?: readonly string[];
+    readonly retryAfterSeconds?: number;
+  }
+
+  /** The findings about the last of requests that were answered at once. */
+  function lastRepeat({ answers, waits, bodies = [], retryAfterSeconds = 0 }: Repeated): string {
     const deliveries = new SentDeliveries();
     let at = 0;
     let findings: Finding[] = [];
@@ -154,36 +158,20 @@ describe('repeats', () => {
     return findings.map(({ kind }) => kind).join(' ');
   }
 
-  test.each<[string, Parameters<typeof lastRepeat>, string]>([
+  const other = [event(), `${event()} `];
+  test.each<[string, Repeated, string]>([
+    ['after longer waits are right', { answers: [500, 401, 200], waits: [600, 700] }, 'repeat'],
+    ['after a shorter wait', { answers: [500, 401, 200], waits: [700, 600] }, 'repeat repeat-sooner'],
+    ['without waits are a storm', { answers: [500, 500, 200], waits: [0, 0] }, 'repeat repeat-storm'],
+    ['after 200 are not wanted', { answers: [200, 200], waits: [600] }, 'repeat repeat-after-final'],
+    ['with other bytes', { answers: [500, 200], waits: [600], bodies: other }, 'repeat repeat-changed'],
     [
-      'after longer waits are right',
-      [
-        [500, 401, 200],
-        [600, 700],
-      ],
-      'repeat',
+      'before Retry-After',
+      { answers: [500, 200], waits: [600], retryAfterSeconds: 5 },
+      'repeat retry-after-ignored',
     ],
-    [
-      'after a shorter wait',
-      [
-        [500, 401, 200],
-        [700, 600],
-      ],
-      'repeat repeat-sooner',
-    ],
-    [
-      'without waits are a storm',
-      [
-        [500, 500, 200],
-        [0, 0],
-      ],
-      'repeat repeat-storm',
-    ],
-    ['after 200 are not wanted', [[200, 200], [600]], 'repeat repeat-after-final'],
-    ['with other bytes', [[500, 200], [600], { bodies: [event(), `${event()} `] }], 'repeat repeat-changed'],
-    ['before Retry-After', [[500, 200], [600], { retryAfterSeconds: 5 }], 'repeat retry-after-ignored'],
-  ])('%s', (_, requests, kinds) => {
-    expect(lastRepeat(...requests)).toBe(kinds);
+  ])('%s', (_, repeated, kinds) => {
+    expect(lastRepeat(repeated)).toBe(kinds);
   });
 
   const again = async (steps: string, requests: number) => {
