@@ -10,13 +10,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
 
-class StartError extends Error {
-  constructor(name, message, stack) {
-    super(message);
-    this.name = name;
-    if (stack !== undefined) this.stack = stack;
-  }
-}
+const startError = (name, message, details) => Object.assign(new Error(message), { name }, details);
 
 const { functionArn, inspected, compileCache } = workerData;
 /** Lambda's own variables. The function may change `process.env`. */
@@ -62,7 +56,7 @@ function moduleFile(moduleName) {
     const file = join(folder, `${moduleName}.${extension}`);
     if (existsSync(file)) return file;
   }
-  throw new StartError('Runtime.ImportModuleError', `Error: Cannot find module '${moduleName}' in ${folder}`);
+  throw startError('Runtime.ImportModuleError', `Error: Cannot find module '${moduleName}' in ${folder}`);
 }
 
 async function importCode(file) {
@@ -72,10 +66,12 @@ async function importCode(file) {
     if (!(error instanceof Error)) throw error;
     const { code } = error;
     if (code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') {
-      throw new StartError('Runtime.ImportModuleError', `Error: ${error.message}`, error.stack);
+      throw startError('Runtime.ImportModuleError', `Error: ${error.message}`, { stack: error.stack });
     }
     if (error instanceof SyntaxError) {
-      throw new StartError('Runtime.UserCodeSyntaxError', `SyntaxError: ${error.message}`, error.stack);
+      throw startError('Runtime.UserCodeSyntaxError', `SyntaxError: ${error.message}`, {
+        stack: error.stack,
+      });
     }
     throw error;
   }
@@ -84,22 +80,22 @@ async function importCode(file) {
 async function loadHandler() {
   const dot = handlerName.indexOf('.', handlerName.lastIndexOf('/') + 1);
   if (dot === -1) {
-    throw new StartError('Runtime.MalformedHandlerName', `Bad handler: '${handlerName}'`);
+    throw startError('Runtime.MalformedHandlerName', `Bad handler: '${handlerName}'`);
   }
   const exportName = handlerName.slice(dot + 1);
   const code = await importCode(moduleFile(handlerName.slice(0, dot)));
   const handler = code[exportName];
   if (handler === undefined) {
-    throw new StartError(
+    throw startError(
       'Runtime.HandlerNotFound',
       `${handlerName} is undefined or not exported; the module exports: ${Object.keys(code).join(', ')}`,
     );
   }
   if (typeof handler !== 'function') {
-    throw new StartError('Runtime.HandlerNotFound', `${handlerName} is not a function`);
+    throw startError('Runtime.HandlerNotFound', `${handlerName} is not a function`);
   }
   if (handler.length >= 3) {
-    throw new StartError(
+    throw startError(
       'Runtime.CallbackHandlerDeprecated',
       `${handlerName} takes a callback, which Lambda no longer supports from Node.js 24 on; make it async`,
     );

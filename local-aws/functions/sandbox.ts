@@ -48,8 +48,8 @@ export class Sandbox {
   #alive = true;
   #killed = false;
   #settle: ((outcome: SandboxOutcome) => void) | undefined;
-  #requestId: string | undefined;
-  #payload: string | undefined;
+  /** The last invocation. Undefined while the code is being loaded. */
+  #invocation: InvocationMessage | undefined;
   #endedBy: FunctionError | undefined;
   readonly #inspector: InspectorPort | undefined;
   #inspectedAt: number | undefined;
@@ -101,12 +101,10 @@ export class Sandbox {
 
   /** Runs the handler once. The sandbox must have started, and no other invocation may be running. */
   async invoke(requestId: string, payload: string): Promise<InvocationResult> {
-    this.#requestId = requestId;
-    this.#payload = payload;
     const { timeoutSeconds } = this.#definition;
     const limit = timeoutSeconds * 1000;
-    const message: InvocationMessage = { requestId, payload, deadline: Date.now() + limit };
-    this.#worker.postMessage(message);
+    this.#invocation = { requestId, payload, deadline: Date.now() + limit };
+    this.#worker.postMessage(this.#invocation);
     const timedOut = `Task timed out after ${timeoutSeconds.toFixed(2)} seconds`;
     const outcome = await this.#outcome(limit, this.#error('Sandbox.Timedout', timedOut));
     if (!outcome.ok) return outcome;
@@ -127,7 +125,7 @@ export class Sandbox {
   }
 
   #error(errorType: string, reason: string): FunctionError {
-    const request = this.#requestId === undefined ? '' : `RequestId: ${this.#requestId} `;
+    const request = this.#invocation === undefined ? '' : `RequestId: ${this.#invocation.requestId} `;
     return { errorType, errorMessage: `${request}Error: ${reason}` };
   }
 
@@ -187,8 +185,8 @@ export class Sandbox {
   }
 
   #finish(outcome: SandboxOutcome): void {
-    this.#writeLines('stdout', this.#lines.stdout.flush(), this.#requestId);
-    this.#writeLines('stderr', this.#lines.stderr.flush(), this.#requestId);
+    this.#writeLines('stdout', this.#lines.stdout.flush(), this.#invocation?.requestId);
+    this.#writeLines('stderr', this.#lines.stderr.flush(), this.#invocation?.requestId);
     this.#settle?.(outcome);
     this.#settle = undefined;
   }
@@ -202,9 +200,9 @@ export class Sandbox {
     const { name, message, stack = '' } = isThrownError(error) ? error : new Error(inspect(error));
     const line = crashLine(
       { errorType: name, errorMessage: message, trace: sourceTrace(stack) },
-      { service: serviceOf(this.#definition), requestId: this.#requestId, payload: this.#payload },
+      { service: serviceOf(this.#definition), ...this.#invocation },
     );
-    this.#writeLines('stderr', [line], this.#requestId);
+    this.#writeLines('stderr', [line], this.#invocation?.requestId);
   }
 
   #writeLines(stream: FunctionLogLine['stream'], lines: string[], requestId: string | undefined): void {

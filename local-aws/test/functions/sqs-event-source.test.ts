@@ -5,9 +5,9 @@ import { type AwsEndpoint, startAwsEndpoint } from '../../aws/endpoint.ts';
 import { InjectedFaults } from '../../aws/faults.ts';
 import { arnOf } from '../../aws/service-forms.ts';
 import { awsCaller } from '../../aws-caller.ts';
-import { batchOutcome, splitBySize } from '../../functions/event-source/sqs-batch.ts';
-import { SqsEventSource, type SqsEventSourceOptions } from '../../functions/event-source/sqs-event-source.ts';
 import { type InvocationResult, TooManyRequestsError } from '../../functions/invocation.ts';
+import { batchOutcome, splitBySize } from '../../functions/sqs-batch.ts';
+import { SqsEventSource, type SqsEventSourceOptions } from '../../functions/sqs-event-source.ts';
 import { addRole, eventually, ROLE } from '../support.ts';
 
 const faults = new InjectedFaults();

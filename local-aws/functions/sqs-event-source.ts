@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
-import { objectsOf } from '../../aws/json.ts';
-import type { AwsCaller } from '../../aws-caller.ts';
-import type { InvocationResult } from '../invocation.ts';
+import { objectsOf } from '../aws/json.ts';
+import type { AwsCaller } from '../aws-caller.ts';
+import type { InvocationResult } from './invocation.ts';
 import { type BatchMessage, batchOutcome, splitBySize, toRecord } from './sqs-batch.ts';
 
 /**

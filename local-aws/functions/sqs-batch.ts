@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { SQSMessageAttribute, SQSRecord, SQSRecordAttributes } from 'aws-lambda';
-import { REGION } from '../../aws/service-forms.ts';
-import { EVENT_LIMIT_BYTES, type InvocationResult } from '../invocation.ts';
+import { REGION } from '../aws/service-forms.ts';
+import { EVENT_LIMIT_BYTES, type InvocationResult } from './invocation.ts';
 
 interface ReceivedAttribute {
   readonly DataType: string;
