@@ -76,7 +76,7 @@ function redactor(
 const isNamed = (reason: Reason) => reason === 'field' || reason === 'text';
 
 /** The records that name a person, and the expired ones in the same objects. */
-export async function findRecords(
+export async function findPersonalRecords(
   operation: Operation,
   persons: readonly Person[],
   payloads: ReadonlySet<string>,

@@ -7,7 +7,7 @@ import type { Operation } from '../operation.ts';
 import { queueState } from '../queues/queue.ts';
 import type { Stage } from '../stage.ts';
 import { findItems, findMessages, findPayloads, objectsOf } from './forget-elsewhere.ts';
-import { findRecords } from './forget-records.ts';
+import { findPersonalRecords } from './forget-records.ts';
 import type { Person, PlaceOfPerson } from './person.ts';
 import { keysUnder } from './read-archive.ts';
 import { dateIn, lateness } from './retention.ts';
@@ -65,7 +65,7 @@ async function search(operation: Operation, persons: readonly Person[]): Promise
   const payloads = new Set(keys);
   const places = [await findMessages(operation, persons, payloads), await findItems(stack, persons)];
   if (stack.hasArchive) {
-    places.unshift(await findRecords(operation, persons, payloads));
+    places.unshift(await findPersonalRecords(operation, persons, payloads));
     const results = await keysUnder(stack, stack.archiveBucket, QUERIES_PREFIX);
     places.push(objectsOf(stack, stack.archiveBucket, results, 'with results of queries, about any person'));
   }

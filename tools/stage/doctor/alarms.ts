@@ -9,7 +9,6 @@ import {
 import { counted } from '../../terminal/text.ts';
 import {
   ago,
-  allOf,
   failure,
   type Inspection,
   ok,
@@ -90,7 +89,7 @@ export const alarmChecks: readonly StageCheck[] = [
     async run({ stage }) {
       const query = { AlarmNamePrefix: `${stage.stackName}-` };
       const pages = paginateDescribeAlarms({ client: stage.cloudwatch }, query);
-      const all = await allOf(pages, (page) => page.MetricAlarms);
+      const all = (await Array.fromAsync(pages)).flatMap(({ MetricAlarms = [] }) => MetricAlarms);
       // CodeDeploy's alarms have no actions. Those of a stage such as `prod-eu` have another topic.
       const topic = stage.output('AlarmTopicArn');
       const alarms = all.filter(({ AlarmActions }) => AlarmActions?.includes(topic));
@@ -145,8 +144,8 @@ export const alarmChecks: readonly StageCheck[] = [
   },
 ];
 
-function subscriptionsOf(inspection: Inspection, topic: string) {
+async function subscriptionsOf(inspection: Inspection, topic: string) {
   const query = { TopicArn: inspection.stage.output(topic) };
   const pages = paginateListSubscriptionsByTopic({ client: inspection.stage.client(SNSClient) }, query);
-  return allOf(pages, (page) => page.Subscriptions);
+  return (await Array.fromAsync(pages)).flatMap(({ Subscriptions = [] }) => Subscriptions);
 }

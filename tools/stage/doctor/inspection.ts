@@ -102,7 +102,7 @@ export class Inspection {
     const { TemplateBody = '{}' } = await client.send(new GetTemplateCommand(query));
     const inTemplate = JSON.parse(TemplateBody).Resources ?? {};
     const pages = paginateListStackResources({ client }, query);
-    const summaries = await allOf(pages, (page) => page.StackResourceSummaries);
+    const summaries = (await Array.fromAsync(pages)).flatMap((page) => page.StackResourceSummaries ?? []);
     return summaries.map((summary): StackResource => {
       const { LogicalResourceId: logicalId = '', PhysicalResourceId: physicalId = '' } = summary;
       const properties = inTemplate[logicalId]?.Properties ?? {};
@@ -149,16 +149,6 @@ function once<Value>(ask: () => Promise<Value>): () => Promise<Value> {
     answer ??= ask();
     return answer;
   };
-}
-
-/** The items of all pages of a list. */
-export async function allOf<Page, Item>(
-  pages: AsyncIterable<Page>,
-  itemsOf: (page: Page) => readonly Item[] | undefined,
-): Promise<Item[]> {
-  const items: Item[] = [];
-  for await (const page of pages) items.push(...(itemsOf(page) ?? []));
-  return items;
 }
 
 /** Milliseconds since a time. */

@@ -158,9 +158,8 @@ export async function removedQueues(stage: Stage): Promise<AnyQueue[]> {
   const known = new Set([...consumed, ...waitingQueues(stage).map(({ url }) => url)].map(nameOf));
   const prefix = `${stage.stackName}-`;
   const pages = paginateListQueues({ client: stage.sqs, pageSize: PAGE }, { QueueNamePrefix: prefix });
-  const urls: string[] = [];
-  for await (const { QueueUrls = [] } of pages) urls.push(...QueueUrls);
-  const left = urls
+  const left = (await Array.fromAsync(pages))
+    .flatMap(({ QueueUrls = [] }) => QueueUrls)
     .filter((url) => !known.has(nameOf(url)))
     .map((url) => ({ name: nameOf(url).slice(prefix.length), url }))
     .filter(({ name }) => NAME_IN_STACK.test(name) && !name.startsWith(SMOKE_TEST_QUEUE))
