@@ -116,7 +116,7 @@ function createFunctions(
       timeoutSeconds: properties.Timeout ?? 3,
       memoryMegabytes: properties.MemorySize ?? 128,
       reservedConcurrency,
-      maximumConcurrency: reservedConcurrency ?? MAX_CONCURRENCY,
+      maximumConcurrency: Math.min(reservedConcurrency ?? MAX_CONCURRENCY, MAX_CONCURRENCY),
       credentials: clientSettings(aws.url, accessKeyOf(properties.Role)).credentials,
       awsEndpointUrl: aws.url,
     };
