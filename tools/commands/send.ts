@@ -84,9 +84,9 @@ async function sendOne(
   const { stack, signal, onPosted, printLine } = operation;
   const since = new Date();
   const posted = await postSigned({ url: stack.webhookUrl, body: bytes, secret, signal });
-  const { status, body, requestId } = posted;
+  onPosted?.(posted);
+  const { status, body } = posted;
   const answer = { status, body };
-  onPosted?.(answer, requestId);
   const accepted = status === 200 && wait !== undefined ? acceptedSchema.safeParse(body).data : undefined;
   if (!json) printLine(answerText(answer));
   else if (accepted === undefined) printLine(JSON.stringify(answer));

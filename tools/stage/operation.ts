@@ -28,8 +28,7 @@ export interface Operation {
   readonly report?: (result: object) => void;
   /** Called with each message that a redrive has moved to another queue, and the time before, in epoch milliseconds. */
   readonly onRedriven?: (message: Pick<ReceivedMessage, 'attributes'>, at: number) => void;
-  /** Called with each answer, and the id of its request if known. */
-  readonly onPosted?: (answer: SentAnswer, requestId: string | undefined) => void;
+  readonly onPosted?: (answer: SentAnswer) => void;
 }
 
 /**

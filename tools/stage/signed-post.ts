@@ -16,9 +16,6 @@ export interface SentAnswer {
   readonly status: number;
   /** Parsed JSON, or the text if the body is not JSON. */
   readonly body: unknown;
-}
-
-interface WebhookAnswer extends SentAnswer {
   /** Request id from the body of the receiver's answer. If API Gateway answered itself, from a header. */
   readonly requestId: string | undefined;
 }
@@ -31,7 +28,7 @@ const ID_HEADERS = ['apigw-requestid', 'x-amz-apigw-id'];
  * @throws CommandError if nothing answers; AbortError if the signal is aborted
  * @example const { status, requestId } = await postSigned({ url, body: sampleBody(sample, new Date()), secret });
  */
-export async function postSigned(post: SignedPost): Promise<WebhookAnswer> {
+export async function postSigned(post: SignedPost): Promise<SentAnswer> {
   const { url, signal = null } = post;
   const headers = { 'content-type': 'application/json', 'x-webhook-signature': signatureOf(post) };
   try {
@@ -50,7 +47,7 @@ export async function postSigned(post: SignedPost): Promise<WebhookAnswer> {
 }
 
 /** `200 queued  event 1a2b3c4d  request JKJaXmPL`; for an error, its detail. */
-export function answerText({ status, body }: SentAnswer): string {
+export function answerText({ status, body }: Pick<SentAnswer, 'status' | 'body'>): string {
   const { eventId, requestId } = Object(body) as Record<string, unknown>;
   return [
     `${status} ${printable(answerDetail(body))}`,

@@ -122,7 +122,7 @@ export class Commands {
         const { requestId, eventId, event } = attributesOf(message);
         if (requestId !== undefined) source.store.add({ kind: 'redrive', at, requestId, eventId, event });
       },
-      onPosted({ status, body }, requestId) {
+      onPosted({ status, body, requestId }) {
         answers = last(answers, { status, text: clean(answerDetail(body)).slice(0, MAX_ANSWER_LENGTH) });
         deliveries = last(deliveries, ...(requestId === undefined ? [] : [requestId]));
       },

@@ -79,6 +79,15 @@ test('a post without an answer ends when it is interrupted', async () => {
   await expect(postSigned(post)).rejects.toMatchObject({ name: 'AbortError' });
 });
 
+test('the id of a request that API Gateway answers itself is in a header', async () => {
+  await using server = await serve((_, response) => {
+    response.writeHead(404, { 'apigw-requestid': 'request-1' }).end('{"message":"Not Found"}');
+  });
+  const post = { url: `http://${server.host}/`, body: Buffer.of(), secret: 's' };
+  const answer = { status: 404, body: { message: 'Not Found' }, requestId: 'request-1' };
+  expect(await postSigned(post)).toEqual(answer);
+});
+
 test('a post is signed with the secret as the receiver reads it, and with none that it would refuse', async () => {
   const secretIn = (SecretString: string) => {
     const stage = {
