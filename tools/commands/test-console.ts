@@ -5,14 +5,9 @@ import { chromiumPath } from '../test/browser/browser.ts';
 
 export const command = hookctlCommand('test-console', 'Tests the console in a browser: Chromium or Chrome.')
   .argument('[paths...]', 'part of the paths of test files')
-  .option('--pictures', 'also take the screenshots in docs/console/')
-  .action(async (paths, { pictures }) => {
+  .action(async (paths) => {
     if (chromiumPath() === undefined) {
       throw new CommandError('There is no Chromium. Install it or Chrome, or set CHROMIUM to its path');
     }
-    const environment: Record<string, string> = pictures ? { CONSOLE_PICTURES: 'true' } : {};
-    process.exitCode = await runProgram(
-      [...JEST, '--config=tools/test/browser/jest.config.js', ...paths],
-      environment,
-    );
+    process.exitCode = await runProgram([...JEST, '--config=tools/test/browser/jest.config.js', ...paths]);
   });

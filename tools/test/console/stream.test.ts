@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Fact, lineFact } from '../../stage/history/facts.ts';
+import { lineFact } from '../../stage/history/facts.ts';
 import { MAX_DELIVERIES } from '../../stage/history/store.ts';
 import { answered, EventReader, startConsoleAlone } from './support.ts';
 
@@ -26,11 +26,11 @@ let last = 0;
  * Adds a queued delivery to the store.
  * @returns its id
  */
-function add(shop: string): string {
+function add(shop: string, at = 1_800_000_000_000 + last): string {
   last += 1;
   const requestId = `request-${last}`;
   const body = JSON.stringify({ event: 'shop.updated', data: { shop_id: shop } });
-  running.feed.onExchange(answered(requestId, Buffer.from(body), new Date(1_800_000_000_000 + last)));
+  running.feed.onExchange(answered(requestId, Buffer.from(body), new Date(at)));
   return requestId;
 }
 
@@ -87,22 +87,15 @@ describe('the stream', () => {
   });
 });
 
-function failed(index: number): Fact {
-  const attempt = 1;
-  const error = 'x';
-  const at = Date.parse('2026-01-31T09:00:00Z') + (index + attempt) * 1000;
-  const ids = { requestId: `request-${index}`, eventId: `event-${index}`, event: 'shop.updated' };
-  const about = { level: 'WARN', message: 'Failed', messageId: `message-${index}`, attempt };
-  const line = { ...about, ...ids, timestamp: new Date(at).toISOString(), retryInSeconds: 30, error };
-  return lineFact(JSON.stringify(line)) as Fact;
-}
-
 test('the oldest deliveries are removed from open pages', async () => {
-  await using full = await startConsoleAlone();
-  const { store } = full.feed;
-  for (let index = 0; index < MAX_DELIVERIES; index += 1) store.add(failed(index));
-  const open = await read('/api/stream?search=event-0', full.console.port).ready();
-  expect([...open.rows().keys()]).toEqual(['request-0']);
-  store.add(failed(MAX_DELIVERIES));
-  await open.until((now) => now.rows().size === 0);
+  const oldest = add('shop-oldest', 0);
+  const reader = await read('/api/stream?search=shop-oldest').ready();
+  expect([...reader.rows().keys()]).toEqual([oldest]);
+  for (let count = 0; count < MAX_DELIVERIES; count += 1) {
+    const ids = { requestId: `next-${count}`, eventId: `event-${count}`, event: 'shop.updated' };
+    const timestamp = new Date(1_900_000_000_000 + count).toISOString();
+    const fact = lineFact(JSON.stringify({ level: 'INFO', message: 'Accepted', timestamp, ...ids }));
+    if (fact !== undefined) running.feed.store.add(fact);
+  }
+  await reader.until((now) => now.rows().size === 0);
 });

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { NeedsYouMessage, StackInfo } from '../../../console/api.ts';
 import { discardMessages, redriveMessages, redriveQueues } from '../../../console/page/command.ts';
@@ -105,34 +105,27 @@ describe('the main action for a delivery', () => {
   });
 });
 
-describe('before a stage is changed,', () => {
-  const [command] = redriveQueues([{ queue: 'quarantine' } as NeedsYouMessage]);
-  const texts = () => toasts.value.map(({ text }) => text);
-
-  afterEach(() => {
-    jest.useRealTimers();
-    toasts.value = [];
-  });
-
-  test.each([
-    { answer: true, said: [] },
-    { answer: false, said: ['Cancelled. Nothing was changed.'] },
-  ])('the user is asked: $answer', ({ answer, said }) => {
-    jest.useFakeTimers();
-    showStack({ local: false, title: 'stage prod', commandSuffix: ' --stage prod' });
-    const ask = jest.fn((_question: string) => answer);
-    Object.assign(globalThis, { confirm: ask });
-    expect(isAllowed(command ? [command] : [])).toBe(answer);
-    const question = /^Change stage prod\?[\s\S]*npx hookctl dlq redrive quarantine --stage prod$/;
-    expect(ask).toHaveBeenCalledWith(expect.stringMatching(question));
-    expect(texts()).toEqual(said);
-  });
-
-  test('nobody is asked with --read-only, and nothing is changed', () => {
-    showStack({ local: false, readOnly: true });
-    expect(isAllowed([])).toBe(false);
-    expect(texts()).toEqual([expect.stringContaining('Nothing can be changed.')]);
-  });
+test.each([
+  { local: true, readOnly: false, said: [] },
+  { local: false, readOnly: false, asked: true, said: [] },
+  { local: false, readOnly: false, asked: false, said: ['Cancelled. Nothing was changed.'] },
+  {
+    local: false,
+    readOnly: true,
+    said: ['The console was started with --read-only. Nothing can be changed.'],
+  },
+])('a change of a stack is asked about, and not without a yes: %j', ({ asked, said, ...info }) => {
+  jest.useFakeTimers();
+  toasts.value = [];
+  showStack({ ...info, title: 'stage prod', commandSuffix: ' --stage prod' });
+  const questions: string[] = [];
+  Object.assign(globalThis, { confirm: (question: string) => questions.push(question) > 0 && asked });
+  const isDone = isAllowed([{ argv: ['resume', 'shop.updated'], does: 'It does.', did: 'Done.' }]);
+  jest.useRealTimers();
+  expect(isDone).toBe(said.length === 0);
+  expect(toasts.value.map(({ text }) => text)).toEqual(said);
+  const question = 'Change stage prod?\n\nIt does.\n\nnpx hookctl resume shop.updated --stage prod';
+  expect(questions).toEqual(asked === undefined ? [] : [question]);
 });
 
 describe('messages that need somebody', () => {
