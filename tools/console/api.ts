@@ -189,8 +189,7 @@ export interface CommandRequest {
 export interface CommandRun {
   /** The command as typed in a terminal: `npx hookctl dlq redrive shop.updated --stage prod`. */
   readonly command: string;
-  /** `interrupted`: the console closed. */
-  readonly state: 'done' | 'failed' | 'interrupted';
+  readonly state: 'done' | 'failed';
   /** The output, as a terminal shows it. */
   readonly lines: readonly string[];
   /** Request ids of the deliveries that the command sent. */

@@ -85,7 +85,6 @@ function resultOf(commands: readonly Command[], ended: readonly CommandRun[]): T
   const answers = ended.flatMap((run) => run.answers);
   const lines = ended.flatMap((run) => [`$ ${run.command}`, ...run.lines]);
   const failed = ended.find(hasFailed);
-  if (failed?.state === 'interrupted') return { level: 'info', text: 'Interrupted.', lines };
   if (failed !== undefined) return { level: 'error', text: failed.lines.at(-1) ?? 'It failed.', lines };
   if (answers.length === 0) {
     return { level: 'info', text: [...new Set(commands.map(({ did }) => did))].join(' '), lines };

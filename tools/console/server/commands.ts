@@ -66,12 +66,11 @@ export class Commands {
     }
     const interruption = new AbortController();
     const onChange = () => subject !== undefined && this.#options.onChange();
-    const ended = this.#carryOut({ command, subject, run }, interruption.signal, request.input).finally(
-      () => {
-        this.#running.delete(running);
-        onChange();
-      },
-    );
+    const carriedOut = this.#carryOut({ command, subject, run }, interruption.signal, request.input);
+    const ended = carriedOut.finally(() => {
+      this.#running.delete(running);
+      onChange();
+    });
     const running: RunningCommand = { subject, command, interruption, ended };
     this.#running.add(running);
     onChange();
@@ -98,13 +97,7 @@ export class Commands {
     const printLine = (line: string) => {
       lines = last(lines, ...clean(line).split('\n'));
     };
-    const endAs = (state: CommandRun['state']): CommandRun => ({
-      command,
-      state,
-      lines,
-      deliveries,
-      answers,
-    });
+    const endAs = (state: CommandRun['state']) => ({ command, state, lines, deliveries, answers });
     const operation: Operation = {
       stack: source.stage,
       signal,
@@ -129,12 +122,10 @@ export class Commands {
     };
     try {
       if (subject !== undefined) await this.#options.before();
-      const done = await run(operation);
-      return endAs(done !== false ? 'done' : signal.aborted ? 'interrupted' : 'failed');
+      return endAs((await run(operation)) === false ? 'failed' : 'done');
     } catch (error) {
-      const isInterrupted = isInterruption(error, signal);
-      printLine(isInterrupted ? 'Interrupted.' : lineOf(error, source.stage.local));
-      return endAs(isInterrupted ? 'interrupted' : 'failed');
+      printLine(isInterruption(error, signal) ? 'Interrupted.' : lineOf(error, source.stage.local));
+      return endAs('failed');
     }
   }
 }

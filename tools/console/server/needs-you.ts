@@ -1,5 +1,5 @@
 import { eventAndShop, payloadPreview } from '../../stage/payload-filter.ts';
-import { copyKey, groupCopies } from '../../stage/queues/copies.ts';
+import { copyKey, groupCopies, type ListedMessage } from '../../stage/queues/copies.ts';
 import { forEachMessage } from '../../stage/queues/for-each-message.ts';
 import { type WaitingQueue, waitingQueues } from '../../stage/queues/queue.ts';
 import {
@@ -19,11 +19,9 @@ import type { ConsoleContext } from './console-context.ts';
  */
 const MAX_READ = 500;
 
-type NeedsYouContext = Pick<ConsoleContext, 'source' | 'local' | 'readOnly' | 'closing'>;
-
 /** The messages that wait for a person. Deletes none. */
 export class NeedsYou {
-  readonly #console: NeedsYouContext;
+  readonly #console: ConsoleContext;
   readonly #isBusy: (queue: string) => boolean;
   /** The reading under way, for all who ask meanwhile: on a stage, a second reader would miss what the first hides. */
   #reading: Promise<WaitingMessages> | undefined;
@@ -31,7 +29,7 @@ export class NeedsYou {
   #known = new Map<string, { readonly queue: WaitingQueue; readonly message: ReadMessage }>();
 
   /** @param isBusy whether a command works on the messages of a queue. On a stage, reading would hide them from it */
-  constructor(context: NeedsYouContext, isBusy: (queue: string) => boolean) {
+  constructor(context: ConsoleContext, isBusy: (queue: string) => boolean) {
     this.#console = context;
     this.#isBusy = isBusy;
   }
@@ -73,15 +71,11 @@ export class NeedsYou {
     const known = new Map<string, { queue: WaitingQueue; message: ReadMessage }>();
     const ofQueues = await Promise.all(
       waitingQueues(source.stage).map(async (queue) => {
-        const listed: { key: string; at: string; shown: ReturnType<typeof listedMessage> }[] = [];
+        const listed: ListedMessage<ReturnType<typeof listedMessage>>[] = [];
         const reading = this.#visit(queue, async (message) => {
           known.set(message.id, { queue, message });
-          const at = message.sentAt.toISOString();
-          listed.push({
-            key: copyKey(queue, message),
-            at,
-            shown: listedMessage(queue, message),
-          });
+          const shown = listedMessage(queue, message);
+          listed.push({ key: copyKey(queue, message), at: shown.sentAt, shown });
         });
         if (await problems.unless(queue.title, reading)) limited.push(queue.name);
         return groupCopies(listed).map(

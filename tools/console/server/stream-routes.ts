@@ -22,9 +22,7 @@ const RETRY = 1_000;
 /** The search is a text to find in payloads, ids, shops and errors. Ignores case. */
 const querySchema = z.strictObject({ search: z.exactOptional(z.string()) });
 
-type StreamContext = Pick<ConsoleContext, 'source' | 'updates' | 'report' | 'closing'> & {
-  readonly watch: Pick<QueueWatch, 'open'>;
-};
+type StreamContext = ConsoleContext & { readonly watch: QueueWatch };
 
 /**
  * Server-sent events: at first all rows, then every change. Changes are sent in rounds, each with all changes since the

@@ -124,7 +124,7 @@ describe('dlq', () => {
     await expect(commands.start({ argv })).rejects.toThrow('The console is closing');
     await closed;
     expect(await first.ended).toMatchObject({
-      state: 'interrupted',
+      state: 'failed',
       lines: expect.arrayContaining([expect.stringMatching(/^Interrupted\. .* Nothing is lost\.$/)]),
     });
   });
