@@ -61,7 +61,7 @@ export class Source {
     const history = await locate(this.stage, this.store.history(before));
     const { effects, unread } =
       this.since === undefined ? { effects: this.#observedEffects(row) } : await this.#effectsNow(row);
-    const request = await this.request(row);
+    const request = await this.#request(row);
     const exchange = this.#exchange(row);
     // Building the history may have changed the row.
     const now = this.#now(row);
@@ -76,16 +76,6 @@ export class Source {
       effects,
       logs: this.#logs(now),
     };
-  }
-
-  /** The request as received. For a stage, its archived part, if `detail` or `body` has already found it. */
-  async request(delivery: Delivery): Promise<RequestDetail> {
-    const exchange = this.#exchange(delivery);
-    const { method = 'POST', path = WEBHOOK_PATH, headers = [], sourceIp } = exchange ?? {};
-    const body = await this.#body(delivery).catch((error) => refusalOf(error, this.stage.local));
-    const known = { method, path, headers, sourceIp };
-    if (body instanceof Uint8Array) return { ...known, bytes: body.length };
-    return { ...known, bytes: delivery.bytes ?? 0, bodyMissing: body ?? whyMissing(exchange) };
   }
 
   /** The bytes that the partner sent. Undefined if they are not stored anywhere. */
@@ -177,6 +167,16 @@ export class Source {
 
   #exchange({ id }: Delivery): ExchangeFact | undefined {
     return this.store.facts({ id }).find((fact) => fact.kind === 'exchange');
+  }
+
+  /** The request as received. For a stage, its archived part. */
+  async #request(delivery: Delivery): Promise<RequestDetail> {
+    const exchange = this.#exchange(delivery);
+    const { method = 'POST', path = WEBHOOK_PATH, headers = [], sourceIp } = exchange ?? {};
+    const body = await this.#body(delivery).catch((error) => refusalOf(error, this.stage.local));
+    const known = { method, path, headers, sourceIp };
+    if (body instanceof Uint8Array) return { ...known, bytes: body.length };
+    return { ...known, bytes: delivery.bytes ?? 0, bodyMissing: body ?? whyMissing(exchange) };
   }
 
   /** The archive record with a delivery's payload. A replay writes a record without the payload. */
