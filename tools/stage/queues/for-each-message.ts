@@ -129,7 +129,7 @@ export async function forEachMessage(
 }
 
 /** Waits until all have ended, also if one fails. @throws the first error */
-async function allDone(running: readonly Promise<void>[]): Promise<void> {
+export async function allDone(running: readonly Promise<void>[]): Promise<void> {
   const ended = await Promise.allSettled(running);
   const failure = ended.find((result) => result.status === 'rejected');
   if (failure) throw failure.reason;

@@ -12,6 +12,7 @@ import type { Replay } from '../../../lambda/queue/replay.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { readArchive } from '../archive/read-archive.ts';
 import type { Operation } from '../operation.ts';
+import { allDone } from '../queues/for-each-message.ts';
 import type { Stage } from '../stage.ts';
 import { Backlog } from './backlog.ts';
 import { type ReplayRequest, replayRecords, type UnsentCounts } from './replay-plan.ts';
@@ -74,11 +75,7 @@ export async function sendReplay(
         const count = batches.reduce((sum, { length }) => sum + length, 0);
         await backlog.waitForCapacity(count, signal, (reason) => show(`paused: ${reason}`));
         await bucket.take(count, signal);
-        const sending = await Promise.allSettled(
-          batches.map((batch) => sendBatch(stack, event, batch, signal, result)),
-        );
-        const failed = sending.find(({ status }) => status === 'rejected');
-        if (failed?.status === 'rejected') throw failed.reason;
+        await allDone(batches.map((batch) => sendBatch(stack, event, batch, signal, result)));
         show();
       }
     }
