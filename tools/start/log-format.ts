@@ -23,7 +23,7 @@ const MESSAGE_WIDTH = DEAD_LETTERED.length;
 
 const INDENT = ' '.repeat('00:00:00 '.length);
 
-type LogFields = Readonly<Record<string, unknown>>;
+type LineFields = Readonly<Record<string, unknown>>;
 
 export class LogFormat {
   readonly #stream: NodeJS.WriteStream;
@@ -79,7 +79,7 @@ export class LogFormat {
     return styleText(colour, text, { stream: this.#stream });
   }
 
-  #facts(line: LogFields): string[] {
+  #facts(line: LineFields): string[] {
     return Object.entries(line).flatMap(([key, value]) => {
       if (OMITTED.has(key) || (key === 'attempt' && value === 1)) return [];
       const text = printable(typeof value === 'string' ? value : JSON.stringify(value));
@@ -89,23 +89,23 @@ export class LogFormat {
   }
 
   /** Lines with the source positions of an error, innermost call first. */
-  #stack({ stack }: LogFields): string[] {
+  #stack({ stack }: LineFields): string[] {
     const frames: readonly unknown[] = Array.isArray(stack) ? stack : [];
     return frames.map((frame) => this.#paint('gray', `at ${printable(String(frame))}`));
   }
 }
 
 /** `DynamoDB UpdateItem: connection closed`. Empty if the line has no error. */
-const errorText = ({ call, error, errorMessage }: LogFields) =>
+const errorText = ({ call, error, errorMessage }: LineFields) =>
   printable([call, error, errorMessage].filter((text) => text !== undefined).join(': '));
 
-const isFields = (value: unknown): value is LogFields => typeof value === 'object' && value !== null;
+const isFields = (value: unknown): value is LineFields => typeof value === 'object' && value !== null;
 
 /**
  * Lambda's line about an invocation that ended with an error, in the format of our own lines. Sources: Lambda telemetry
  * API reference, `platform.report`; aws-lambda-nodejs-runtime-interface-client, `LogPatch.js`, JSON format.
  */
-function crashLine(service: string, line: LogFields): LogFields {
+function crashLine(service: string, line: LineFields): LineFields {
   const { type, time: timestamp, record, message } = line;
   if (type === 'platform.report' && isFields(record)) {
     return { service, timestamp, level: 'ERROR', message: record.errorType ?? record.status };
