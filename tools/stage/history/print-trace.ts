@@ -5,6 +5,7 @@ import { shownId } from '../../terminal/terminal.ts';
 import { printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
+import type { Effect, PlainItem } from './facts.ts';
 import type { History, HistoryLocation, HistoryStep } from './history.ts';
 import type { windowOf } from './log-search.ts';
 import { gapText, stateWords, stepWords, type Tone } from './state-text.ts';
@@ -53,7 +54,7 @@ export async function printTrace(
  * @param width columns of the terminal
  */
 export function describeTrace(
-  { id, history, sources }: Trace,
+  { id, history, effects, sources }: Trace,
   stage: Pick<Stage, 'title' | 'command'>,
   width: number,
 ): string[] {
@@ -69,6 +70,7 @@ export function describeTrace(
     ...describeSteps(history, id, width),
     '',
     ...history.now.flatMap((location) => describeLocation(location, stage, width)),
+    ...effects.flatMap((effect) => lines(printable(effectText(effect)), width)),
     ...(sources.length === 0 ? [] : ['']),
     ...sources.flatMap(({ text }) => lines(text, width).map(gray)),
   ];
@@ -133,3 +135,20 @@ function describeStep(
 const clock = () => ({ now: Date.now(), time: (iso: string) => iso.slice(11, 19) });
 
 const gray = (text: string) => styleText('gray', text);
+
+/** The stored item with its key, or the notification, in one line. */
+function effectText(effect: Effect): string {
+  if (effect.kind === 'notification') {
+    return `Notification on ${effect.topic}: ${(effect.texts.default ?? '').replaceAll(/\n+/g, ', ')}`;
+  }
+  const { table, key, after } = effect;
+  return after == null ? `${table}: item ${key} was deleted` : `${table}: ${itemText(after)}`;
+}
+
+/** Leaves out the partner's `data` as sent, which can be long, and the versions that order events. */
+function itemText(item: PlainItem): string {
+  return Object.entries(item)
+    .filter(([name]) => name !== 'data' && !name.endsWith('version'))
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(' ');
+}

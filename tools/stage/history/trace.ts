@@ -1,12 +1,16 @@
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import * as z from 'zod/mini';
 import { isEventName } from '../../../lambda/events/catalogue.ts';
 import { CommandError } from '../../terminal/command-error.ts';
+import { readJson } from '../../terminal/files.ts';
 import { printable } from '../../terminal/text.ts';
+import { CONSOLE_FILE } from '../local-folder.ts';
 import { type Pause, pauseState } from '../queues/pause-state.ts';
 import type { Stage } from '../stage.ts';
 import { deadLettersOf } from './dead-letters.ts';
 import { deriveHistory, hasSettled } from './derive-history.ts';
-import { type Fact, identityOf } from './facts.ts';
+import { type Effect, type Fact, identityOf } from './facts.ts';
 import { type FindOptions, findFacts } from './find-facts.ts';
 import { followLines } from './follow-facts.ts';
 import type { History, HistoryLocation, PausedQueue } from './history.ts';
@@ -29,6 +33,8 @@ export interface Trace {
   readonly stack: string;
   readonly id: string;
   readonly history: History;
+  /** What the event changed. Empty for a stage in AWS, and without the console of the local stack. */
+  readonly effects: readonly Effect[];
   readonly sources: readonly SearchedSource[];
 }
 
@@ -46,7 +52,8 @@ export async function traceDelivery(
   if (found === undefined) return undefined;
   const { facts, sources } = found;
   const history = await locate(stage, deriveHistory(facts));
-  return { stack: stage.title, id, history, sources };
+  const effects = await localEffects(stage, history.steps.find(({ kind }) => kind === 'queued')?.requestId);
+  return { stack: stage.title, id, history, effects, sources };
 }
 
 /**
@@ -93,7 +100,8 @@ export async function awaitDelivery(
   if (!hasSettled(history) && problems.size > 0) {
     throw new CommandError(`Part of the history is unknown: ${[...problems.values()].join('; ')}`);
   }
-  return { stack: stage.title, id: eventId, history, sources: [] };
+  const effects = await localEffects(stage, requestId);
+  return { stack: stage.title, id: eventId, history, effects, sources: [] };
 }
 
 /** Adds whether an event is paused, unless a permission is missing. */
@@ -117,3 +125,21 @@ export const pausedQueue = ({ by, reason, since }: Pause): PausedQueue => ({
   reason,
   since: since?.toISOString(),
 });
+
+/**
+ * What a delivery's event changed. The console of the local stack observes it; AWS keeps no such history.
+ * @param requestId id of the delivery
+ * @returns nothing if the console does not run
+ */
+async function localEffects(
+  { local }: Pick<Stage, 'local'>,
+  requestId: string | undefined,
+): Promise<readonly Effect[]> {
+  if (!local || requestId === undefined || !existsSync(CONSOLE_FILE)) return [];
+  const { url } = z.object({ url: z.string() }).parse(readJson(CONSOLE_FILE));
+  const path = `/api/deliveries/${encodeURIComponent(requestId)}`;
+  const detail = await fetch(new URL(path, url)).catch(() => undefined);
+  if (!detail?.ok) return [];
+  const { effects } = (await detail.json()) as { readonly effects: readonly Effect[] };
+  return effects;
+}

@@ -19,6 +19,7 @@ beforeAll(async () => {
   project = await Project.create();
   const { name, outputs } = running.stack;
   await writeFile(project.path('.local/outputs.json'), JSON.stringify({ [name]: outputs }));
+  await writeFile(project.path('.local/console.json'), JSON.stringify({ url: running.console.url }));
 });
 afterAll(async () => {
   await running[Symbol.asyncDispose]();
@@ -81,11 +82,11 @@ describe('send', () => {
 });
 
 describe('send --wait', () => {
-  test('prints the history when the delivery has settled', async () => {
+  test('prints the history and the effect when the delivery has settled', async () => {
     const { code, stdout, stderr } = await send('girl.created', '--wait');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^200 queued {2}event [0-9a-f]{64} {2}request \S+\n\ngirl\.created /);
-    expect(stdout).toMatch(/\nProcessed: Finished at \S+\.\n$/);
+    expect(stdout).toMatch(/\nProcessed: Finished at \S+\.\nCastTable: girl_id=\S+ /);
   });
 
   test('returns the history for programs, without another delivery of the same bytes', async () => {

@@ -15,7 +15,7 @@ const sources = [{ text: 'Logs: 4 lines.' }];
 
 const traceOf = (facts: readonly Fact[]): Trace => ({
   stack: stage.title,
-  ...{ id: EVENT_ID, sources },
+  ...{ id: EVENT_ID, effects: [], sources },
   history: deriveHistory(facts),
 });
 
@@ -158,4 +158,23 @@ describe('the current location', () => {
     const printed = text({ ...story, history: { eventId: EVENT_ID, steps: [], now: [location] } });
     expect(printed).toContain(expected);
   });
+});
+
+test('the changed item and the notification are printed, without versions and data as sent', () => {
+  const item = { girl_id: 'girl-1', name: 'Yuki', age: 25, version: `1#${EVENT_ID}`, data: '{}' };
+  const location = { at: at(1), table: 'CastTable', key: 'girl-1' };
+  const texts = { default: 'New review\n\nShop: shop-1\nRating: 5', sqs: '{}' };
+  const printed = text({
+    ...story,
+    effects: [
+      { kind: 'item', ...location, before: null, after: item },
+      { kind: 'item', ...location, before: item, after: null },
+      { kind: 'notification', at: at(2), topic: 'ReviewTopicArn', subject: 'New review', texts },
+    ],
+  });
+  expect(printed).toContain(`
+CastTable: girl_id=girl-1 name=Yuki age=25
+CastTable: item girl-1 was deleted
+Notification on ReviewTopicArn: New review, Shop: shop-1, Rating: 5
+`);
 });
