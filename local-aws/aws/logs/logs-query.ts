@@ -89,13 +89,13 @@ export function createQueries(linesOf: (group: string) => readonly QueriedLine[]
   };
 }
 
-interface Selection {
+interface LineSelection {
   readonly matches: (message: string) => boolean;
   /** Rows of the result. @param matched lines, newest first */
   readonly rows: (matched: readonly QueriedLine[]) => JsonObject[][];
 }
 
-function selectionOf(query: string): Selection {
+function selectionOf(query: string): LineSelection {
   const [, pattern = '', limit] = QUERY.exec(query) ?? [];
   if (limit !== undefined) {
     const expression = compile(pattern);
