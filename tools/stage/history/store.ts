@@ -55,7 +55,7 @@ export class HistoryStore {
   #timer: NodeJS.Timeout | undefined;
   #payloadBytes = 0;
   /** When the newest of the removed deliveries began, in epoch milliseconds. */
-  #removedUntil = 0;
+  #removedUntil = Number.NEGATIVE_INFINITY;
 
   add(...facts: readonly Fact[]): void {
     for (const fact of facts) {
