@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { CheckBox } from './ui/button.tsx';
 import { Dialog, openDialog } from './ui/dialog.tsx';
 
@@ -60,7 +60,8 @@ type KeyAction = (event: KeyboardEvent) => unknown;
 export function useKeys<P extends PagePart>(part: P, actions: Readonly<Record<KeyOf<P>, KeyAction>>): void {
   const current = useRef(actions);
   current.current = actions;
-  useEffect(() => {
+  // Before the next paint, so that a key works as soon as its button can be seen.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (!isKeyOf(part, event.key) || !isShortcut(event)) return;
       if (current.current[event.key](event) !== false) event.preventDefault();
