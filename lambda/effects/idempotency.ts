@@ -55,7 +55,9 @@ export function idempotent<Input extends EffectIds>(
   };
 }
 
-/** Ids and attributes are those of Powertools, which wrote the records until version 0.2. */
+/**
+ * Ids and attributes are those of Powertools, which wrote earlier records: an update must not forget who was notified.
+ */
 const recordId = (name: string, key: string) =>
   `${name}#${createHash('md5').update(JSON.stringify(key)).digest('base64')}`;
 

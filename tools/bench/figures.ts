@@ -147,19 +147,19 @@ export const FIGURES: readonly Figure[] = [
   {
     name: 'module-load',
     title: 'receiver’s module load, without warm-up ÷ bare receiver’s',
-    atMost: 1.12,
+    atMost: 1.08,
     measure: async () => compare(await startPairs('withoutWarmUp', 'load')),
   },
   {
     name: 'first-answer',
     title: `process start to the first 200, TLS ${DELAY} ms away ÷ bare receiver’s`,
-    atMost: 1.08,
+    atMost: 0.95,
     measure: async () => compare(await startPairs('receiver', 'answer')),
   },
   {
     name: 'warm-request',
     title: 'warm request ÷ bare receiver’s (HMAC, parse, one send)',
-    atMost: 1.12,
+    atMost: 1.1,
     measure: async () => compare(await warmPairs(), REQUESTS),
   },
   {
