@@ -102,9 +102,14 @@ function summary(error: SdkError): ErrorSummary {
 const shownMessage = (name: string, message: string): string | undefined =>
   QUOTES_ITS_INPUT.test(name) ? SHOWN_OF_QUOTING.exec(message)?.[0] : message;
 
+/** The source positions of an error. If its stack cannot be read, the error must still be logged. */
 function stackOf(error: Error): { stack?: string[] } {
-  const stack = sourcePositions(error);
-  return stack.length > 0 ? { stack } : {};
+  try {
+    const stack = sourcePositions(error);
+    return stack.length > 0 ? { stack } : {};
+  } catch {
+    return {};
+  }
 }
 
 /**

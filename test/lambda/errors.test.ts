@@ -153,6 +153,12 @@ test.each([
   expect(stackOf('no', [frame.replace('FOLDER/', url)])).toEqual(expected);
 });
 
+test('an error whose stack is no text is described without it', () => {
+  expect(describeError(Object.assign(new Error('no'), { stack: null }))).toMatchObject({
+    errorMessage: 'no',
+  });
+});
+
 test('the innermost of many frames are shown', () => {
   const frames = Array.from({ length: 50 }, (_, index) => `a (${url}index.mjs:1:${index % 2 ? 18 : 28})`);
   const shown = stackOf('no', [`a (${url}index.mjs:1:8)`, ...frames]);
