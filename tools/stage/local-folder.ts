@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import type { LocalStack } from 'local-aws';
@@ -30,8 +32,16 @@ const PUBLISHED = [FUNCTIONS_FILE, CONSOLE_FILE, OUTPUTS_FILE];
 /** Has the name of that folder. */
 const OWNER_FILE = `${FOLDER}/owner`;
 
-/** Folders of the processes of this machine: a container with the same clone has other processes. */
-const OF_HOST = `stack-${hostname()}-`;
+/**
+ * The folder of a process: `stack-40123-0a1b2c3d.host`. The process answers with the token at this port, because a number
+ * alone says little: after a kill, another process may get it, and a container with the same clone has its own.
+ */
+const OF_PROCESS = /^stack-(\d+)-([0-9a-f]{8})\.(.+)$/;
+
+const LOOPBACK = '127.0.0.1';
+
+/** Milliseconds that a process has to answer. One that does not answer in time may be suspended or busy. */
+const ANSWER_LIMIT = 1_000;
 
 /** Details that a running stack publishes for other commands. */
 interface StackDescription {
@@ -64,6 +74,7 @@ export function describeStack({
  */
 export class Workspace implements AsyncDisposable {
   readonly #folder: string;
+  readonly #server: Server;
 
   /** Also removes the folders of processes that were killed. */
   static async open(): Promise<Workspace> {
@@ -71,13 +82,20 @@ export class Workspace implements AsyncDisposable {
     // The console's token grants all actions of the console.
     await chmod(FOLDER, 0o700);
     for (const name of await foldersOfHost()) {
-      if (!isRunning(name)) await rm(join(FOLDER, name), { recursive: true, force: true });
+      if (!(await isRunning(name))) await rm(join(FOLDER, name), { recursive: true, force: true });
     }
-    return new Workspace(await mkdtemp(join(FOLDER, `${OF_HOST}${process.pid}-`)));
+    const token = randomUUID().slice(0, 8);
+    const server = createServer((socket) => socket.on('error', () => {}).end(token)).listen(0, LOOPBACK);
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const folder = join(FOLDER, `stack-${port}-${token}.${hostname()}`);
+    await mkdir(folder, { mode: 0o700 });
+    return new Workspace(folder, server.unref());
   }
 
-  private constructor(folder: string) {
+  private constructor(folder: string, server: Server) {
     this.#folder = folder;
+    this.#server = server;
   }
 
   /** Where this process synthesises the stack. */
@@ -111,10 +129,12 @@ export class Workspace implements AsyncDisposable {
   /** Removes the folder. Other commands then find another stack that still runs, if there is one. */
   async [Symbol.asyncDispose](): Promise<void> {
     await rm(this.#folder, { recursive: true, force: true });
+    this.#server.close();
     if (await this.#isOtherVisible()) return;
     const isDescribed = (name: string) => existsSync(join(FOLDER, name, basename(OUTPUTS_FILE)));
-    const other = (await foldersOfHost()).find((name) => isRunning(name) && isDescribed(name));
-    if (other !== undefined) return show(other);
+    for (const name of await foldersOfHost()) {
+      if (isDescribed(name) && (await isRunning(name))) return show(name);
+    }
     await Promise.all([...PUBLISHED, OWNER_FILE].map((file) => rm(file, { force: true })));
   }
 
@@ -135,15 +155,20 @@ export class Workspace implements AsyncDisposable {
   }
 }
 
-const foldersOfHost = async () => (await readdir(FOLDER)).filter((name) => name.startsWith(OF_HOST));
+const foldersOfHost = async () =>
+  (await readdir(FOLDER)).filter((name) => OF_PROCESS.exec(name)?.[3] === hostname());
 
 /** @param folder name of the folder of a process of this machine */
-function isRunning(folder: string): boolean {
+async function isRunning(folder: string): Promise<boolean> {
+  const [, port, token] = OF_PROCESS.exec(folder) ?? [];
+  const socket = connect(Number(port), LOOPBACK);
   try {
-    return process.kill(Number.parseInt(folder.slice(OF_HOST.length), 10), 0);
+    const [answer] = await once(socket, 'data', { signal: AbortSignal.timeout(ANSWER_LIMIT) });
+    return String(answer) === token;
   } catch (error) {
-    // It runs for somebody else.
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return (error as Error).name === 'AbortError';
+  } finally {
+    socket.destroy();
   }
 }
 

@@ -1,9 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -153,11 +152,19 @@ describe('the folder of running stacks', () => {
     }
   });
 
-  test('the folder of a process that was killed is removed, one of a container stays', async () => {
-    const { pid } = spawnSync('true');
-    const names = [hostname(), 'container'].map((host) => `.local/stack-${host}-${pid}-0a1b2c`);
-    for (const name of names) await mkdir(name, { recursive: true });
+  test.each([
+    { owner: 'was killed', answer: undefined, host: hostname(), isKept: false },
+    { owner: 'was killed, and another has its port', answer: 'HTTP/1.1', host: hostname(), isKept: false },
+    { owner: 'is suspended', answer: '', host: hostname(), isKept: true },
+    { owner: 'is in a container', answer: undefined, host: 'container', isKept: true },
+  ])('the folder of a process that $owner: kept is $isKept', async ({ answer, host, isKept }) => {
+    const server = createTcpServer((socket) => answer && socket.end(answer)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const name = `.local/stack-${(server.address() as AddressInfo).port}-0a1b2c3d.${host}`;
+    if (answer === undefined) await once(server.close(), 'close');
+    await mkdir(name, { recursive: true });
     await using _workspace = await Workspace.open();
-    expect(names.map((name) => existsSync(name))).toEqual([false, true]);
+    expect(existsSync(name)).toBe(isKept);
+    server.close();
   });
 });
