@@ -2,7 +2,7 @@ import { GetSecretValueCommand, PutSecretValueCommand } from '@aws-sdk/client-se
 import { PREVIOUS_SECRET_MAX_AGE, SECRET_MAX_AGE, SECRET_REFRESH_INTERVAL } from '../../lambda/limits.ts';
 import { readSecretValue, secretDoubt, UnusableSecretError } from '../../lambda/receiver/secret-value.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { duration } from '../terminal/text.ts';
+import { ago, duration } from '../terminal/text.ts';
 import type { CheckResult } from './doctor/inspection.ts';
 import type { Operation } from './operation.ts';
 import type { Stage } from './stage.ts';
@@ -101,8 +101,6 @@ export function describePrevious({ current, previous, until }: SecretVersions): 
     return { state: 'warning', seen: `not accepted, because the current version is unusable, ${stored}` };
   return { state: 'ok', seen: `accepted until ${until.toISOString()}, for ${duration(left)}, ${stored}` };
 }
-
-const ago = (time: Date) => `${duration(Date.now() - time.getTime())} ago`;
 
 /** Prints the age of both versions, and what is wrong with them. Never a value. @returns false if something is */
 export async function showSecret({ stack, printLine }: Operation): Promise<boolean> {

@@ -26,6 +26,9 @@ export function duration(milliseconds: number): string {
     .join(' ');
 }
 
+/** How long ago a moment was: `2 h 5 min ago`. */
+export const ago = (time: Date | number = Date.now()) => `${duration(Date.now() - Number(time))} ago`;
+
 /** A duration with as many digits as a reader needs: `12 ms`, `1.2 s`, `35 s`, `12 min 3 s`. */
 export function preciseDuration(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.max(0, Math.round(milliseconds))} ms`;

@@ -6,17 +6,8 @@ import {
   SNSClient,
   type Subscription,
 } from '@aws-sdk/client-sns';
-import { counted } from '../../terminal/text.ts';
-import {
-  ago,
-  failure,
-  type Inspection,
-  ok,
-  problemsOr,
-  type StageCheck,
-  skipped,
-  warning,
-} from './inspection.ts';
+import { ago, counted } from '../../terminal/text.ts';
+import { failure, type Inspection, ok, problemsOr, type StageCheck, skipped, warning } from './inspection.ts';
 
 /**
  * Whether each configured address gets the mails of a topic.

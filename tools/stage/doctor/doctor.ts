@@ -5,7 +5,7 @@ import { duration } from '../../terminal/text.ts';
 import { type Operation, refusalOf } from '../operation.ts';
 import { alarmChecks } from './alarms.ts';
 import { deploymentChecks } from './deployment.ts';
-import { type CheckResult, Inspection, type StageCheck, since, skipped, warning } from './inspection.ts';
+import { type CheckResult, Inspection, type StageCheck, skipped, warning } from './inspection.ts';
 import { receivingChecks } from './receiving.ts';
 import { secretChecks } from './secret.ts';
 
@@ -78,7 +78,7 @@ export async function doctor(
     if (inspection.isLocalStack && results.some(({ fix }) => fix?.startsWith('aws '))) {
       printLine('\nThe aws commands need the settings of docs/operations.md, "The local stack".');
     }
-    printLine(`\n${summary}, in ${duration(since(started))}.`);
+    printLine(`\n${summary}, in ${duration(Date.now() - started.getTime())}.`);
   }
   return count('failure') === 0;
 }

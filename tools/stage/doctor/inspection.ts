@@ -10,7 +10,6 @@ import { StartQueryCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { readCloudAssembly } from 'local-aws/template';
 import { synthesise } from '../../../bin/synthesise.ts';
 import { ACCEPTED } from '../../../lambda/log-messages.ts';
-import { duration } from '../../terminal/text.ts';
 import { queryResult } from '../history/log-search.ts';
 import type { Stage } from '../stage.ts';
 
@@ -150,8 +149,3 @@ function once<Value>(ask: () => Promise<Value>): () => Promise<Value> {
     return answer;
   };
 }
-
-/** Milliseconds since a time. */
-export const since = (time: Date | number | undefined) => Date.now() - Number(time ?? Date.now());
-
-export const ago = (time: Date | number | undefined) => `${duration(since(time))} ago`;

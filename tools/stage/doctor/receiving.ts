@@ -3,7 +3,8 @@ import { GetAccountSettingsCommand } from '@aws-sdk/client-lambda';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import { CLOCK_AHEAD } from '../../../lambda/log-messages.ts';
-import { ago, failure, ok, SEARCHED_DAYS, type StageCheck, skipped, warning } from './inspection.ts';
+import { ago } from '../../terminal/text.ts';
+import { failure, ok, SEARCHED_DAYS, type StageCheck, skipped, warning } from './inspection.ts';
 
 /** Concurrent executions of an account. Source: Lambda developer guide, "Lambda quotas". */
 const DEFAULT_CONCURRENCY = 1_000;

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { type Column, table } from '../../terminal/layout.ts';
-import { duration, printable } from '../../terminal/text.ts';
+import { ago, duration, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { PayloadFilter } from '../payload-filter.ts';
 import type { Stage } from '../stage.ts';
@@ -148,8 +148,6 @@ const countsIn = (counts: { messages: number; inFlight: number }) => [
   count(counts.inFlight),
 ];
 
-const since = (time: Date) => duration(Date.now() - time.getTime());
-
 function waitingRow({ queue, events, oldest, ...counts }: ListedQueue): string[] {
   const unseen = isEmpty(counts) ? '–' : 'unknown';
   const atLeast = oldest?.atLeast ? 'at least ' : '';
@@ -157,7 +155,7 @@ function waitingRow({ queue, events, oldest, ...counts }: ListedQueue): string[]
     queue,
     ...countsIn(counts),
     events ? `${atLeast}${events.count}` : unseen,
-    oldest ? `${atLeast}${since(oldest.sentAt)}` : unseen,
+    oldest ? `${atLeast}${duration(Date.now() - oldest.sentAt.getTime())}` : unseen,
   ];
 }
 
@@ -165,7 +163,7 @@ function pauseRow({ event, waiting, since: pausedAt, by = '–', reason, running
   return [
     event,
     count(waiting),
-    pausedAt === undefined ? 'unknown' : `${since(pausedAt)} ago`,
+    pausedAt === undefined ? 'unknown' : ago(pausedAt),
     // On a terminal, only the last part of an ARN: the name of the user or of the session.
     Number.isFinite(width) ? by.slice(by.lastIndexOf('/') + 1) : by,
     running

@@ -1,5 +1,5 @@
 import { fieldLines } from '../../terminal/layout.ts';
-import { duration, messages, printable } from '../../terminal/text.ts';
+import { ago, duration, messages, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { eventAndShop } from '../payload-filter.ts';
 import type { Stage } from '../stage.ts';
@@ -126,5 +126,5 @@ function shownLines(stack: Stage, { kind }: AnyQueue, message: ShownMessage): st
 
 function moment(text: string | undefined): string | undefined {
   const time = Date.parse(text ?? '');
-  return Number.isNaN(time) ? text : `${text}, ${duration(Date.now() - time)} ago`;
+  return Number.isNaN(time) ? text : `${text}, ${ago(time)}`;
 }
