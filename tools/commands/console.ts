@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { Option } from '@commander-js/extra-typings';
-import { CONSOLE_FILE } from '../stage/local-folder.ts';
+import { CONSOLE_FILE, NOT_RUNNING } from '../stage/local-folder.ts';
 import type { Operation } from '../stage/operation.ts';
 import { onStage, runOperation } from '../stage/operation.ts';
 import { hookctlCommand } from '../terminal/command.ts';
@@ -11,6 +11,9 @@ import { port, time } from '../terminal/options.ts';
 
 /** Default of `--since`. */
 const SINCE = '1h';
+
+/** Milliseconds within which a local console must answer, even if it is busy. */
+const ANSWER_LIMIT = 5_000;
 
 interface ConsoleSettings {
   readonly port: number;
@@ -36,7 +39,7 @@ export const command = onStage(
   )
   .action(async ({ port, readOnly = false, since = time(SINCE), ...where }) => {
     if (where.stage === undefined && where.outputs === undefined) {
-      printLocalAddress();
+      await printLocalAddress();
       return;
     }
     await runOperation(where, (operation) => serve(operation, { port, readOnly, since }));
@@ -45,11 +48,15 @@ export const command = onStage(
   });
 
 /** @throws CommandError if `npm start` is not running */
-function printLocalAddress(): void {
+async function printLocalAddress(): Promise<void> {
   if (!existsSync(CONSOLE_FILE)) {
     throw new CommandError('Name a stage: --stage … The local stack has its own console: npm start');
   }
   const { url } = readJson(CONSOLE_FILE) as { url: string };
+  // A process that was killed has left its file, so the address is tried.
+  await fetch(url, { method: 'HEAD', signal: AbortSignal.timeout(ANSWER_LIMIT) }).catch(() => {
+    throw new CommandError(NOT_RUNNING);
+  });
   console.log(`For the console of a stage in AWS, name it: --stage … The console of the local stack: ${url}`);
 }
 

@@ -120,7 +120,9 @@ async function findStack({ stage, outputs, endpoint }: Where): Promise<Stage> {
 /** An AWS error or a failed connection, as one line. Other errors are bugs, and are returned unchanged. */
 export function forPeople(error: unknown, local: boolean): unknown {
   if (!(error instanceof Error)) return error;
-  if (local && 'code' in error && error.code === 'ECONNREFUSED') return new CommandError(NOT_RUNNING);
+  // `fetch` has the error of the connection as its cause.
+  const { code } = (error.cause ?? error) as NodeJS.ErrnoException;
+  if (local && code === 'ECONNREFUSED') return new CommandError(NOT_RUNNING);
   if ('$metadata' in error || 'code' in error || error.name === 'CredentialsProviderError') {
     return new CommandError(`${error.name}: ${error.message.split('\n')[0]}`);
   }

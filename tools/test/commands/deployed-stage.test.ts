@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { listen } from 'local-aws/gateway';
 import { eventually } from '../../../test/support/eventually.ts';
 import { startTestAws, type TestAws } from '../../../test/support/test-aws.ts';
 import { occupyPort, Project, refusal } from './project.ts';
@@ -134,12 +135,20 @@ describe('the console of a stage', () => {
     expect(await project.type(['console'])).toEqual(
       refusal('Name a stage: --stage … The local stack has its own console: npm start'),
     );
-    const url = 'http://localhost:3001/';
+    const { servers, port } = await listen({}, (_request, response) => response.end(), { port: 0 });
+    const url = `http://localhost:${port}/`;
     await writeFile(project.path('.local/console.json'), JSON.stringify({ url }));
     expect(await project.type(['console'])).toEqual({
       code: 0,
       stdout: `For the console of a stage in AWS, name it: --stage … The console of the local stack: ${url}\n`,
       stderr: '',
     });
+    // A stack that was killed leaves its files.
+    for (const server of servers) await once(server.close(), 'close');
+    const outputs = { QuarantineQueueUrl: `${url}000000000000/quarantine` };
+    await writeFile(project.path('.local/outputs.json'), JSON.stringify({ stack: outputs }));
+    const notRunning = refusal('The local stack is not running. Start it with: npm start');
+    // In processes of their own: Jest's modules have another `Error` than `fetch`.
+    for (const args of [['console'], ['fault', 'list']]) expect(await project.run(args)).toEqual(notRunning);
   });
 });
