@@ -92,6 +92,12 @@ describe('an unusable payload', () => {
     expect(unusableFields(JSON.stringify(payload))).toEqual(fields);
   });
 
+  test('never puts its values into the answer', () => {
+    const data = { user_id: 12345678, display_name: ['Sora Aoi'] };
+    const parsed = parse({ event: 'user.updated', data, timestamp: 'soon' });
+    expect(JSON.stringify(parsed)).not.toMatch(/12345678|Sora|soon/);
+  });
+
   test('says whether a field is missing or of the wrong type', () => {
     expect(parse({ ...shopUpdated, data: { name: 5 } })).toMatchObject({
       problems: [
