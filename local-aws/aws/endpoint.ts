@@ -11,7 +11,7 @@ import { MAX_BODY_BYTES } from './fauxqs.ts';
 import { checkInput } from './model/check-input.ts';
 import { checkGuideRules } from './model/guide-rules.ts';
 import { credentialOf, parseRequest, protocolOf } from './request.ts';
-import { type AwsResponse, errorResponse } from './response.ts';
+import { type AwsResponse, errorResponse, withChecksum } from './response.ts';
 import type { AwsHttpRequest } from './service-forms.ts';
 
 interface AwsEndpointOptions {
@@ -94,7 +94,8 @@ export async function startAwsEndpoint({
       body === undefined ? tooLarge(http) : (otherThanAws(incoming) ?? (await answer(http, stall)));
     // Keep-alive is off in these cases: an idle connection, or the unread rest of a large body, would delay `close()`.
     if (closing.signal.aborted || body === undefined) outgoing.setHeader('connection', 'close');
-    write(outgoing, response, stalledUntil);
+    const isDynamodb = credentialOf(http)?.service === 'dynamodb';
+    write(outgoing, isDynamodb ? withChecksum(response) : response, stalledUntil);
   }
 
   /** The answer to a page of another host. Undefined for AWS clients. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import type { AwsError } from './errors.ts';
 import { isJsonObject, type JsonObject } from './json.ts';
 import { type AwsRequest, type Protocol, serviceForm } from './service-forms.ts';
@@ -132,6 +133,11 @@ function jsonError(service: string | undefined, error: AwsError): AwsResponse {
   const headers: Record<string, string> = { 'content-type': contentType };
   if (service === 'sqs') headers['x-amzn-query-error'] = `${sqsQueryCode(error.code)};${faultOf(error)}`;
   return { status: error.status, headers, body: JSON.stringify(document) };
+}
+
+/** Adds DynamoDB's checksum to an answer. SDKs verify it, and some warn if it is missing. */
+export function withChecksum(response: AwsResponse): AwsResponse {
+  return { ...response, headers: { ...response.headers, 'x-amz-crc32': String(crc32(response.body)) } };
 }
 
 function faultOf(error: AwsError): 'Sender' | 'Receiver' {

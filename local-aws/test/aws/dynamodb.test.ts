@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Dynalite } from '../../aws/dynamodb/dynalite.ts';
 import { type AwsEndpoint, startAwsEndpoint } from '../../aws/endpoint.ts';
@@ -57,6 +58,18 @@ const rename = (id: string, name: string) =>
     ExpressionAttributeValues: { ':name': { S: name } },
   });
 const remove = (id: string, as = role) => write('DeleteItem', { Key: girl(id) }, as);
+
+test.each([
+  { what: 'an answer', of: TableName, status: 200 },
+  { what: 'an error', of: 'none', status: 400 },
+])('$what has the checksum that SDKs verify', async ({ of, status }) => {
+  const answer = await send(endpoint, {
+    headers: { authorization: signedFor('dynamodb'), 'x-amz-target': 'DynamoDB_20120810.DescribeTable' },
+    body: JSON.stringify({ TableName: of }),
+  });
+  expect(answer.status).toBe(status);
+  expect(answer.headers['x-amz-crc32']).toBe(String(crc32(answer.body)));
+});
 
 test('a table is active at once, in the region of the stack', async () => {
   const TableArn = arnOf('dynamodb', 'table/cast');
