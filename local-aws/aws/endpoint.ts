@@ -52,12 +52,14 @@ export async function startAwsEndpoint({
   onProblem = () => {},
   observer,
 }: AwsEndpointOptions) {
+  const started = Promise.withResolvers<void>();
   // No time limits: a blocked process would answer waiting requests with 408, which AWS does not.
   const limits = { headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS };
   const { servers, port: actualPort } = await listen(
     limits,
     (incoming, outgoing) => {
-      serve(incoming, outgoing).catch(() => outgoing.destroy());
+      // A request can arrive before the services exist, because they need the port's number.
+      started.promise.then(() => serve(incoming, outgoing)).catch(() => outgoing.destroy());
     },
     { port },
   );
@@ -105,6 +107,7 @@ export async function startAwsEndpoint({
     return undefined;
   }
 
+  started.resolve();
   return {
     /** `http://localhost:<port>` */
     url: `http://${host}`,
