@@ -20,7 +20,7 @@ interface QueriedLine {
 }
 
 interface InsightsQuery {
-  status: 'Running' | 'Complete';
+  status: 'Running' | 'Complete' | 'Cancelled';
   readonly results: JsonObject[][];
   readonly statistics: JsonObject;
 }
@@ -82,8 +82,11 @@ export function createQueries(linesOf: (group: string) => readonly QueriedLine[]
     },
 
     StopQuery(parameters) {
-      named(parameters);
-      queries.delete(String(parameters.queryId));
+      const query = named(parameters);
+      if (query.status !== 'Running') {
+        throw new AwsError('InvalidParameterException', 'The specified query is not running.');
+      }
+      query.status = 'Cancelled';
       return { success: true };
     },
   };

@@ -274,10 +274,12 @@ describe('a Logs Insights query', () => {
     ]);
   });
 
-  test('that is stopped is gone', async () => {
+  test('that is stopped has no lines, and can be stopped once', async () => {
     const queryId = await start();
     expect(await logs('StopQuery', { queryId })).toEqual({ success: true });
-    await expect(get(queryId)).rejects.toThrow('ResourceNotFoundException');
+    expect(await get(queryId)).toMatchObject({ status: 'Cancelled', results: [] });
+    await expect(logs('StopQuery', { queryId })).rejects.toThrow('InvalidParameterException');
+    await expect(get('none')).rejects.toThrow('ResourceNotFoundException');
   });
 
   test.each([
