@@ -34,9 +34,9 @@ export function permissionsOf(request: AwsRequest, secretArn: FindSecretArn): Ne
   return (resources.length === 0 ? ['*'] : resources).map((resource) => ({ action, resource }));
 }
 
-/** Name of the IAM action. SQS has no action for batches: each entry needs the action of a single call. */
+/** Name of the IAM action. SQS and SNS have no action for batches: each entry needs the action of a single call. */
 function iamAction(service: Service, operation: string): string {
-  return service === 'sqs' ? operation.replace(/Batch$/, '') : operation;
+  return service === 'sqs' || service === 'sns' ? operation.replace(/Batch$/, '') : operation;
 }
 
 function queues(parameters: JsonObject): string[] {

@@ -72,7 +72,7 @@ describe('the permissions that a request needs', () => {
   });
 
   test.each([
-    [{ Action: 'Publish', TopicArn: TOPIC }, 'sns:Publish', TOPIC],
+    [{ Action: 'PublishBatch', TopicArn: TOPIC }, 'sns:Publish', TOPIC],
     [{ Action: 'Unsubscribe', SubscriptionArn: `${TOPIC}:1-2-3` }, 'sns:Unsubscribe', TOPIC],
     [{ Action: 'CreateTopic', Name: 'chat' }, 'sns:CreateTopic', TOPIC],
     [{ Action: 'ListTopics' }, 'sns:ListTopics', '*'],
