@@ -95,14 +95,15 @@ describe('a request', () => {
     path: '/service/AmazonSQS/operation/ListQueues',
     headers: { authorization: signedFor('sqs'), 'smithy-protocol': 'rpc-v2-cbor' },
   };
-  const form = { headers: { authorization: signedFor('sqs') }, body: 'Action=TagQueue' };
+  const form = { headers: { authorization: signedFor('monitoring') }, body: 'Action=DescribeAlarms' };
+  const ADVICE = 'query protocol of CloudWatch: update the AWS SDK or CLI, or send AWS JSON';
   const unsigned = { headers: { 'x-amz-target': 'AmazonSQS.ListQueues' }, body: '{}' };
   const unclosed = { ...json('sqs', 'AmazonSQS.SendMessage', {}), body: '{"QueueUrl":' };
   const unoffered = json('sqs', 'AmazonSQS.AddPermission', {}, 'operator');
   test.each<[what: string, request: RawRequest, status: number, text: string]>([
     ['without authorization', unsigned, 403, '"__type":"MissingAuthenticationToken"'],
     ['without it, as a form', { body: 'Action=ListTopics' }, 403, '<Code>MissingAuthenticationToken</Code>'],
-    ['in the old query protocol', form, 400, '<Code>UnsupportedProtocol</Code>'],
+    ['in the old query protocol', form, 400, ADVICE],
     ['in CBOR', cbor, 400, 'does not support CBOR'],
     ['whose body is not JSON', unclosed, 400, 'SerializationException'],
     ['for an operation that is not offered', unoffered, 400, "SQS's AddPermission, only ChangeMessageVis"],
