@@ -101,18 +101,23 @@ export function restApi(options: RestApiOptions): Api {
     const method = methods.get(`${request.method} ${resourcePath}`);
     const trace = traceId(request.receivedAt);
     const resource = { apiId, stage, resourceId: method?.resourceId ?? '', resourcePath, traceId: trace };
+    // A request that the API answers before it makes an event has no trace.
+    let traced: HttpResponse['headers'] = {};
     const outcome = await respond({
       route: method,
       admits,
       readBody,
       limitMilliseconds: method?.integrationLimitMilliseconds ?? INTEGRATION_LIMIT_MILLISECONDS,
-      toEvent: (body) => toEvent(request, body, { ...resource, ...ids }),
+      toEvent: (body) => {
+        traced = { 'x-amzn-trace-id': trace };
+        return toEvent(request, body, { ...resource, ...ids });
+      },
       toResponse,
     });
     const known = { ...ids, ...(method && { resourcePath }) };
     const withTrace = ({ headers, ...rest }: HttpResponse) => ({
       ...rest,
-      headers: { ...headers, 'x-amzn-trace-id': trace },
+      headers: { ...headers, ...traced },
     });
     if (typeof outcome !== 'string') return { response: withTrace(outcome), context: known };
     const error = FAILURES[outcome];
