@@ -133,6 +133,8 @@ const CHECKS: Readonly<Record<ResourceType, Readonly<Record<string, Check>>>> = 
   'AWS::Lambda::Version': {},
   'AWS::Lambda::Alias': {},
   'AWS::Lambda::EventSourceMapping': {
+    // More than 10 need a batching window. Source: Lambda API reference, `CreateEventSourceMapping`.
+    BatchSize: (value) => value === undefined || Number(value) <= 10,
     Enabled: oneOf(undefined, true),
     FilterCriteria: oneOf(undefined),
     MaximumBatchingWindowInSeconds: oneOf(undefined, 0),

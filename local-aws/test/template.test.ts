@@ -7,21 +7,28 @@ import { type AwsEndpoint, startAwsEndpoint } from '../aws/endpoint.ts';
 import { arnOf } from '../aws/service-forms.ts';
 import { awsCaller } from '../aws-caller.ts';
 import { deploy } from '../deploy.ts';
+import { deployStack } from '../deployed-stack.ts';
 import { readCloudAssembly, type StackTemplate } from '../template/cloud-assembly.ts';
 import { resolveIntrinsics } from '../template/intrinsics.ts';
 import { Resources, rolesOf } from '../template/resources.ts';
 import { send, signedFor } from './support.ts';
 
-test('a cloud assembly has the name, the resources and the assets of its only stack', () => {
+/** Writes a cloud assembly with one stack and one asset. @returns its folder, and a function that writes a file */
+function assembly(template: object) {
   const folder = mkdtempSync(join(tmpdir(), 'cloud-assembly-'));
   const write = (file: string, value: object) => writeFileSync(join(folder, file), JSON.stringify(value));
-  const properties = { templateFile: 'Hooks.template.json' };
-  const Hooks = { type: 'aws:cloudformation:stack', properties };
-  const template = { Resources: { Delayed: { Type: 'AWS::SQS::Queue', Properties: { DelaySeconds: 1 } } } };
+  const Hooks = { type: 'aws:cloudformation:stack', properties: { templateFile: 'Hooks.template.json' } };
   const asset = { source: { path: 'asset.f00d' }, destinations: { here: { objectKey: 'f00d.zip' } } };
   write('Hooks.template.json', template);
   write('Hooks.assets.json', { files: { f00d: asset } });
   write('manifest.json', { artifacts: { Hooks, 'Hooks.assets': { type: 'cdk:asset-manifest' } } });
+  return { folder, write, Hooks, [Symbol.dispose]: () => rmSync(folder, { recursive: true }) };
+}
+
+test('a cloud assembly has the name, the resources and the assets of its only stack', () => {
+  const template = { Resources: { Delayed: { Type: 'AWS::SQS::Queue', Properties: { DelaySeconds: 1 } } } };
+  using written = assembly(template);
+  const { folder, write, Hooks } = written;
   const { assetFolder, ...stack } = readCloudAssembly(folder);
   expect(stack).toEqual({ name: 'Hooks', template: { ...template, Outputs: {} } });
   expect(assetFolder('f00d.zip')).toBe(join(folder, 'asset.f00d'));
@@ -30,7 +37,6 @@ test('a cloud assembly has the name, the resources and the assets of its only st
     write('manifest.json', { artifacts });
     expect(() => readCloudAssembly(folder)).toThrow(`Expected one stack in ${folder}, found `);
   }
-  rmSync(folder, { recursive: true });
 });
 
 describe('an intrinsic function', () => {
@@ -164,6 +170,7 @@ describe('the resources of a type', () => {
   test.each<[type: string, properties: Record<string, unknown>, property: string]>([
     ['AWS::SQS::Queue', { FifoQueue: true }, 'FifoQueue'],
     ['AWS::SNS::Topic', { FifoTopic: true }, 'FifoTopic'],
+    [SOURCE, { BatchSize: 11 }, 'BatchSize'],
     [SOURCE, { Enabled: false }, 'Enabled'],
     [SOURCE, { FilterCriteria: { Filters: [] } }, 'FilterCriteria'],
     [SOURCE, { MaximumBatchingWindowInSeconds: 1 }, 'MaximumBatchingWindowInSeconds'],
@@ -285,6 +292,21 @@ test('resources have the settings of the template', async () => {
   expect(await json('secretsmanager', 'GetSecretValue', { SecretId: 'Stack-Secret' })).toMatchObject({
     SecretString: 'the secret',
   });
+});
+
+test('a function has at most two environments on this machine, whatever concurrency is reserved for it', async () => {
+  const code = { Code: { S3Key: 'f00d.zip' }, Handler: 'index.handler', Role: 'arn' };
+  const reserving = (ReservedConcurrentExecutions?: number) => ({
+    Type: 'AWS::Lambda::Function',
+    Properties: { ...code, ReservedConcurrentExecutions },
+  });
+  using written = assembly({ Resources: { One: reserving(1), Many: reserving(200), Any: reserving() } });
+  const location = { awsUrl: aws.url, apiUrl: '' };
+  const options = { location, secret: 'the secret', onProblem: () => {}, warmUp: false };
+  const { functions, close } = await deployStack(written.folder, aws, options);
+  const limits = [...functions.values()].map(({ definition }) => definition.maximumConcurrency);
+  expect(limits).toEqual([1, 2, 2]);
+  await close();
 });
 
 const keyed = { KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }], AttributeDefinitions: [] };
