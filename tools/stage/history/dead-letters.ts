@@ -4,7 +4,12 @@ import { counted } from '../../terminal/text.ts';
 import { orRefusal } from '../operation.ts';
 import { forEachMessage, MAX_SEARCHED } from '../queues/for-each-message.ts';
 import { queueState, type WaitingQueue, waitingQueues } from '../queues/queue.ts';
-import { attributesOf, bytesInMessage, type ReceivedMessage } from '../queues/received-message.ts';
+import {
+  attributesOf,
+  bytesInMessage,
+  knownEvent,
+  type ReceivedMessage,
+} from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
 import { deriveHistory } from './derive-history.ts';
 import { type DeadLetterFact, type Fact, isoTime } from './facts.ts';
@@ -23,15 +28,16 @@ export interface WaitingMessage {
 
 /** @param seenAt when the queue was read, in epoch milliseconds */
 export function deadLetterFact(
-  { kind, name }: WaitingQueue,
+  queue: WaitingQueue,
   message: Pick<ReceivedMessage, 'id' | 'sentAt'>,
-  { event, eventId, requestId, failureReason }: Readonly<Record<string, string | undefined>>,
+  attributes: Readonly<Record<string, string | undefined>>,
   seenAt: number,
 ): DeadLetterFact {
+  const { eventId, requestId, failureReason: error } = attributes;
   const at = message.sentAt.getTime();
   return {
-    ...{ kind: 'dead-letter', at, seenAt, queue: name, messageId: message.id },
-    ...{ event: kind === 'dead-letter' ? name : event, eventId, requestId, error: failureReason },
+    ...{ kind: 'dead-letter', at, seenAt, queue: queue.name, messageId: message.id },
+    ...{ event: knownEvent(queue, attributes), eventId, requestId, error },
     until: isoTime(at + DEAD_LETTER_RETENTION_SECONDS * 1000),
   };
 }

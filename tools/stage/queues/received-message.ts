@@ -54,18 +54,15 @@ export function describeMessage(queue: QueueKind, message: ReadMessage) {
   const attributes = attributesOf(message);
   const { eventId, requestId, failedAt, receivedAt } = attributes;
   const reason = reasonOf(queue, attributes);
-  const event = knownEvent(queue, message);
+  const event = knownEvent(queue, attributes);
   const sentAt = message.sentAt.toISOString();
   return { messageId: message.id, reason, event, eventId, requestId, failedAt, receivedAt, sentAt };
 }
 
 /** The event of a message. Undefined in quarantine, where only the payload may name it. */
-export function knownEvent(
-  { kind, name }: QueueKind,
-  message: Pick<ReceivedMessage, 'attributes'>,
-): string | undefined {
+export function knownEvent({ kind, name }: QueueKind, { event }: MessageAttributes): string | undefined {
   if (kind === 'quarantine') return undefined;
-  return kind === 'dead-letter' ? name : attributesOf(message).event;
+  return kind === 'dead-letter' ? name : event;
 }
 
 /** Why a message is on a queue. */

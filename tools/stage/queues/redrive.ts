@@ -155,7 +155,7 @@ async function redriverOf(stack: Stage, queue: AnyQueue): Promise<Redriver> {
 
 /** Moves a parked message to the queue of its event if the event has a consumer now. */
 async function route(stack: Stage, queue: AnyQueue, message: ReceivedMessage): Promise<RedriveOutcome> {
-  const event = knownEvent(queue, message) ?? '';
+  const event = knownEvent(queue, attributesOf(message)) ?? '';
   const url = sourceQueueUrl(stack, event);
   if (url === undefined) return stays(`event kind '${event}' has no consumer`);
   const target = `the queue of ${event}`;

@@ -78,7 +78,7 @@ async function isMatch(
   { event, shop, search }: MessageFilter,
   message: ReceivedMessage,
 ): Promise<boolean | undefined> {
-  const known = knownEvent(queue, message);
+  const known = knownEvent(queue, attributesOf(message));
   if (event !== undefined && known !== undefined && known !== event) return false;
   if (shop === undefined && search === undefined && (event === undefined || known !== undefined)) return true;
   const { bytes } = await readPayload(stack, queue, message);

@@ -123,8 +123,13 @@ function Cells({ delivery }: { delivery: Delivery }) {
   const { title, tone } = stateTitle(state);
   const contents: Record<(typeof COLUMNS)[number][0], ComponentChildren> = {
     time: <Time at={receivedAt} />,
-    event: <Name text={event ?? 'unknown event'} isSoft={event === undefined || claimed} />,
-    shop: shopId !== undefined && <Name text={shopId} isSoft={claimed} />,
+    event:
+      event === undefined ? (
+        <span class="cut soft">unknown event</span>
+      ) : (
+        <Name of={event} claimed={claimed} />
+      ),
+    shop: shopId !== undefined && <Name of={shopId} claimed={claimed} />,
     state: ['good', 'neutral'].includes(tone) ? (
       <span class="soft">{title}</span>
     ) : (
@@ -139,10 +144,10 @@ function Cells({ delivery }: { delivery: Delivery }) {
   ));
 }
 
-/** @param isSoft for what is only claimed: the signature of the request is not valid */
-const Name = ({ text, isSoft }: { text: string; isSoft: boolean | undefined }) => (
-  <span class={isSoft ? 'cut soft' : 'cut'} title={isSoft ? `${text}: not verified` : text}>
-    <Visible text={text} />
+/** @param claimed whether the signature of the request is not valid */
+const Name = ({ of, claimed }: { of: string; claimed: true | undefined }) => (
+  <span class={claimed ? 'cut soft' : 'cut'} title={claimed ? `${of}: not verified` : of}>
+    <Visible text={of} />
   </span>
 );
 

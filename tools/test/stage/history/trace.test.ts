@@ -206,6 +206,8 @@ test('an unusable delivery is in quarantine with its fields and bytes, also if t
   expect(history.now).toMatchObject([{ state: 'invalid', until: expect.any(String) }]);
   const byQueue = await traced(requestId, undefined, without('ReceiverLogGroup'));
   expect(byQueue.history).toMatchObject({ now: [{ state: 'invalid', queue: 'quarantine' }] });
+  // On the queue it is an event `unusable`, which is no name of an event.
+  expect(byQueue.history.event).toBeUndefined();
   const found = await findPayload(operator.stack, String(requestId), signal);
   expect(found).toMatchObject({ from: 'the quarantine queue', bytes: Buffer.from(JSON.stringify(unusable)) });
 });
