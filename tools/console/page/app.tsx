@@ -47,7 +47,7 @@ export function App() {
   }, [view]);
   // The focus skips the header.
   const go = ({ key }: KeyboardEvent) => {
-    location.hash = addressOf(VIEWS[Number(key) - 1] ?? view);
+    navigate(parseRoute(addressOf(VIEWS[Number(key) - 1] ?? view)));
     focus('#main');
   };
   useKeys('page', {
@@ -56,10 +56,10 @@ export function App() {
     '3': go,
     '?': showHelp,
     '/': () => {
-      // A search box on the page gets the focus at once, because the next key would otherwise act as a shortcut.
       if (focus('#search')) return;
       navigate(parseRoute(deliveriesAddress.value));
-      requestAnimationFrame(() => focus('#search'));
+      // Before the next key, which would otherwise act as a shortcut. The view is drawn in an earlier microtask.
+      queueMicrotask(() => focus('#search'));
     },
   });
   const isLost = connection.value.state === 'lost';

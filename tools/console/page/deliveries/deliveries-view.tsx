@@ -185,9 +185,9 @@ function useListKeys(list: RefObject<HTMLElement | null>, followNewest: () => vo
     list.current?.focus({ preventScroll: true });
     return true;
   };
-  /** Other parts of the page handle these keys themselves. */
+  /** Other parts of the page handle these keys themselves. What contains the list does not: a view's key focuses it. */
   const inList = (action: () => unknown) => (event: KeyboardEvent) =>
-    (event.target === document.body || event.target === list.current) && action();
+    event.target instanceof Element && event.target.contains(list.current) && action();
   useKeys('list', {
     j: move(1),
     k: move(-1),
