@@ -27,9 +27,10 @@ export class LocalFeed implements StackObserver, Disposable {
   #polling: NodeJS.Timeout | undefined;
 
   attach(stack: ObservedStack): void {
+    const stage = new Stage('the local stack', stack.outputs);
     const poll = async () => {
       const begun = performance.now();
-      await readQueues(stack, this.store).catch(() => {});
+      await readQueues(stage, stack, this.store).catch(() => {});
       const pause = Math.max(POLL_INTERVAL, (performance.now() - begun) / POLL_SHARE);
       if (this.#polling !== undefined) this.#polling = setTimeout(poll, pause);
     };
@@ -82,8 +83,7 @@ export class LocalFeed implements StackObserver, Disposable {
 type ObservedStack = Pick<LocalStack, 'outputs' | 'inspectQueue'>;
 
 /** Reads the queues that nothing consumes. No log says that SQS moved a message, or that somebody deleted it. */
-async function readQueues({ outputs, inspectQueue }: ObservedStack, store: HistoryStore): Promise<void> {
-  const stage = new Stage('the local stack', outputs);
+async function readQueues(stage: Stage, { inspectQueue }: ObservedStack, store: HistoryStore): Promise<void> {
   for (const queue of waitingQueues(stage)) {
     const at = Date.now();
     const messages = await inspectQueue(queue.url);
