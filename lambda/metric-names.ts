@@ -6,8 +6,8 @@ export type RejectionReason = (typeof rejectionReasons)[number];
 export type DimensionName = 'event' | 'reason' | 'version';
 
 /**
- * Metrics that the functions publish: their dimensions, besides `service`, by their names in CloudWatch. They count
- * failures only, because each published metric costs money. Successes are counted from SQS metrics or from the log
+ * The metrics that the functions publish, by name, each with its dimensions besides `service`. They count failures only,
+ * because each published metric costs money. Successes are counted from SQS metrics or from the log
  * (`lib/alarms/log-metrics.ts`). This file imports nothing, so the CDK app can use it without the functions' code.
  */
 export const metrics = {

@@ -32,7 +32,7 @@ const receiver = (urlOf: QueueUrl, reportsOf: ReportsOf) =>
   createReceiver({ secrets, queues: new EventQueues(client, urlOf), ignoredEvents, reportsOf });
 
 const receiveDelivery = receiver(queueUrl, deliveryReports);
-/** Differs only in what a probe leaves behind: nothing receives from its queue. */
+/** The same, but nothing receives from a probe's queue, and its outcome is logged and not counted. */
 const receiveProbe = receiver(() => SMOKE_TEST_QUEUE_URL, probeReports);
 
 /** The HTTP side of the service: `POST /api/v1/webhooks/partner`. */

@@ -2,7 +2,7 @@ import type { Construct } from 'constructs';
 import { ProtectedTable } from '../pipeline/protected-storage.ts';
 import type { EffectProps, EffectTarget } from './effect-target.ts';
 
-/** Members of the cast, also by shop. Tombstones expire. */
+/** Members of the cast, also by shop. Only tombstones expire. */
 export function cast(scope: Construct, props: EffectProps): EffectTarget {
   const table = new ProtectedTable(scope, 'Cast', {
     ...props,

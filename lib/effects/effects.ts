@@ -14,7 +14,7 @@ export class Effects extends Construct {
   readonly tables: readonly ProtectedTable[];
   readonly outputs: Readonly<Record<string, string>>;
   readonly #effects: Readonly<Record<EffectName, EffectTarget>>;
-  /** The notified events, and for all effects the first receipts of events whose timestamp is too far ahead. */
+  /** Which events were notified, and when an event with a timestamp too far ahead was first received. */
   readonly #memory: ProtectedTable;
 
   constructor(scope: Construct, id: string, props: EffectProps) {

@@ -263,7 +263,7 @@ describe('any request', () => {
 
   const personal = fc.string({ unit: anyCharacter, maxLength: 20 }).map((text) => PERSONAL + text);
 
-  /** The sample of an event with other texts and unknown fields, which decision 10 keeps. */
+  /** The sample of an event with other texts and unknown fields, which decision D10 keeps. */
   const usable: fc.Arbitrary<Delivery> = fc
     .record({
       sample: fc.constantFrom(...readSamples()),
@@ -298,7 +298,7 @@ describe('any request', () => {
 
   type Sign = (bytes: Buffer) => string;
 
-  /** Right spellings of a signature (decision 1), and wrong signatures. */
+  /** Right spellings of a signature (decision D1), and wrong signatures. */
   const right = fc.constantFrom<Sign[]>(
     (bytes) => sign(bytes).toString('hex'),
     (bytes) => sign(bytes).toString('hex').toUpperCase(),

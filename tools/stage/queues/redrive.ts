@@ -36,7 +36,7 @@ interface RedriveOutcome {
   /** Other messages would fail in the same way, so the redrive ends. */
   readonly hopeless?: boolean;
   /** Key of a large payload that nothing needs any more, because it is stored under another key. */
-  readonly replaces?: string | undefined;
+  readonly obsoleteKey?: string | undefined;
 }
 
 /** An outcome with the message's id and the key of its copies. */
@@ -90,7 +90,7 @@ export async function redrive(
   for (const line of countLines(outcomes, ({ what }) => what)) printLine(line);
   const isHopeless = outcomes.some(({ hopeless }) => hopeless);
   const problems = [
-    ...(await deleteReplaced(stack, selection, outcomes, undeleted)),
+    ...(await deleteObsoletePayloads(stack, selection, outcomes, undeleted)),
     ...(undeleted.length > 0
       ? [`${messages(undeleted.length)} could not be deleted and stay, too. Redriving again does no harm.`]
       : []),
@@ -113,18 +113,18 @@ const failed = ({ name, message }: Error): RedriveOutcome => stays(`${name}: ${m
  * refers to it stays.
  * @returns lines about payloads that were not deleted
  */
-async function deleteReplaced(
+async function deleteObsoletePayloads(
   stack: Stage,
   { selected }: Selection<string | undefined>,
   outcomes: readonly KeyedOutcome[],
   undeleted: readonly string[],
 ): Promise<string[]> {
   const gone = new Set(
-    outcomes.flatMap(({ id, replaces }) => (replaces && !undeleted.includes(id) ? id : [])),
+    outcomes.flatMap(({ id, obsoleteKey }) => (obsoleteKey && !undeleted.includes(id) ? id : [])),
   );
   const needed = new Set(selected.flatMap(({ id, shown: key }) => (gone.has(id) ? [] : (key ?? []))));
-  const replaced = new Set(outcomes.flatMap(({ replaces }) => replaces ?? []));
-  const keys = [...replaced].filter((key) => !needed.has(key));
+  const obsolete = new Set(outcomes.flatMap(({ obsoleteKey }) => obsoleteKey ?? []));
+  const keys = [...obsolete].filter((key) => !needed.has(key));
   const deleted = await orRefusal(stack, async () => {
     if (keys.length > 0) await deleteObjects(stack, stack.payloadBucket, keys);
     return {};
@@ -169,7 +169,7 @@ async function route(stack: Stage, queue: AnyQueue, message: ReceivedMessage): P
   );
   const attributes = { ...message.attributes, payloadKey: { DataType: 'String', StringValue: payloadKey } };
   const moved = { ...message, body: JSON.stringify({ payloadKey }), attributes };
-  return { ...(await sendTo(stack, url, target, moved)), replaces: ownKey(queue, message) };
+  return { ...(await sendTo(stack, url, target, moved)), obsoleteKey: ownKey(queue, message) };
 }
 
 async function sendTo(
@@ -201,7 +201,7 @@ function withoutFailure({ attributes }: ReceivedMessage): Record<string, Message
   );
 }
 
-/** The key of a message's payload, if the receiver stored it for this queue. Others may need another key. */
+/** The key of a message's payload, if the receiver stored it for this queue. Other queues may need a key of theirs. */
 function ownKey({ name }: AnyQueue, message: ReceivedMessage): string | undefined {
   const { payloadKey: key } = attributesOf(message);
   return key?.startsWith(`${name}/`) ? key : undefined;
@@ -227,7 +227,7 @@ async function redelivery(stack: Stage, queue: AnyQueue): Promise<Redriver> {
     outcomes.set(hash, posted);
     const outcome = await posted;
     // Bytes that are still unusable are stored again, under the same key.
-    return { ...outcome, replaces: outcome.fate === 'redriven' ? ownKey(queue, message) : undefined };
+    return { ...outcome, obsoleteKey: outcome.fate === 'redriven' ? ownKey(queue, message) : undefined };
   };
 }
 
