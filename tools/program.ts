@@ -58,7 +58,7 @@ export async function main(args: readonly string[]): Promise<void> {
     enterProject();
     endWithClosedPipe();
     const program = await hookctl(args);
-    refuseSwallowedOptions(program.commands);
+    refuseSwallowedOptions(program.commands, args.slice(1));
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     const isUnknown = error instanceof CommanderError && error.code === UNKNOWN_OPTION;
@@ -80,34 +80,34 @@ async function ownersOf({ message }: CommanderError): Promise<string> {
 
 /** Options of Jest that people use with `npm test`, whose script accepts all options. */
 const JEST_OPTIONS = [
-  '-t',
-  '--testNamePattern',
-  '-i',
-  '--runInBand',
-  '--watch',
-  '--coverage',
-  '-u',
-  '--bail',
+  ...'-t --testNamePattern -i --runInBand --maxWorkers --watch --watchAll --verbose'.split(' '),
+  ...'-u --updateSnapshot --coverage --bail --randomize --seed --selectProjects'.split(' '),
 ];
 
 /**
  * npm takes options before `--` for itself, and runs the script without them. The script sees them only as variables
- * such as `npm_config_retry_fast`, which is empty for `--no-retry-fast`.
+ * such as `npm_config_retry_fast`, which is empty for `--no-retry-fast`. They are in lower case.
+ * @param args that npm passed to the script
  * @throws UsageError if npm took an option of the command whose script it runs
  */
-function refuseSwallowedOptions(commands: readonly CommandUnknownOpts[]): void {
+function refuseSwallowedOptions(commands: readonly CommandUnknownOpts[], args: readonly string[]): void {
   const script = process.env.npm_lifecycle_event ?? '';
   const command = commands.find((one) => one.name() === script);
   if (command === undefined) return;
   const options = command.options.map(({ long }) => long ?? '').concat(script === 'test' ? JEST_OPTIONS : []);
-  const swallowed = options.filter(
-    (option) =>
-      process.env[`npm_config_${option.replace(/^--?(no-)?/, '').replaceAll('-', '_')}`] !== undefined,
-  );
+  const swallowed = options.flatMap((option) => {
+    const name = option.replace(/^--?(no-)?/, '').replaceAll('-', '_');
+    const value = process.env[`npm_config_${name.toLowerCase()}`];
+    if (value === undefined) return [];
+    // A secret is not printed.
+    const shown = option === '--secret' ? '…' : value;
+    return ['true', 'false', ''].includes(value) ? option : `${option} ${shown}`;
+  });
   if (swallowed.length === 0) return;
   const npm = script === 'start' || script === 'test' ? `npm ${script}` : `npm run ${script}`;
+  const typed = [...swallowed, ...args].join(' ');
   throw new UsageError(
-    `npm took ${swallowed.join(' and ')} for itself. Type -- before your options: ${npm} -- … Or type: npx hookctl ${script} …`,
+    `npm took ${swallowed.join(' and ')} for itself. Type -- before your options: ${npm} -- ${typed}\nOr type: npx hookctl ${script} ${typed}`,
   );
 }
 
@@ -117,7 +117,10 @@ export async function messageOf(error: unknown): Promise<unknown> {
   if (EXPECTED.has(error.name)) return error.message;
   const text = systemErrorText(error);
   if (text !== undefined) return text;
-  if ('code' in error && error.code === 'ERR_MODULE_NOT_FOUND') {
+  const { code } = error as NodeJS.ErrnoException;
+  // The stack begins with the file, the line and the source. The calls are those of Node.js' parser.
+  if (code === 'ERR_INVALID_TYPESCRIPT_SYNTAX') return error.stack?.split('\n    at ')[0];
+  if (code === 'ERR_MODULE_NOT_FOUND') {
     const { incompleteEvents } = await import('./generate/event-index.ts');
     const lines = incompleteEvents();
     if (lines.length > 0) return lines.join('\n');

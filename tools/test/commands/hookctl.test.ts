@@ -245,15 +245,24 @@ describe('a process of hookctl', () => {
 test.each([
   {
     typed: ['start', '--no-watch', '--secret=hidden', '--retry-fast'],
-    options: '--secret and --retry-fast and --no-watch',
+    options: ['--secret …', '--retry-fast', '--no-watch'],
     npm: 'npm start',
   },
-  { typed: ['run', 'check', '--fix'], options: '--fix', npm: 'npm run check' },
-])('a script of npm refuses options that npm keeps: npm $typed', async ({ typed, options, npm }) => {
-  const script = npm.split(' ').at(-1);
-  const line = `npm took ${options} for itself. Type -- before your options: ${npm} -- … Or type: npx hookctl ${script} …`;
-  expect(await run('npm', typed)).toMatchObject({ code: 2, stderr: `${line}\n` });
-});
+  { typed: ['run', 'check', '--fix'], options: ['--fix'], npm: 'npm run check' },
+  {
+    typed: ['test', '--bail', '--maxWorkers=2', 'none'],
+    options: ['--maxWorkers 2', '--bail'],
+    npm: 'npm test',
+    also: ' none',
+  },
+])(
+  'a script of npm refuses options that npm keeps: npm $typed',
+  async ({ typed, options, npm, also = '' }) => {
+    const right = `${options.join(' ')}${also}`;
+    const line = `npm took ${options.join(' and ')} for itself. Type -- before your options: ${npm} -- ${right}\nOr type: npx hookctl ${npm.split(' ').at(-1)} ${right}`;
+    expect(await run('npm', typed)).toMatchObject({ code: 2, stderr: `${line}\n` });
+  },
+);
 
 describe("on a major version of Node.js that is not Lambda's", () => {
   const found = `Node.js 99 is needed, this is ${process.versions.node}.`;
