@@ -7,7 +7,7 @@ export type Grade = 'wrong' | 'risky' | 'fine';
 /** One finding about a request. Contains no sent data: neither values nor names that the sender chose. */
 export interface Finding {
   readonly grade: Grade;
-  /** Id of the kind of mistake, for programs: `json-reserialised`. */
+  /** Id of the kind of mistake, for counts: `json-reserialised`. */
   readonly kind: string;
   readonly what: string;
   /** Absent for a note. */

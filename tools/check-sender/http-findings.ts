@@ -2,6 +2,12 @@ import { type HttpRequest, valuesOf } from 'local-aws/gateway';
 import { WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 import { type Finding, risky, wrong } from './finding.ts';
 
+/**
+ * Maximum bytes of the request line and the headers' values together: the quota of an HTTP API
+ * (https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html).
+ */
+const MAX_HEAD_BYTES = 10_240;
+
 /** Minimum characters of a secret to search for. A text may contain a shorter secret by chance. */
 const MIN_SECRET_LENGTH = 8;
 
@@ -32,6 +38,11 @@ export function* httpFindings(request: HttpRequest, body: Buffer, secret: string
   if ([target, body.toString(), ...values].some((text) => contains(text, secret))) {
     const what = 'The request contains the secret itself.';
     yield wrong('secret-sent', what, 'Never send the secret. Change it now.');
+  }
+  const size = [method, target, ...values].join('').length;
+  if (size > MAX_HEAD_BYTES) {
+    const what = `URL and headers have ${size.toLocaleString('en')} bytes. API Gateway accepts 10 KB.`;
+    yield wrong('head-too-large', what, 'Send fewer or shorter headers.');
   }
 }
 

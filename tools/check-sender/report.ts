@@ -51,12 +51,18 @@ function findingText({ grade, what, remedy, isNext = false }: Finding, width: nu
 
 /** Counts verdicts as they arrive, without storing them. */
 export class Tally {
+  /** Number of findings by grade and kind: `wrong  json-reserialised`. */
+  readonly #mistakes = new Map<string, number>();
   #right = 0;
   requests = 0;
 
   add(verdict: Verdict): void {
     this.requests += 1;
     if (isRight(verdict)) this.#right += 1;
+    for (const { grade, kind } of verdict.findings) {
+      const mistake = `${grade}  ${kind}`;
+      if (grade !== 'fine') this.#mistakes.set(mistake, (this.#mistakes.get(mistake) ?? 0) + 1);
+    }
   }
 
   /**
@@ -67,9 +73,11 @@ export class Tally {
 
   text(unrepeated: number): string[] {
     if (this.requests === 0) return ['No request arrived.'];
+    const mistakes = [...this.#mistakes].sort(([one], [other]) => other.localeCompare(one));
     const failed = unrepeated === 1 ? '1 failed delivery' : `${unrepeated} failed deliveries`;
     return [
       `${mark(this.isRight(unrepeated))} ${this.#right} of ${counted(this.requests, 'request')} right.`,
+      ...mistakes.map(([mistake, count]) => `  ${mistake} ×${count}`),
       ...(unrepeated > 0 ? [`Not repeated until the end: ${failed}.`] : []),
     ];
   }

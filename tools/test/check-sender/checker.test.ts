@@ -73,6 +73,7 @@ describe('a request', () => {
     ['content-type-charset', { headers: { 'content-type': 'application/json; charset=latin1' } }],
     ['content-encoding', { headers: { 'content-encoding': 'gzip' } }],
     ['secret-sent', { headers: { 'x-api-key': SECRET } }],
+    ['head-too-large', { headers: { cookie: 'c'.repeat(11_000) } }],
     ['body-too-large', { body: 'x'.repeat(11 * 1024 * 1024) }],
     ['timestamp-without-zone', { body: event({ timestamp: '2026-01-31T09:00:00' }) }],
     ['timestamp-with-offset', { body: event({ timestamp: '2026-01-31T10:00:00+01:00' }) }],

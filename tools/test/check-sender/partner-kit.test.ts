@@ -101,6 +101,9 @@ test('the checker judges a right and a wrong request', async () => {
   const { code, output } = await check(['--requests', '2'], [SECRET, `${SECRET}\n`]);
   expect(output).toMatch(/✓ .*200 queued.*shop\.updated/);
   expect(output).toMatch(/✗ .*401[\s\S]*The key is the secret with a line break/);
+  expect(output).toMatch(
+    /✗ 1 of 2 requests right\.\n {2}wrong {2}key-[a-z-]+ ×1\n {2}risky {2}content-type ×2\n/,
+  );
   expect(code).toBe(1);
 });
 
