@@ -29,7 +29,7 @@ export const command = hookctlCommand(
     }
     const { addEvent } = await import('../generate/new-event.ts');
     console.log(`Adding ${name} …`);
-    const files = addEvent(name, like, generate);
+    const files = await addEvent(name, like, generate);
     console.log(`Change these files: their fields and texts are those of ${like}.
 
 ${files.map((file) => `  ${file}`).join('\n')}

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.ts';
 import { Project } from './project.ts';
 
 let project: Project;
@@ -14,6 +15,7 @@ beforeAll(async () => {
 afterAll(() => project.remove());
 
 const newEvent = (...args: string[]) => project.type(['new-event', ...args]);
+const read = (file: string) => readFileSync(project.path(file), 'utf8');
 
 describe('new-event refuses in one line', () => {
   test.each([
@@ -32,6 +34,19 @@ describe('new-event refuses in one line', () => {
   });
 });
 
+test('removes its files if it is interrupted', async () => {
+  const index = 'lambda/events/index.ts';
+  const before = read(index);
+  const running = project.start(['new-event', 'example.opened', '--like', 'girl.schedule_changed']);
+  const sample = project.path('events/example-opened.json');
+  await eventually(async () => (existsSync(sample) && read(index).includes('exampleOpened')) || undefined);
+  running.interrupt();
+  const { code, stderr } = await running.ended;
+  const line = 'example.opened cannot be added: interrupted (SIGINT). No file was changed\n';
+  expect({ code, stderr }).toEqual({ code: 1, stderr: line });
+  expect([existsSync(sample), read(index)]).toEqual([false, before]);
+});
+
 test('adds several events in a row', async () => {
   const added = [
     await newEvent('example.closed', '--like', 'review.posted', '--no-generate'),
@@ -41,7 +56,6 @@ test('adds several events in a row', async () => {
     { code: 0, stderr: '' },
     { code: 0, stderr: '' },
   ]);
-  const read = (file: string) => readFileSync(project.path(file), 'utf8');
   expect(read('lambda/events/index.ts')).toMatch(
     /'example\.closed': exampleClosed,\n {2}'example\.added': exampleAdded,/,
   );
