@@ -72,6 +72,9 @@ export function createEventSourceMappings() {
       const { UUID, Enabled, ...others } = parameters;
       const mapping = mappingOf(parameters);
       const { State } = mapping.described;
+      if (typeof (Enabled ?? true) !== 'boolean') {
+        throw new AwsError('InvalidRequestContentException', 'Enabled must be true or false.');
+      }
       const unknown = Object.keys(others);
       if (unknown.length > 0) {
         throw new AwsError(

@@ -362,6 +362,7 @@ describe('an event source mapping', () => {
   test.each([
     { path: randomUUID(), input: {}, status: 404, error: 'ResourceNotFoundException' },
     { input: { BatchSize: 1 }, status: 400, error: 'InvalidParameterValueException' },
+    { input: { Enabled: 'false' }, status: 400, error: 'InvalidRequestContentException' },
     { input: '{"Enabled":', status: 400, error: 'InvalidRequestContentException' },
   ])('refuses the change $input with $error', async ({ path, input, status, error }) => {
     const answer = path ? call('PUT', `event-source-mappings/${path}`, input) : update(input);
