@@ -13,12 +13,13 @@ import {
 } from './service-forms.ts';
 
 /** The protocol to answer in. The protocol is known even if the rest of the request cannot be parsed. */
-export function protocolOf({ url, headers, body }: AwsHttpRequest, service: string | undefined): Protocol {
+export function protocolOf({ url, headers }: AwsHttpRequest, service: string | undefined): Protocol {
   if (headers['x-amz-target'] !== undefined) return 'json';
   const known = serviceForm(service);
   if (known !== undefined) return known.protocol;
   // For a service that this endpoint does not have, a form means XML. CloudFront uses XML without a form.
-  const isForm = body.toString('latin1', 0, 'Action='.length) === 'Action=' || queryOf(url).has('Action');
+  const type = headers['content-type'] ?? '';
+  const isForm = type.startsWith('application/x-www-form-urlencoded') || queryOf(url).has('Action');
   return isForm || service === undefined || service === 'cloudfront' ? 'query' : 'rest-json';
 }
 

@@ -119,6 +119,11 @@ describe('a service that the endpoint lacks is refused in the format that its cl
 
   const XML = (message: string) => `<Message>${message}</Message>`;
   const kinesis = { headers: { 'x-amz-target': 'Kinesis_20131202.ListStreams' }, body: '{}' };
+  // Some SDKs send the action after the parameters.
+  const roles = {
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: 'Path=%2F&Action=ListRoles',
+  };
   const stacks =
     'The local AWS endpoint does not offer CloudFormation&apos;s ListStacks, only DescribeStacks, ListStackResources, GetTemplate.';
   test.each<[service: string, type: string, text: string, request: RawRequest]>([
@@ -130,6 +135,7 @@ describe('a service that the endpoint lacks is refused in the format that its cl
     ],
     ['xray', 'application/json', refusal('xray'), { path: '/TraceSegments', body: '{}' }],
     ['kinesis', 'application/x-amz-json-1.0', '"__type":"UnsupportedService"', kinesis],
+    ['iam', 'text/xml', XML(refusal('iam')), roles],
     ['cloudformation', 'text/xml', XML(stacks), { body: 'Action=ListStacks' }],
   ])('%s in %s', async (service, type, text, request) => {
     const headers = { ...request.headers, authorization: signedFor(service) };
