@@ -14,7 +14,7 @@ export const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 6
 
 /** The default window ends half an hour ago, so that Firehose has written all of it. */
 export const SINCE = minutesAgo(180);
-export const UNTIL = minutesAgo(30);
+const UNTIL = minutesAgo(30);
 
 interface Meanwhile {
   readonly signal?: AbortSignal;
