@@ -219,6 +219,7 @@ test.each([
   ['JSON', '{WEBHOOK_SECRET:s3cret}'],
   ['JSON', "'s3cret'"],
   ['JSON', '{"WEBHOOK_SECRET":"s3cret"'],
+  ['JSON', '"{\\"WEBHOOK_SECRET\\":\\"s3cret\\"}"'],
   ['JSON', 'WEBHOOK_SECRET=s3cret'],
 ])(
   'a secret that was probably not meant is warned of once when it is used, as %s: %j',

@@ -6,11 +6,8 @@ import {
   GetTemplateCommand,
   paginateListStackResources,
 } from '@aws-sdk/client-cloudformation';
-import { StartQueryCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { readCloudAssembly } from 'local-aws/template';
 import { synthesise } from '../../../bin/synthesise.ts';
-import { ACCEPTED } from '../../../lambda/log-messages.ts';
-import { queryResult } from '../history/log-search.ts';
 import type { Stage } from '../stage.ts';
 
 export interface CheckResult {
@@ -62,11 +59,6 @@ interface StackResource {
   readonly properties: any;
 }
 
-/** Days of the receiver's log that are searched for the last delivery of each event. */
-export const SEARCHED_DAYS = 7;
-
-const SECONDS_PER_DAY = 24 * 60 * 60;
-
 /** A stage that is being checked. Calls whose answer several checks need are made once. */
 export class Inspection {
   readonly stage: Stage;
@@ -117,27 +109,6 @@ export class Inspection {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'doctor-'));
     await synthesise(folder.path, { stage: this.stageName });
     return readCloudAssembly(folder.path).template;
-  });
-
-  /** When each event was last accepted. An event without a delivery in {@link SEARCHED_DAYS} is missing. */
-  readonly lastDeliveries = once(async () => {
-    const { logs, receiverLogGroup } = this.stage;
-    const now = Math.ceil(Date.now() / 1000);
-    const { queryId } = await logs.send(
-      new StartQueryCommand({
-        logGroupNames: [receiverLogGroup],
-        queryString: `fields @timestamp, event | filter message = "${ACCEPTED}" | sort @timestamp desc | dedup event`,
-        startTime: now - SEARCHED_DAYS * SECONDS_PER_DAY,
-        endTime: now,
-      }),
-    );
-    const { results = [] } = (await queryResult(this.stage, queryId, this.signal)) ?? {};
-    return new Map(
-      results.map((row) => {
-        const value = (name: string) => row.find(({ field }) => field === name)?.value ?? '';
-        return [value('event'), new Date(`${value('@timestamp').replace(' ', 'T')}Z`)];
-      }),
-    );
   });
 }
 

@@ -1,10 +1,12 @@
 import { GetMetricDataCommand } from '@aws-sdk/client-cloudwatch';
+import { StartQueryCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { GetAccountSettingsCommand } from '@aws-sdk/client-lambda';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
-import { CLOCK_AHEAD } from '../../../lambda/log-messages.ts';
+import { ACCEPTED, CLOCK_AHEAD } from '../../../lambda/log-messages.ts';
 import { ago } from '../../terminal/text.ts';
-import { failure, ok, SEARCHED_DAYS, type StageCheck, skipped, warning } from './inspection.ts';
+import { queryResult } from '../history/log-search.ts';
+import { failure, type Inspection, ok, type StageCheck, skipped, warning } from './inspection.ts';
 
 /** Concurrent executions of an account. Source: Lambda developer guide, "Lambda quotas". */
 const DEFAULT_CONCURRENCY = 1_000;
@@ -14,6 +16,9 @@ const NEW_ACCOUNT = 10;
 
 const DAY_SECONDS = 24 * 60 * 60;
 
+/** Days of the receiver's log and metrics that are searched. */
+const SEARCHED_DAYS = 7;
+
 export const receivingChecks: readonly StageCheck[] = [
   {
     name: 'last deliveries',
@@ -22,7 +27,7 @@ export const receivingChecks: readonly StageCheck[] = [
     fix: ({ stage, isLocalStack }) =>
       isLocalStack ? 'npx hookctl send shop.updated' : `aws logs tail ${stage.receiverLogGroup} --since 1h`,
     async run(inspection) {
-      const last = await inspection.lastDeliveries();
+      const last = await lastDeliveries(inspection);
       const { events } = inspection.stage;
       if (!events.some((event) => last.has(event))) return warning(`none accepted in ${SEARCHED_DAYS} days`);
       return ok(`${eventTimes(events, (event) => last.get(event))} (in ${SEARCHED_DAYS} days)`);
@@ -90,6 +95,26 @@ export const receivingChecks: readonly StageCheck[] = [
     },
   },
 ];
+
+/** When each event was last accepted. An event without a delivery in {@link SEARCHED_DAYS} is missing. */
+async function lastDeliveries({ stage, signal }: Inspection): Promise<ReadonlyMap<string, Date>> {
+  const now = Math.ceil(Date.now() / 1000);
+  const { queryId } = await stage.logs.send(
+    new StartQueryCommand({
+      logGroupNames: [stage.receiverLogGroup],
+      queryString: `fields @timestamp, event | filter message = "${ACCEPTED}" | sort @timestamp desc | dedup event`,
+      startTime: now - SEARCHED_DAYS * DAY_SECONDS,
+      endTime: now,
+    }),
+  );
+  const { results = [] } = (await queryResult(stage, queryId, signal)) ?? {};
+  return new Map(
+    results.map((row) => {
+      const value = (name: string) => row.find(({ field }) => field === name)?.value ?? '';
+      return [value('event'), new Date(`${value('@timestamp').replace(' ', 'T')}Z`)];
+    }),
+  );
+}
 
 /** `shop.updated 5 min ago; girl.created, girl.deleted never`. */
 function eventTimes(events: readonly EventName[], timeOf: (event: EventName) => Date | undefined) {
