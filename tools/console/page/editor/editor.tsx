@@ -44,8 +44,10 @@ function EditorDialog({ body }: { body: EditedBody }) {
     edited.value = { ...body, text: changed };
   };
   const send = async () => {
-    const [run] = await start([sendCommand(edited.peek()?.text ?? text)]);
-    if (run !== undefined && run.answers.length > 0) edited.value = undefined;
+    const sent = edited.peek() ?? body;
+    const [run] = await start([sendCommand(sent.text)]);
+    // What was typed before the answer is kept.
+    if (run !== undefined && run.answers.length > 0 && edited.peek() === sent) edited.value = undefined;
   };
   const close = () => {
     if (text === original || confirm('Discard your changes?')) edited.value = undefined;
