@@ -1,4 +1,4 @@
-"""Runs the queries of examples/archive-queries/ over records of which the answers are known.
+"""Runs the queries of examples/archive-queries/ over records whose answers are known.
 
 sqlglot parses each query as Athena's SQL, and translates it to DuckDB's. A function that Athena does not have fails.
 """

@@ -317,7 +317,8 @@ test('check names the command that fixes format and import order', async () => {
 });
 
 (process.platform === 'linux' ? test : test.skip)('start needs enough open files', async () => {
-  const command = 'ulimit -n 64; exec "$0" tools/hookctl.js start --no-watch --port 0 --aws-port 0';
+  const command =
+    'ulimit -n 64; exec "$0" tools/hookctl.js start --no-watch --port 0 --aws-port 0 --console-port 0';
   expect(await run('bash', ['-c', command, process.execPath])).toEqual(
     refusal('Only 64 open files are allowed. Raise the limit: ulimit -n 1024'),
   );
@@ -326,10 +327,11 @@ test('check names the command that fixes format and import order', async () => {
 // Nobody owns the project's folder. Root may write everywhere.
 (process.getuid?.() === 0 ? test : test.skip)('start needs a folder that can be written', async () => {
   await chmod(project.path('.'), 0o755);
-  const args = ['start', '--no-watch', '--port', '0', '--aws-port', '0'];
+  const ports = ['--port', '--aws-port', '--console-port'].flatMap((option) => [option, '0']);
+  const args = ['tools/hookctl.js', 'start', '--no-watch', ...ports];
   const ended = await new Promise<Ended>((done) => {
     const as = { cwd: project.path('.'), uid: NOBODY, gid: NOBODY };
-    execFile(process.execPath, ['tools/hookctl.js', ...args], as, (error, stdout, stderr) =>
+    execFile(process.execPath, args, as, (error, stdout, stderr) =>
       done({ code: Number(error?.code ?? 0), stdout, stderr }),
     );
   });

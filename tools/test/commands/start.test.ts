@@ -281,9 +281,11 @@ test('Ctrl-C ends the stack', async () => {
 test('the stack ends with the npm that started it, also if npm passes on no signal', async () => {
   const other = await Project.create();
   await other.cacheAssembly();
-  const options = ['--no-watch', '--port', '0', '--aws-port', '0'];
+  const tunnel = ['--public-host', 'abc.example', '--secret', `own-${LOCAL_SECRET}`];
+  const options = ['--no-watch', '--port', '0', '--aws-port', '0', ...tunnel];
   const npm = other.spawn(['npm', 'start', '--', ...options]);
   await eventually(async () => npm.stdout().includes('Ready in') || undefined);
+  expect(npm.stdout()).toMatch(/ https:\/\/abc\.example\/api\/v1\/webhooks\/partner\n {2}Secret {4}own-/);
   npm.process.kill('SIGHUP');
   // Its output stays open until the stack has ended.
   expect((await npm.ended).stdout).toMatch(/\nStopping …\n/);
