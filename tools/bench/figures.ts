@@ -8,7 +8,7 @@ import { startFakeAws } from './fake-aws.ts';
 import { BENCH_SECRET, bundleReceivers, DELIVERY, receiverEnvironment, runScript } from './receivers.ts';
 
 /** A measurement with a goal. */
-export interface Figure {
+interface Figure {
   /** Name of the figure on the command line, such as `module-load`. */
   readonly name: string;
   readonly title: string;

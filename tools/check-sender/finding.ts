@@ -2,7 +2,7 @@
  * `wrong`: the service rejects the request, or the sender cannot have intended it. `risky`: the request works, but
  * should be changed. `fine`: nothing to do.
  */
-export type Grade = 'wrong' | 'risky' | 'fine';
+type Grade = 'wrong' | 'risky' | 'fine';
 
 /** One finding about a request. Contains no sent data: neither values nor names that the sender chose. */
 export interface Finding {
