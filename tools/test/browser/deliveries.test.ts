@@ -265,6 +265,10 @@ test('a payload with markup or characters that change the text direction is show
   await open.showDelivery(shopUpdated('shop-markup', { name: `${markup}\u202e`, updated_fields: [markup] }));
   const body = open.detail.getByRole('region', { name: 'Body' });
   for (const text of ['<img src=x onerror=', 'U+202E']) await body.getByText(text).first().waitFor();
+  const background = await body
+    .locator('.invisible')
+    .evaluate((element) => getComputedStyle(element).backgroundColor);
+  expect(background).not.toBe('rgba(0, 0, 0, 0)');
   await open.detail.locator('.versions').getByText('<script>').first().waitFor();
   expect(await open.page.evaluate("'hit' in window")).toBe(false);
 });
