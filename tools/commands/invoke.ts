@@ -36,6 +36,10 @@ Examples:
   .action(async (name, event) => {
     const definition = definitionOf(name);
     const payload = eventFor(name, event);
+    // A stack that was killed leaves its files.
+    await fetch(definition.awsEndpointUrl).catch(() => {
+      throw new CommandError(NOT_RUNNING);
+    });
     const handler = new LocalFunction(definition, print);
     try {
       const { requestId, durationMilliseconds, ...result } = await handler.invoke(payload);

@@ -147,8 +147,14 @@ describe('the console of a stage', () => {
     for (const server of servers) await once(server.close(), 'close');
     const outputs = { QuarantineQueueUrl: `${url}000000000000/quarantine` };
     await writeFile(project.path('.local/outputs.json'), JSON.stringify({ stack: outputs }));
+    await writeFile(
+      project.path('.local/functions.json'),
+      JSON.stringify({ receiver: { awsEndpointUrl: url } }),
+    );
     const notRunning = refusal('The local stack is not running. Start it with: npm start');
     // In processes of their own: Jest's modules have another `Error` than `fetch`.
-    for (const args of [['console'], ['fault', 'list']]) expect(await project.run(args)).toEqual(notRunning);
+    for (const args of [['console'], ['fault', 'list'], ['invoke', 'receiver', 'shop.updated']]) {
+      expect(await project.run(args)).toEqual(notRunning);
+    }
   });
 });
