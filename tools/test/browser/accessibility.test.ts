@@ -70,7 +70,13 @@ const VIEWS: readonly { name: string; enter: () => Promise<void>; leave?: () => 
         await open.detail.locator('summary').getByText(name).first().click();
     },
   },
-  { name: 'an invalid delivery', enter: () => show(invalid, 'Timeline') },
+  {
+    name: 'an invalid delivery, whose main action has the focus',
+    async enter() {
+      await show(invalid, 'Timeline');
+      await open.detail.locator('.button-primary').focus();
+    },
+  },
   {
     name: 'the editor',
     async enter() {
