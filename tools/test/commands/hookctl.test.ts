@@ -227,6 +227,18 @@ describe('a process of hookctl', () => {
     await other.remove();
   });
 
+  test('names the file and the line of a syntax error, without calls of Node.js', async () => {
+    const other = await Project.create({ copied: ['tools'] });
+    await writeFile(other.path('tools/commands/check.ts'), 'const a: = 1;\n');
+    const { code, stderr } = await other.spawn([process.execPath, 'tools/hookctl.js', 'check']).ended;
+    expect({ code, place: stderr.split('\n').slice(0, 2) }).toEqual({
+      code: 1,
+      place: [expect.stringMatching(/^\S+\/tools\/commands\/check\.ts:1$/), 'const a: = 1;'],
+    });
+    expect(stderr).not.toMatch(/^ +at /m);
+    await other.remove();
+  });
+
   test('reads typed paths from the folder in which it is typed', async () => {
     const typed = (folder: string): Promise<Ended> =>
       new Promise((done) => {
