@@ -34,7 +34,7 @@ interface RunningCommand {
 interface CommandsOptions {
   /** Called before a command that changes something begins. */
   readonly before: () => Promise<void>;
-  /** Called when a command that changes something begins and ends. */
+  /** Called when a command that changes something has ended. */
   readonly onChange: () => unknown;
 }
 
@@ -65,15 +65,13 @@ export class Commands {
       throw new ApiProblem(409, `${what}. Wait until it ends`);
     }
     const interruption = new AbortController();
-    const onChange = () => subject !== undefined && this.#options.onChange();
     const carriedOut = this.#carryOut({ command, subject, run }, interruption.signal, request.input);
     const ended = carriedOut.finally(() => {
       this.#running.delete(running);
-      onChange();
+      if (subject !== undefined) this.#options.onChange();
     });
     const running: RunningCommand = { subject, command, interruption, ended };
     this.#running.add(running);
-    onChange();
     return running;
   }
 
