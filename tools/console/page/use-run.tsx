@@ -54,6 +54,7 @@ function questionOf(commands: readonly Command[]): string {
 /** Runs commands one after the other, until one fails. */
 async function runAll(commands: readonly Command[]): Promise<readonly CommandRun[]> {
   const dialog = openDialog();
+  const address = location.hash;
   const ended: CommandRun[] = [];
   try {
     for (const command of commands) {
@@ -63,9 +64,9 @@ async function runAll(commands: readonly Command[]): Promise<readonly CommandRun
     }
     toast(resultOf(commands, ended));
     const [delivery, ...others] = ended.flatMap(({ deliveries }) => deliveries);
-    // Opens the new delivery only if no other dialog was opened meanwhile: its input would be lost.
-    const isAlone = others.length === 0 && (openDialog() ?? dialog) === dialog;
-    if (delivery !== undefined && isAlone) openSent(delivery);
+    // Opens the new delivery only if the user has opened nothing else meanwhile. Input in another dialog would be lost.
+    const isHere = location.hash === address && (openDialog() ?? dialog) === dialog;
+    if (delivery !== undefined && others.length === 0 && isHere) openSent(delivery);
   } catch (failure) {
     const some = ended.length === 0 ? '' : `${ended.length} of ${commands.length} done. `;
     toastError(`${some}${errorText(failure)}`);

@@ -111,7 +111,7 @@ export function openDelivery(id: string): void {
   navigate({ ...current, id }, { replace: current.id !== undefined });
 }
 
-/** Opens a delivery that this page has sent, unless the user has left the list. */
+/** Opens a delivery that this page has sent. Another view stays open. */
 export function openSent(id: string): void {
   if (route.peek().view !== 'deliveries') return;
   follow();
