@@ -10,7 +10,7 @@ import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { type Certificate, makeCertificate } from 'local-aws/gateway';
+import { type Certificate, makeCertificate } from 'local-aws/http-server';
 import { clientSettings, connections as functionConnections } from '../../lambda/aws-clients.ts';
 import { ConnectionHandler, Connections } from '../../lambda/connections.ts';
 import { describeError, isOutage } from '../../lambda/errors.ts';

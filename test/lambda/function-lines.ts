@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import type { FunctionLogLine } from 'local-aws/functions';
+import type { FunctionLogLine } from 'local-aws/invocation';
 
 type FunctionLine = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { logFilter } from 'local-aws/endpoint';
-import { resolveIntrinsics, type SynthesisedTemplate, type TemplateResource } from 'local-aws/template';
+import { resolveIntrinsics } from 'local-aws/intrinsics';
+import { logFilter } from 'local-aws/log-filter';
+import type { SynthesisedTemplate, TemplateResource } from 'local-aws/synthesised-template';
 import { stages } from '../../bin/stages.ts';
 import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { logFilter } from 'local-aws/endpoint';
-import type { SynthesisedTemplate } from 'local-aws/template';
+import { logFilter } from 'local-aws/log-filter';
+import type { SynthesisedTemplate } from 'local-aws/synthesised-template';
 import { functionBehind, only, stageTemplate } from './stage-assembly.ts';
 
 const { waf } = JSON.parse(readFileSync('bin/every-setting.json', 'utf8'));

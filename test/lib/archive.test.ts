@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { SynthesisedTemplate } from 'local-aws/template';
+import type { SynthesisedTemplate } from 'local-aws/synthesised-template';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { only, stageTemplate, templateOf } from './stage-assembly.ts';

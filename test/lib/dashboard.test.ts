@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { resolveIntrinsics } from 'local-aws/template';
+import { resolveIntrinsics } from 'local-aws/intrinsics';
 import { metrics as reportedMetrics } from '../../lambda/metric-names.ts';
 import { stageTemplate } from './stage-assembly.ts';
 

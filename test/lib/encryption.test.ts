@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
-import type { SynthesisedTemplate, TemplateResource } from 'local-aws/template';
+import type { SynthesisedTemplate, TemplateResource } from 'local-aws/synthesised-template';
 import { stages } from '../../bin/stages.ts';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { type Statement, SynthesisedTemplate, type TemplateResource } from 'local-aws/template';
+import { type Statement, SynthesisedTemplate, type TemplateResource } from 'local-aws/synthesised-template';
 import { stages } from '../../bin/stages.ts';
 import { sharedAssembly } from '../support/test-assembly.ts';
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import type { TemplateResource } from 'local-aws/template';
+import type { TemplateResource } from 'local-aws/synthesised-template';
 import { MAX_PATHS_BYTES } from '../../lib/config.ts';
 import { only, stageTemplate } from './stage-assembly.ts';
 

@@ -5,7 +5,8 @@ import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { LocalStack } from 'local-aws';
-import { Resources, readCloudAssembly } from 'local-aws/template';
+import { readCloudAssembly } from 'local-aws/cloud-assembly';
+import { Resources } from 'local-aws/resources';
 import { testAssembly } from '../support/test-assembly.ts';
 import { startTestStack } from '../support/test-stack.ts';
 

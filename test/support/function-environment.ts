@@ -1,6 +1,7 @@
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { accessKeyOf } from 'local-aws/endpoint';
-import { Resources, readCloudAssembly } from 'local-aws/template';
+import { accessKeyOf } from 'local-aws/aws-caller';
+import { readCloudAssembly } from 'local-aws/cloud-assembly';
+import { Resources } from 'local-aws/resources';
 import { attribute, stringAttribute } from '../../lambda/queue/message.ts';
 import type { Replay } from '../../lambda/queue/replay.ts';
 import { testAssembly } from './test-assembly.ts';

@@ -8,7 +8,7 @@ import {
   ReceiveMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import type { ClientSettings } from 'local-aws/endpoint';
+import type { ClientSettings } from 'local-aws/aws-caller';
 import { eventually } from './eventually.ts';
 
 /** Reads queues, and topics through a queue. */

@@ -2,7 +2,7 @@ import { copyFile } from 'node:fs/promises';
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { listen } from 'local-aws/gateway';
+import { listen } from 'local-aws/http-server';
 import { readContext } from '../../bin/synthesise.ts';
 import { BUNDLE_LIST } from '../../lib/release/function-bundles.ts';
 import { webhookApp } from '../../lib/webhook-app.ts';

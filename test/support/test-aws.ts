@@ -1,12 +1,10 @@
-import type { StackObserver } from 'local-aws';
-import {
-  type AwsEndpoint,
-  type ClientSettings,
-  clientSettings,
-  type InjectedFaults,
-  startAwsEndpoint,
-} from 'local-aws/endpoint';
-import { deploy, Resources, readCloudAssembly } from 'local-aws/template';
+import { type ClientSettings, clientSettings } from 'local-aws/aws-caller';
+import { readCloudAssembly } from 'local-aws/cloud-assembly';
+import { deploy } from 'local-aws/deploy';
+import { type AwsEndpoint, startAwsEndpoint } from 'local-aws/endpoint';
+import type { InjectedFaults } from 'local-aws/faults';
+import type { StackObserver } from 'local-aws/observation';
+import { Resources } from 'local-aws/resources';
 import { TEST_SECRET } from './partner.ts';
 import { testAssembly } from './test-assembly.ts';
 

@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { Certificate } from 'local-aws/gateway';
+import type { Certificate } from 'local-aws/http-server';
 
 /**
  * Starts a fake Secrets Manager and SQS, as fast as possible, because their callers are measured.

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeCertificate } from 'local-aws/gateway';
+import { makeCertificate } from 'local-aws/http-server';
 import { table } from '../terminal/layout.ts';
 import { startFakeAws } from './fake-aws.ts';
 import { BENCH_SECRET, bundleReceivers, DELIVERY, receiverEnvironment, runScript } from './receivers.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Plugin } from 'esbuild';
-import { httpApiEvent } from 'local-aws/gateway';
+import { httpApiEvent } from 'local-aws/payload-format-2';
 import { signatureOf } from '../../events/signing.ts';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { queueUrlVariable } from '../../lambda/events/event-names.ts';

@@ -2,14 +2,10 @@ import { once } from 'node:events';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  BODY_LIMIT_BYTES,
-  type HttpRequest,
-  type HttpResponse,
-  httpApi,
-  listen,
-  requestOf,
-} from 'local-aws/gateway';
+import { BODY_LIMIT_BYTES } from 'local-aws/api';
+import { httpApi } from 'local-aws/http-api';
+import { type HttpRequest, type HttpResponse, requestOf } from 'local-aws/http-message';
+import { listen } from 'local-aws/http-server';
 import { sha256Hex } from '../../lambda/hash.ts';
 import { GATEWAY_TIMEOUT_SECONDS } from '../../lambda/limits.ts';
 import { ACCEPTED, PARKED, REJECTED } from '../../lambda/log-messages.ts';

@@ -1,4 +1,4 @@
-import { valuesOf } from 'local-aws/gateway';
+import { valuesOf } from 'local-aws/http-message';
 import { sha256Hex } from '../../lambda/hash.ts';
 import { GATEWAY_TIMEOUT_SECONDS } from '../../lambda/limits.ts';
 import { SIGNATURE_HEADER } from '../../lambda/receiver/request.ts';

@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import { type Header, valuesOf } from 'local-aws/gateway';
+import { type Header, valuesOf } from 'local-aws/http-message';
 import { LOCAL_SECRET } from '../../events/signing.ts';
 import { decodeSignature, PREFIX } from '../../lambda/receiver/signature.ts';
 import { type Finding, wrong } from './finding.ts';

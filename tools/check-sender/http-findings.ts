@@ -1,4 +1,4 @@
-import { type HttpRequest, valuesOf } from 'local-aws/gateway';
+import { type HttpRequest, valuesOf } from 'local-aws/http-message';
 import { WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 import { type Finding, risky, wrong } from './finding.ts';
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { type FunctionDefinition, type FunctionLogLine, LocalFunction } from 'local-aws/functions';
-import { httpApiEvent } from 'local-aws/gateway';
+import type { FunctionDefinition, FunctionLogLine } from 'local-aws/invocation';
+import { LocalFunction } from 'local-aws/local-function';
+import { httpApiEvent } from 'local-aws/payload-format-2';
 import { readSamples } from '../../events/samples.ts';
 import { LOCAL_SECRET, signatureOf } from '../../events/signing.ts';
 import { SAMPLE_REQUEST_ID, sqsEvent } from '../../events/sqs-event.ts';

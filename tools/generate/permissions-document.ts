@@ -1,4 +1,4 @@
-import { SynthesisedTemplate } from 'local-aws/template';
+import { SynthesisedTemplate } from 'local-aws/synthesised-template';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { DOCTOR_ACTIONS } from '../stage/doctor/doctor.ts';

@@ -1,4 +1,4 @@
-import { SynthesisedTemplate } from 'local-aws/template';
+import { SynthesisedTemplate } from 'local-aws/synthesised-template';
 
 /**
  * Resources with data that cannot be recreated, or with an address that others know. For each, the properties whose

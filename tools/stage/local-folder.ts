@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import type { LocalStack } from 'local-aws';
-import type { FunctionDefinition } from 'local-aws/functions';
+import type { FunctionDefinition } from 'local-aws/invocation';
 
 /** Folder in which the stacks that run in this clone publish their details. */
 const FOLDER = '.local';

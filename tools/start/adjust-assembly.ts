@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readCloudAssembly } from 'local-aws/template';
+import { readCloudAssembly } from 'local-aws/cloud-assembly';
 
 /**
  * First delay of retries, in seconds. Consumers double this delay: the nine delays take 10 s in total, each from 0 to 5

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
-import type { Exchange } from 'local-aws';
-import type { FunctionLogLine } from 'local-aws/functions';
+import type { FunctionLogLine } from 'local-aws/invocation';
+import type { Exchange } from 'local-aws/observation';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { DEAD_LETTERED } from '../../lambda/log-messages.ts';

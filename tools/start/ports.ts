@@ -1,4 +1,4 @@
-import { listen } from 'local-aws/gateway';
+import { listen } from 'local-aws/http-server';
 import { CommandError, UsageError } from '../terminal/command-error.ts';
 
 interface WantedPort {

@@ -1,5 +1,5 @@
 import type { LocalStack } from 'local-aws';
-import { InspectorPort } from 'local-aws/functions';
+import { InspectorPort } from 'local-aws/inspector-port';
 import { stageOverrides, synthesise } from '../../bin/synthesise.ts';
 import { WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 import type { Notice } from '../console/api.ts';

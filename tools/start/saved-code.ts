@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, stop } from 'esbuild';
 import type { LocalStack } from 'local-aws';
-import type { FunctionError } from 'local-aws/functions';
+import type { FunctionError } from 'local-aws/invocation';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { InjectedFaults } from 'local-aws/endpoint';
+import { InjectedFaults } from 'local-aws/faults';
 import type { Replay } from '../../../lambda/queue/replay.ts';
 import { essence, type ReceivedDelivery, versionOf } from '../../support/oracle.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';

@@ -1,7 +1,7 @@
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, beforeEach, jest } from '@jest/globals';
 import type { SQSRecord } from 'aws-lambda';
-import { type Fault, InjectedFaults } from 'local-aws/endpoint';
+import { type Fault, InjectedFaults } from 'local-aws/faults';
 import { sqsEvent } from '../../../events/sqs-event.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { ArchiveBucket, type ArchivedRecord } from '../../support/archive.ts';

@@ -2,7 +2,7 @@ import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Context } from 'aws-lambda';
-import { InjectedFaults } from 'local-aws/endpoint';
+import { InjectedFaults } from 'local-aws/faults';
 import type { EffectOutcome } from '../../../lambda/effects/event-order.ts';
 import { EffectNotRecordedError, idempotent } from '../../../lambda/effects/idempotency.ts';
 import { NOTIFICATION_RECORD_SECONDS } from '../../../lambda/limits.ts';

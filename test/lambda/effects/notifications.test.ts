@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { PublishedNotification } from 'local-aws';
-import { type Fault, InjectedFaults } from 'local-aws/endpoint';
+import { type Fault, InjectedFaults } from 'local-aws/faults';
+import type { PublishedNotification } from 'local-aws/observation';
 import { sqsEvent } from '../../../events/sqs-event.ts';
 import {
   type Notification,

@@ -4,7 +4,7 @@ import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { compress } from 'hono/compress';
-import { listen } from 'local-aws/gateway';
+import { listen } from 'local-aws/http-server';
 import { readSamples } from '../../../events/samples.ts';
 import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
 import { GATEWAY_BODY_MEGABYTES } from '../../../lambda/limits.ts';

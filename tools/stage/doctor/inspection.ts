@@ -6,7 +6,7 @@ import {
   GetTemplateCommand,
   paginateListStackResources,
 } from '@aws-sdk/client-cloudformation';
-import { readCloudAssembly } from 'local-aws/template';
+import { readCloudAssembly } from 'local-aws/cloud-assembly';
 import { synthesise } from '../../../bin/synthesise.ts';
 import type { Stage } from '../stage.ts';
 

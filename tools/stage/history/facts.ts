@@ -1,4 +1,4 @@
-import type { Exchange } from 'local-aws';
+import type { Exchange } from 'local-aws/observation';
 import * as z from 'zod/mini';
 import type { ArchiveRecord } from '../../../lambda/archive/record-schema.ts';
 import { errorText } from '../../../lambda/errors.ts';

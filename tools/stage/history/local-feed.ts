@@ -1,5 +1,6 @@
-import type { Exchange, ItemChange, LocalStack, PublishedNotification, StackObserver } from 'local-aws';
-import type { FunctionLogLine } from 'local-aws/functions';
+import type { LocalStack } from 'local-aws';
+import type { FunctionLogLine } from 'local-aws/invocation';
+import type { Exchange, ItemChange, PublishedNotification, StackObserver } from 'local-aws/observation';
 import { WEBHOOK_PATH } from '../../../lambda/receiver/request.ts';
 import { eventAndShop } from '../payload-filter.ts';
 import { waitingQueues } from '../queues/queue.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { listen } from 'local-aws/gateway';
+import { listen } from 'local-aws/http-server';
 import { eventually } from '../../../test/support/eventually.ts';
 import { startTestAws, type TestAws } from '../../../test/support/test-aws.ts';
 import { occupyPort, Project, refusal } from './project.ts';

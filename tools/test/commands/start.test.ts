@@ -5,7 +5,7 @@ import { SourceMap } from 'node:module';
 import { join, resolve } from 'node:path';
 import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { readCloudAssembly } from 'local-aws/template';
+import { readCloudAssembly } from 'local-aws/cloud-assembly';
 import { stageOverrides } from '../../../bin/synthesise.ts';
 import { LOCAL_SECRET } from '../../../events/signing.ts';
 import { sqsEvent } from '../../../events/sqs-event.ts';

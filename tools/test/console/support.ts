@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import type { Exchange, LocalStack, LocalStackOptions } from 'local-aws';
+import type { LocalStack, LocalStackOptions } from 'local-aws';
+import type { Exchange } from 'local-aws/observation';
 import { eventually } from '../../../test/support/eventually.ts';
 import { TEST_SECRET } from '../../../test/support/partner.ts';
 import { startTestStack } from '../../../test/support/test-stack.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { makeCertificate } from 'local-aws/gateway';
+import { makeCertificate } from 'local-aws/http-server';
 import { freePort } from '../commands/project.ts';
 
 const REGION = 'us-east-1';

@@ -2,7 +2,7 @@ import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from '@jest/globals';
-import { readCloudAssembly } from 'local-aws/template';
+import { readCloudAssembly } from 'local-aws/cloud-assembly';
 import { backOffSeconds } from '../../../lambda/consumer/retry.ts';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { MAX_RECEIVES } from '../../../lambda/limits.ts';

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { SetAlarmStateCommand } from '@aws-sdk/client-cloudwatch';
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readCloudAssembly } from 'local-aws/template';
+import { readCloudAssembly } from 'local-aws/cloud-assembly';
 import { WebhookSecrets } from '../../../../lambda/receiver/webhook-secrets.ts';
 import { testAssembly } from '../../../../test/support/test-assembly.ts';
 import { CHECKS, DOCTOR_ACTIONS, doctor } from '../../../stage/doctor/doctor.ts';
