@@ -3,11 +3,24 @@ import { styleText } from 'node:util';
 import { lines } from '../../terminal/layout.ts';
 import { duration } from '../../terminal/text.ts';
 import { type Operation, refusalOf } from '../operation.ts';
+import { describeCurrent, describePrevious, secretVersions } from '../secret-versions.ts';
 import { alarmChecks } from './alarms.ts';
 import { deploymentChecks } from './deployment.ts';
 import { type CheckResult, Inspection, type StageCheck, skipped, warning } from './inspection.ts';
 import { receivingChecks } from './receiving.ts';
-import { secretChecks } from './secret.ts';
+
+const secretChecks: readonly StageCheck[] = [
+  {
+    name: 'current version',
+    needs: ['secretsmanager:GetSecretValue'],
+    run: async ({ stage }) => describeCurrent(stage, await secretVersions(stage)),
+  },
+  {
+    name: 'previous version',
+    needs: ['secretsmanager:GetSecretValue'],
+    run: async ({ stage }) => describePrevious(await secretVersions(stage)),
+  },
+];
 
 /** All checks, by the headings under which they are printed. */
 export const CHECKS: Readonly<Record<string, readonly StageCheck[]>> = {
