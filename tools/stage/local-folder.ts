@@ -6,16 +6,16 @@ import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import type { LocalStack } from 'local-aws';
-import type { FunctionDefinition } from 'local-aws/invocation';
 
 /** Folder in which the stacks that run in this clone publish their details. */
 const FOLDER = '.local';
 
 /**
- * Other commands find the running stack by this file. If several stacks run, the file describes the one that was
- * started last. When that one stops, it describes another one.
+ * The outputs, in the format of `cdk deploy --outputs-file`. Other commands find the running stack by this file. If
+ * several stacks run, the file describes the one that was started last. When that one stops, it describes another one.
  */
 export const OUTPUTS_FILE = `${FOLDER}/outputs.json`;
+/** Functions by their names on the command line: `receiver`, `shop-updated`. */
 export const FUNCTIONS_FILE = `${FOLDER}/functions.json`;
 
 export const NOT_RUNNING = 'The local stack is not running. Start it with: npm start';
@@ -43,29 +43,13 @@ const LOOPBACK = '127.0.0.1';
 /** Milliseconds that a process has to answer. One that does not answer in time may be suspended or busy. */
 const ANSWER_LIMIT = 1_000;
 
-/** Details that a running stack publishes for other commands. */
-interface StackDescription {
-  /** In the format of `cdk deploy --outputs-file`. */
-  readonly outputs: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Functions by their names on the command line: `receiver`, `shop-updated`. */
-  readonly functions: Readonly<Record<string, FunctionDefinition>>;
-}
-
 interface ConsoleAddress {
   readonly url: string;
   readonly token: string;
 }
 
-export function describeStack({
-  name,
-  outputs,
-  functions,
-}: Pick<LocalStack, 'name' | 'outputs' | 'functions'>): StackDescription {
-  return {
-    outputs: { [name]: outputs },
-    functions: Object.fromEntries([...functions].map(([service, { definition }]) => [service, definition])),
-  };
-}
+/** The parts of a running stack that other commands read. */
+type DescribedStack = Pick<LocalStack, 'name' | 'outputs' | 'functions'>;
 
 /**
  * The folder of one process in `.local`, so that processes in the same clone do not disturb each other.
@@ -112,17 +96,17 @@ export class Workspace implements AsyncDisposable {
    * Makes a stack of this process visible to other commands, instead of any other stack.
    * @returns whether another stack was visible before
    */
-  async publish(description: StackDescription, console: ConsoleAddress): Promise<boolean> {
+  async publish(stack: DescribedStack, console: ConsoleAddress): Promise<boolean> {
     const isOther = await this.#isOtherVisible();
     await this.#write(CONSOLE_FILE, console);
-    await this.#describe(description);
+    await this.#describe(stack);
     await show(basename(this.#folder));
     return isOther;
   }
 
   /** Updates the details of the published stack. If another stack was started later, that one stays visible. */
-  async update(description: StackDescription): Promise<void> {
-    await this.#describe(description);
+  async update(stack: DescribedStack): Promise<void> {
+    await this.#describe(stack);
     if (!(await this.#isOtherVisible())) await show(basename(this.#folder));
   }
 
@@ -138,9 +122,10 @@ export class Workspace implements AsyncDisposable {
     await Promise.all([...PUBLISHED, OWNER_FILE].map((file) => rm(file, { force: true })));
   }
 
-  async #describe({ outputs, functions }: StackDescription): Promise<void> {
-    await this.#write(FUNCTIONS_FILE, functions);
-    await this.#write(OUTPUTS_FILE, outputs);
+  async #describe({ name, outputs, functions }: DescribedStack): Promise<void> {
+    const definitions = [...functions].map(([service, { definition }]) => [service, definition]);
+    await this.#write(FUNCTIONS_FILE, Object.fromEntries(definitions));
+    await this.#write(OUTPUTS_FILE, { [name]: outputs });
   }
 
   async #write(file: string, value: object): Promise<void> {

@@ -5,7 +5,7 @@ import { WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 import type { Notice } from '../console/api.ts';
 import type { PageCommands } from '../console/server/console-context.ts';
 import type { LocalConsole } from '../console/server/start-console.ts';
-import { describeStack, OUTPUTS_FILE, SYNTHESISED_FOLDER, Workspace } from '../stage/local-folder.ts';
+import { OUTPUTS_FILE, SYNTHESISED_FOLDER, Workspace } from '../stage/local-folder.ts';
 import type { GatewayKind } from '../terminal/options.ts';
 import { interruption } from '../terminal/terminal.ts';
 import { adjustAssembly } from './adjust-assembly.ts';
@@ -99,7 +99,7 @@ export async function runStack(settings: StackRun): Promise<readonly string[] | 
       commands: settings.commands,
     });
     const { url, token } = page;
-    const isSecond = await workspace.publish(describeStack(stack), { url, token });
+    const isSecond = await workspace.publish(stack, { url, token });
     console.log(welcome(settings, stack, page.url, performance.now() - started));
     for (const one of inspected) console.log(inspectText(one));
     if (isSecond) console.log(IS_SECOND);

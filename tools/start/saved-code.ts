@@ -13,7 +13,7 @@ import {
   writeBundles,
 } from '../../lib/release/function-bundles.ts';
 import type { Notice } from '../console/api.ts';
-import { describeStack, type Workspace } from '../stage/local-folder.ts';
+import type { Workspace } from '../stage/local-folder.ts';
 import { writeReadableBundle } from './inspected-functions.ts';
 
 const OLD_CODE_RUNS = 'The last good code keeps running.';
@@ -123,7 +123,7 @@ export class SavedCode {
       if (failure !== undefined) failures.set(service, failure);
     }
     this.#broken = [...failures.keys()];
-    await workspace.update(describeStack(stack));
+    await workspace.update(stack);
     for (const [service, failure] of failures) this.#notify('error', loadFailureText(service, failure));
     const replaced = services.filter((service) => !failures.has(service)).map(functionName);
     if (replaced.length === 0) return;

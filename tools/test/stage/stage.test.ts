@@ -114,15 +114,16 @@ describe('the folder of running stacks', () => {
     await rm(folder, { recursive: true });
   });
 
-  const description = { outputs: { Stack: { WebhookUrl: 'http://localhost:3000' } }, functions: {} };
-  const other = { outputs: { Other: {} }, functions: {} };
+  const outputs = { WebhookUrl: 'http://localhost:3000' };
+  const stack = { name: 'Stack', outputs, functions: new Map() };
+  const other = { name: 'Other', outputs: {}, functions: new Map() };
   const console = { url: 'http://localhost:3001/', token: 'token' };
   const found = async () => JSON.parse(await readFile(OUTPUTS_FILE, 'utf8'));
 
   test('a running stack is found by its outputs, and leaves nothing behind', async () => {
     const workspace = await Workspace.open();
-    expect(await workspace.publish(description, console)).toBe(false);
-    expect(await found()).toEqual(description.outputs);
+    expect(await workspace.publish(stack, console)).toBe(false);
+    expect(await found()).toEqual({ Stack: outputs });
     expect(JSON.parse(await readFile(FUNCTIONS_FILE, 'utf8'))).toEqual({});
     expect((await stat(CONSOLE_FILE)).mode & 0o777).toBe(0o600);
     await workspace[Symbol.asyncDispose]();
@@ -133,9 +134,9 @@ describe('the folder of running stacks', () => {
     const first = await Workspace.open();
     await first.publish(other, { ...console, token: 'first' });
     const second = await Workspace.open();
-    expect(await second.publish(description, console)).toBe(true);
-    await first.update({ ...other, outputs: { Saved: {} } });
-    expect(await found()).toEqual(description.outputs);
+    expect(await second.publish(stack, console)).toBe(true);
+    await first.update({ ...other, name: 'Saved' });
+    expect(await found()).toEqual({ Stack: outputs });
     expect(JSON.parse(await readFile(CONSOLE_FILE, 'utf8'))).toEqual(console);
     await second[Symbol.asyncDispose]();
     expect(await found()).toEqual({ Saved: {} });
