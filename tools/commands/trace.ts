@@ -22,11 +22,9 @@ export const command = onStage(hookctlCommand('trace', 'Shows the history of one
     if (!isList && id === undefined) throw new UsageError('Give an id, --shop <id> or --search <text>');
     if (isList && id !== undefined) throw new UsageError('Either an id, or --shop and --search');
     return runOperation(where, async (operation) => {
-      if (isList) {
-        const { printSearch } = await import('../stage/history/print-search.ts');
-        return printSearch(operation, { shop, search }, times);
-      }
-      const { printTrace } = await import('../stage/history/print-trace.ts');
-      return printTrace(operation, id ?? '', times);
+      const { printSearch, printTrace } = await import('../stage/history/print-trace.ts');
+      return isList
+        ? printSearch(operation, { shop, search }, times)
+        : printTrace(operation, id ?? '', times);
     });
   });
