@@ -1,11 +1,14 @@
-import type { FunctionComponent } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { signal } from '@preact/signals';
+import { type FunctionComponent, render } from 'preact';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { api, errorText } from './api.ts';
 import { DeliveriesView } from './deliveries/deliveries-view.tsx';
 import { readSearch } from './deliveries/delivery-rows.ts';
 import { NeedsYouView } from './needs-you/needs-you-view.tsx';
 import { QueuesView } from './queues/queues-view.tsx';
 import {
   deliveriesAddress,
+  followAddress,
   formatRoute,
   navigate,
   parseRoute,
@@ -13,13 +16,16 @@ import {
   VIEWS,
   type ViewName,
 } from './route.ts';
-import { connection, needsYouCount, queues, stack } from './store.ts';
-import { followStream } from './stream.ts';
-import { Badge } from './ui/badge.tsx';
-import { Button } from './ui/button.tsx';
-import { Notices } from './ui/notices.tsx';
+import { connection, followStream, needsYouCount, queues, setStack, stack } from './store.ts';
+import { Badge, Empty, Loading } from './ui/badge.tsx';
+import { Button, IconButton } from './ui/button.tsx';
+import { focusContent } from './ui/dialog.tsx';
 import { Time } from './ui/time.tsx';
+import { CORNER, closed, closeToast, subjectOf, type Toast, toasts } from './ui/toasts.ts';
 import { KeysDialog, showHelp, useKeys } from './use-keys.tsx';
+
+/** Milliseconds between attempts to reach the server when the page starts. */
+const RETRY_MS = 1_000;
 
 const CONTENT: Record<ViewName, { readonly title: string; readonly View: FunctionComponent }> = {
   deliveries: { title: 'Deliveries', View: DeliveriesView },
@@ -37,7 +43,7 @@ function focus(selector: string): boolean {
   return element !== null;
 }
 
-export function App() {
+function App() {
   const { view } = route.value;
   const { title, View } = CONTENT[view];
   const search = readSearch(parseRoute(deliveriesAddress.value).query.search).text;
@@ -132,5 +138,77 @@ function ConnectionBar() {
         </>
       )}
     </div>
+  );
+}
+
+/** Toasts are in a corner, where they do not move other content, and above an open dialog. */
+function Notices() {
+  const own = useRef<HTMLDivElement>(null);
+  const all = toasts.value;
+  useLayoutEffect(() => {
+    own.current?.hidePopover();
+    if (all.length > 0) own.current?.showPopover();
+  }, [all]);
+  return (
+    <div ref={own} id={CORNER} class="notices stack" role="status" popover="manual">
+      {all.map((shown) => (
+        <ToastBox key={subjectOf(shown)} {...shown} />
+      ))}
+    </div>
+  );
+}
+
+function ToastBox({ level, text, about, lines = [] }: Toast) {
+  const close = () => {
+    if (about !== undefined) closed.add(text);
+    closeToast(about ?? text);
+    focusContent();
+  };
+  return (
+    <div class={level === 'error' ? 'notice tone-bad' : 'notice'}>
+      <p class="grow wrap">{text}</p>
+      <IconButton icon="close" label="Close this notice" onClick={close} />
+      {lines.length > 0 && (
+        <details>
+          <summary>Output</summary>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach what scrolls */}
+          <pre class="command scrolled" tabIndex={0}>
+            {lines.join('\n')}
+          </pre>
+        </details>
+      )}
+    </div>
+  );
+}
+
+/** Why the server does not answer. `undefined` until the first attempt has ended, null when it has answered. */
+const problem = signal<string | undefined | null>(undefined);
+
+const root = document.getElementById('console');
+if (root !== null) {
+  render(<Start />, root);
+  void connect();
+}
+
+async function connect(): Promise<void> {
+  try {
+    setStack(await api.stack());
+  } catch (error) {
+    problem.value = errorText(error);
+    setTimeout(connect, RETRY_MS);
+    return;
+  }
+  followAddress();
+  problem.value = null;
+}
+
+function Start() {
+  if (problem.value === null) return <App />;
+  if (problem.value === undefined) return <Loading />;
+  return (
+    <Empty title="Not connected yet">
+      <p role="status">{problem.value}</p>
+      <p>The page tries again every second.</p>
+    </Empty>
   );
 }

@@ -1,6 +1,5 @@
 import { counted } from '../../terminal/text.ts';
-import type { CommandRequest } from '../api.ts';
-import { countOf, type Messages } from './needs-you/groups.ts';
+import type { CommandRequest, NeedsYouMessage } from '../api.ts';
 
 export interface Command extends CommandRequest {
   /** What the command does, as a sentence. The question before a stage is changed shows it. */
@@ -63,6 +62,11 @@ export function redriveCommand(queue: string, ids?: readonly string[], count = i
     did: `Redriven ${what}.`,
   };
 }
+
+export type Messages = readonly NeedsYouMessage[];
+
+/** Number of messages, each copy counted. */
+export const countOf = (messages: Messages): number => messages.reduce((sum, { copies }) => sum + copies, 0);
 
 /** One command for each queue of the messages. */
 const perQueue = (messages: Messages, command: (queue: string, own: Messages) => Command): Command[] =>

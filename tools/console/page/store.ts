@@ -1,6 +1,8 @@
 import { computed, signal } from '@preact/signals';
 import { type Delivery, isWaiting, type PausedQueue } from '../../stage/history/history.ts';
 import type { QueueDepth, QueuesInfo, StackInfo, StreamEvents } from '../api.ts';
+import { api } from './api.ts';
+import { takeNotice } from './ui/toasts.ts';
 
 /** Whether the page receives changes. */
 type StreamConnection =
@@ -8,7 +10,7 @@ type StreamConnection =
   /** `at`: when the connection was lost, ISO 8601. What is shown is of this time. */
   | { readonly state: 'lost'; readonly at: string };
 
-/** Deliveries of the stream, for the list. */
+/** Deliveries of the stream, for the list and the open detail. */
 interface Rows {
   /** All rows, newest first. */
   readonly all: readonly Delivery[];
@@ -64,11 +66,6 @@ let known = new Map<string, Delivery>();
 let next: Map<string, Delivery> | undefined = known;
 let frame = 0;
 
-export function deliveryOf(id: string): Delivery | undefined {
-  const row = known.get(id);
-  return row && asShown(row);
-}
-
 /** Called when a stream opens, which sends all rows of its search. The old rows stay visible until all have arrived. */
 export function beginRows(): void {
   next = new Map();
@@ -78,18 +75,27 @@ export function takeRows({ put, removed }: StreamEvents['deliveries']): void {
   const target = next ?? known;
   for (const delivery of put) target.set(delivery.id, delivery);
   for (const id of removed) target.delete(id);
-  if (target === known) drawSoon();
+  if (target !== known || frame !== 0) return;
+  // Draws the rows in the next frame, once for all changes until then.
+  frame = requestAnimationFrame(() => {
+    frame = 0;
+    show(received.peek().search);
+  });
 }
 
 export function takeReady(search: string): void {
   known = next ?? known;
   next = undefined;
-  received.value = { all: newestFirst(known.values()), search };
+  show(search);
 }
 
-/** Sorts deliveries by time, then by id. The sort is fast, because almost all deliveries arrive in order. */
-export const newestFirst = (deliveries: Iterable<Delivery>): readonly Delivery[] =>
-  [...deliveries].sort((a, b) => compareText(b.receivedAt, a.receivedAt) || compareText(b.id, a.id));
+/** Sorts by time, then by id. The sort is fast, because almost all deliveries arrive in order. */
+function show(search: string | undefined): void {
+  const all = [...known.values()].sort(
+    (a, b) => compareText(b.receivedAt, a.receivedAt) || compareText(b.id, a.id),
+  );
+  received.value = { all, search };
+}
 
 /**
  * Compares two texts without a locale, which is faster for thousands of rows. ISO 8601 times and ids need no locale.
@@ -107,11 +113,46 @@ export function takeQueues(value: QueuesInfo): void {
   queues.value = value;
 }
 
-/** Draws the rows in the next frame, once for all changes until then. */
-function drawSoon(): void {
-  if (frame !== 0) return;
-  frame = requestAnimationFrame(() => {
-    frame = 0;
-    received.value = { ...received.value, all: newestFirst(known.values()) };
-  });
+/** Milliseconds between attempts to open a stream that the server refused. */
+const RETRY_MS = 1_000;
+
+let source: EventSource | undefined;
+let search: string | undefined;
+
+/** Follows the server's stream for this window, or no stream while the window is hidden. */
+export function followStream(text: string): void {
+  if (search === undefined) document.addEventListener('visibilitychange', connect);
+  search = text;
+  connect();
+}
+
+/** What to do with each event of the stream. */
+const TAKE: { readonly [Name in keyof StreamEvents]: (data: StreamEvents[Name]) => void } = {
+  deliveries: takeRows,
+  ready: () => takeReady(search ?? ''),
+  notice: takeNotice,
+  queues: takeQueues,
+};
+
+function connect(): void {
+  source?.close();
+  source = undefined;
+  if (document.hidden) return;
+  const opened = new EventSource(`/api/stream?${new URLSearchParams(search ? { search } : {})}`);
+  source = opened;
+  opened.onopen = () => {
+    beginRows();
+    // The server may be another process now. If it has gone again, the next connection repeats this.
+    if (connection.peek().state !== 'connecting') api.stack().then(setStack, () => {});
+    connection.value = { state: 'live' };
+  };
+  opened.onerror = () => {
+    if (connection.peek().state !== 'lost')
+      connection.value = { state: 'lost', at: new Date().toISOString() };
+    // The browser reconnects by itself, except after an error response.
+    if (opened.readyState === EventSource.CLOSED) setTimeout(() => opened === source && connect(), RETRY_MS);
+  };
+  for (const [name, take] of Object.entries(TAKE)) {
+    opened.addEventListener(name, ({ data }: MessageEvent<string>) => take(JSON.parse(data)));
+  }
 }

@@ -48,7 +48,7 @@ const SHELL = `<!doctype html>
 async function bundle(): Promise<ReadonlyMap<string, string>> {
   const { outputFiles } = await build({
     entryPoints: [
-      { in: `${FOLDER}/main.tsx`, out: 'console' },
+      { in: `${FOLDER}/app.tsx`, out: 'console' },
       { in: `${FOLDER}/views.css`, out: 'console' },
     ],
     outdir: FOLDER,

@@ -5,7 +5,7 @@ import { type Clock, stateWords } from '../../../stage/history/state-text.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { closeDelivery } from '../deliveries/delivery-rows.ts';
 import { formatRoute } from '../route.ts';
-import { asShown, deliveryOf, rows, stack } from '../store.ts';
+import { asShown, rows, stack } from '../store.ts';
 import { Visible } from '../text/visible.tsx';
 import { Badge, Empty, ErrorNote, Loading, Problems, shortId } from '../ui/badge.tsx';
 import { Button, Copy, IconButton } from '../ui/button.tsx';
@@ -41,9 +41,7 @@ export function DetailPane({ id }: { id: string }) {
 }
 
 function Detail({ id }: { id: string }) {
-  // Reading the signal here renders the pane again when the stream brings a change.
-  void rows.value;
-  const row = deliveryOf(id);
+  const row = rows.value.all.find((one) => one.id === id);
   const { value: detail, error } = useDetail(id, row);
   const delivery = row ?? (detail && asShown(detail));
   if (delivery !== undefined) return <Shown {...{ delivery, detail, error }} key={id} />;

@@ -2,7 +2,6 @@ import type { Delivery } from '../../../stage/history/history.ts';
 import type { RequestDetail } from '../../api.ts';
 import { api, errorText } from '../api.ts';
 import { sendCommand } from '../command.ts';
-import { curlCommand } from '../editor/curl-command.ts';
 import { editBody } from '../editor/editor.tsx';
 import { stack } from '../store.ts';
 import { withTimestamp } from '../text/format-json.ts';
@@ -10,7 +9,7 @@ import { copyAndSay } from '../ui/button.tsx';
 import type { MenuItem } from '../ui/menu.tsx';
 import { toastError } from '../ui/toasts.ts';
 import { useRun } from '../use-run.tsx';
-import { type Action, actionsOf } from './actions.ts';
+import { type Action, actionsOf, curlCommand } from './actions.ts';
 
 type Headers = RequestDetail['headers'];
 
@@ -66,5 +65,5 @@ async function bodyText(id: string): Promise<string | undefined> {
 async function curlOf(id: string, headers: Headers): Promise<string> {
   const [, contentType = 'application/json'] =
     headers.find(([name]) => name.toLowerCase() === 'content-type') ?? [];
-  return curlCommand({ url: stack.webhookUrl, secret: stack.secret, body: await api.body(id), contentType });
+  return curlCommand(stack, await api.body(id), contentType);
 }

@@ -2,7 +2,7 @@ import { signal, useSignal } from '@preact/signals';
 import { counted } from '../../../terminal/text.ts';
 import type { NeedsYouMessage } from '../../api.ts';
 import { api } from '../api.ts';
-import { discardMessages, redriveMessages, redriveQueues } from '../command.ts';
+import { countOf, discardMessages, type Messages, redriveMessages, redriveQueues } from '../command.ts';
 import { formatRoute, navigate, route } from '../route.ts';
 import { changes } from '../store.ts';
 import { Code } from '../text/code.tsx';
@@ -16,7 +16,6 @@ import { Table, toggled } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
 import { LoadNote, Refresh, useLoad } from '../ui/use-load.tsx';
 import { useRun } from '../use-run.tsx';
-import { countOf, groupsOf, type Messages, ofQueueOrShop } from './groups.ts';
 
 /** Maximum number of messages for which all groups are open at first. */
 const MAX_OPEN_MESSAGES = 10;
@@ -104,6 +103,22 @@ export function NeedsYouView() {
     </div>
   );
 }
+
+/**
+ * Groups messages that were set aside on one queue for the same reason, the largest group first. In a group, the newest
+ * message is first.
+ */
+export const groupsOf = (messages: Messages): { id: string; messages: Messages }[] =>
+  [...Map.groupBy(messages, ({ queue, reason }) => `${queue} ${reason}`)]
+    .map(([id, own]) => ({
+      id,
+      messages: own.toSorted((one, other) => (one.sentAt < other.sentAt ? 1 : -1)),
+    }))
+    .sort((one, other) => countOf(other.messages) - countOf(one.messages));
+
+/** The messages of one queue, or of one shop on any queue: its whole id, so that an action takes no other shop's. */
+export const ofQueueOrShop = (messages: Messages, search: string): Messages =>
+  search === '' ? messages : messages.filter(({ queue, shopId }) => queue === search || shopId === search);
 
 interface ActionsProps {
   of: Messages;

@@ -17,7 +17,6 @@ import {
   beginRows,
   changes,
   commandEnded,
-  deliveryOf,
   needsYouCount,
   queues,
   rows,
@@ -85,7 +84,6 @@ describe('the list', () => {
     };
     expect(paused({ paused: { by: 'mara' }, pausing: true })).toEqual([]);
     expect(paused({ paused: { by: 'mara' } })).toEqual(['waiting']);
-    expect(deliveryOf('waiting')).toMatchObject({ state: 'paused' });
     expect(paused({})).toEqual([]);
   });
 

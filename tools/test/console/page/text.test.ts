@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { anyCharacter } from '../../../../test/support/any-character.ts';
-import { curlCommand } from '../../../console/page/editor/curl-command.ts';
+import { curlCommand } from '../../../console/page/detail/actions.ts';
 import { formatted, withTimestamp } from '../../../console/page/text/format-json.ts';
 import { visibleParts } from '../../../console/page/text/visible.tsx';
 
@@ -93,12 +93,10 @@ describe('an invisible character', () => {
 });
 
 describe('a delivery as curl', () => {
-  const request = {
-    url: 'http://localhost:3000/api/v1/webhooks/partner',
-    secret: 'local-webhook-secret',
-    body: { text: '{"event":"shop.updated"}', isUtf8: true },
-    contentType: 'application/json',
-  };
+  const webhookUrl = 'http://localhost:3000/api/v1/webhooks/partner';
+
+  const curl = (text: string, secret?: string, isUtf8 = true) =>
+    curlCommand({ webhookUrl, ...(secret && { secret }) }, { text, isUtf8 }, 'application/json');
 
   /**
    * Runs a command in a shell with a fake curl.
@@ -123,22 +121,21 @@ describe('a delivery as curl', () => {
     { what: 'is not ASCII', secret: 'gehëim', text: '{"a":"東京 😀"}' },
     { what: 'begins as an option does', secret: '-secret', text: '-n -e {"a":1}' },
   ])('sends and signs a body that $what', ({ secret, text }) => {
-    const sent = run(curlCommand({ ...request, secret, body: { text, isUtf8: true } }));
+    const sent = run(curl(text, secret));
     expect(sent.body).toBe(text);
-    expect(sent.arguments).toEqual(expect.arrayContaining([request.url, signed(secret, text)]));
+    expect(sent.arguments).toEqual(expect.arrayContaining([webhookUrl, signed(secret, text)]));
   });
 
   test('of a stage takes the secret from the environment', () => {
-    const command = curlCommand({ ...request, secret: undefined });
-    expect(run(`WEBHOOK_SECRET=theirs\n${command}`).arguments).toContain(signed('theirs', request.body.text));
+    expect(run(`WEBHOOK_SECRET=theirs\n${curl('{}')}`).arguments).toContain(signed('theirs', '{}'));
   });
 
   test.each([
-    { what: 'has control characters', body: { text: 'a\u001b[2J', isUtf8: true } },
-    { what: 'turns the direction of its text', body: { text: '\u202e', isUtf8: true } },
-    { what: 'is not UTF-8', body: { text: '', isUtf8: false } },
-    { what: 'is long', body: { text: 'x'.repeat(20_000), isUtf8: true } },
-  ])('is not made of a body that $what', ({ body }) => {
-    expect(() => curlCommand({ ...request, body })).toThrow('Save it, and send it with');
+    { what: 'has control characters', text: 'a\u001b[2J' },
+    { what: 'turns the direction of its text', text: '\u202e' },
+    { what: 'is not UTF-8', text: '', isUtf8: false },
+    { what: 'is long', text: 'x'.repeat(20_000) },
+  ])('is not made of a body that $what', ({ text, isUtf8 }) => {
+    expect(() => curl(text, 'secret', isUtf8)).toThrow('Save it, and send it with');
   });
 });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { NeedsYouMessage, StackInfo } from '../../../console/api.ts';
 import { discardMessages, redriveMessages, redriveQueues } from '../../../console/page/command.ts';
 import { actionsOf } from '../../../console/page/detail/actions.ts';
-import { groupsOf, ofQueueOrShop } from '../../../console/page/needs-you/groups.ts';
+import { groupsOf, ofQueueOrShop } from '../../../console/page/needs-you/needs-you-view.tsx';
 import { formatRoute, parseRoute, VIEWS } from '../../../console/page/route.ts';
 import { setStack } from '../../../console/page/store.ts';
 import { ageText, dayText } from '../../../console/page/ui/time.tsx';
