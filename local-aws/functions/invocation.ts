@@ -57,7 +57,7 @@ export interface FunctionLogLine {
   /** Time of writing, epoch milliseconds. @default now */
   at?: number;
   /** Id of the invocation. Absent while the code is being loaded. */
-  requestId?: string;
+  requestId?: string | undefined;
   stream: 'stdout' | 'stderr';
   text: string;
   /** Details of an invocation that ended without a result. Absent if the line is about anything else. */
@@ -78,12 +78,6 @@ export interface CrashedMessage {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-interface CrashedInvocation {
-  readonly service: string;
-  readonly requestId?: string | undefined;
-  readonly payload?: string | undefined;
-}
-
 /**
  * The log line about an error that ended an invocation or an execution environment, in the JSON format of Lambda's
  * runtime. Unlike Lambda's line, this line also has the function's name and the attributes of the message that was
@@ -91,14 +85,15 @@ interface CrashedInvocation {
  */
 export function crashLine(
   { errorType, errorMessage, trace = [] }: FunctionError,
-  { service, requestId, payload = 'null' }: CrashedInvocation,
+  definition: FunctionDefinition,
+  { requestId, payload = 'null' }: { readonly requestId?: string; readonly payload?: string } = {},
 ): string {
   const messages = crashedMessages(payload);
   return JSON.stringify({
     timestamp: new Date().toISOString(),
     level: 'ERROR',
     ...subjectOf(messages),
-    service,
+    service: serviceOf(definition),
     requestId,
     message: { errorType, errorMessage, stackTrace: trace },
   });

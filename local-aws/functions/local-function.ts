@@ -7,7 +7,6 @@ import {
   type FunctionError,
   type FunctionLogLine,
   type InvocationResult,
-  serviceOf,
   TooManyRequestsError,
 } from './invocation.ts';
 import { Sandbox } from './sandbox.ts';
@@ -15,10 +14,16 @@ import { Sandbox } from './sandbox.ts';
 type CompletedInvocation = InvocationResult & { requestId: string; durationMilliseconds: number };
 
 interface WaitingInvocation {
-  requestId: string;
-  payload: string;
-  complete(result: InvocationResult, durationMilliseconds: number): void;
+  readonly requestId: string;
+  readonly payload: string;
+  readonly resolve: (completed: CompletedInvocation) => void;
 }
+
+const CLOSED: InvocationResult = {
+  ok: false,
+  errorType: 'Runtime.ExitError',
+  errorMessage: 'The function is closed',
+};
 
 /**
  * Runs a function's bundled code as Lambda does: in execution environments (worker threads) with their own
@@ -30,14 +35,13 @@ interface WaitingInvocation {
 export class LocalFunction {
   #definition: FunctionDefinition;
   readonly #log: (line: FunctionLogLine) => void;
+  readonly #inspector: InspectorPort | undefined;
+  /** Environments with the present code. */
   readonly #sandboxes = new Set<Sandbox>();
   /** Environments that still run an invocation with code that was replaced. */
   readonly #outdated = new Set<Sandbox>();
-  readonly #inspector: InspectorPort | undefined;
-  readonly #idle = new Set<Sandbox>();
-  readonly #running = new Set<Sandbox>();
   readonly #line: WaitingInvocation[] = [];
-  #starting = 0;
+  #running = 0;
   #closed = false;
 
   /**
@@ -72,17 +76,21 @@ export class LocalFunction {
   async replaceCode(codeDirectory: string): Promise<FunctionError | undefined> {
     const definition = { ...this.#definition, codeDirectory };
     const sandbox = new Sandbox(definition, this.#log, this.#inspector);
-    const failure = await sandbox.started;
-    if (failure !== undefined) return failure;
+    const loaded = await sandbox.started;
+    if (!loaded.ok) return loaded;
     const isInUse = this.#sandboxes.size > 0 && !this.#closed;
     this.#definition = definition;
-    for (const old of [...this.#sandboxes]) this.#retire(old);
+    for (const old of this.#sandboxes) {
+      this.#sandboxes.delete(old);
+      this.#outdated.add(old);
+      if (old.state !== 'busy') void old.end();
+    }
     if (!isInUse) {
       await sandbox.end();
       return undefined;
     }
     this.#add(sandbox);
-    this.#release(sandbox);
+    this.#serve();
     return undefined;
   }
 
@@ -101,19 +109,11 @@ export class LocalFunction {
    */
   async invoke(payload: unknown): Promise<CompletedInvocation> {
     const { reservedConcurrency = Number.POSITIVE_INFINITY } = this.#definition;
-    if (this.#line.length + this.#running.size >= reservedConcurrency) throw new TooManyRequestsError();
-    const requestId = randomUUID();
-    return new Promise((resolve) => {
-      const invocation = { requestId, payload: JSON.stringify(payload) ?? 'null' };
-      this.#line.push({
-        ...invocation,
-        complete: (result, durationMilliseconds) => {
-          if (!result.ok) this.#logError(result, invocation);
-          resolve({ ...result, requestId, durationMilliseconds });
-        },
-      });
-      this.#serve();
-    });
+    if (this.#line.length + this.#running >= reservedConcurrency) throw new TooManyRequestsError();
+    const { promise, resolve } = Promise.withResolvers<CompletedInvocation>();
+    this.#line.push({ requestId: randomUUID(), payload: JSON.stringify(payload) ?? 'null', resolve });
+    this.#serve();
+    return promise;
   }
 
   /**
@@ -132,105 +132,69 @@ export class LocalFunction {
     await ended;
   }
 
+  /** Gives waiting invocations to idle environments, and starts the environments that are missing. */
   #serve(): void {
-    while (this.#line.length > 0) {
-      if (this.#closed) {
-        this.#failFirst({
-          ok: false,
-          errorType: 'Runtime.ExitError',
-          errorMessage: 'The function is closed',
-        });
-        continue;
-      }
-      const sandbox = this.#takeIdle();
-      if (sandbox === undefined) {
-        const maximum = this.#inspector === undefined ? this.#definition.maximumConcurrency : 1;
-        if (this.#starting >= this.#line.length || this.#sandboxes.size >= maximum) return;
-        void this.#startSandbox();
-        continue;
-      }
+    if (this.#closed) {
+      for (const waiting of this.#line.splice(0)) this.#complete(waiting, CLOSED);
+    }
+    for (const sandbox of this.#sandboxes) {
+      if (sandbox.state !== 'idle') continue;
       const waiting = this.#line.shift();
-      if (waiting !== undefined) void this.#run(sandbox, waiting);
+      if (waiting === undefined) return;
+      void this.#run(sandbox, waiting);
     }
-  }
-
-  /** Takes the environment that was used last. */
-  #takeIdle(): Sandbox | undefined {
-    for (const sandbox of [...this.#idle].reverse()) {
-      this.#idle.delete(sandbox);
-      // An environment that is being killed is still in the set for a moment.
-      if (sandbox.alive) return sandbox;
-    }
-    return undefined;
+    const loading = [...this.#sandboxes].filter(({ state }) => state === 'loading').length;
+    const maximum = this.#inspector === undefined ? this.#definition.maximumConcurrency : 1;
+    const missing = Math.min(this.#line.length - loading, maximum - this.#sandboxes.size);
+    for (let started = 0; started < missing; started += 1) void this.#startSandbox();
   }
 
   async #startSandbox(): Promise<void> {
     const definition = this.#definition;
     const sandbox = new Sandbox(definition, this.#log, this.#inspector);
     this.#add(sandbox);
-    this.#starting += 1;
-    const failure = await sandbox.started;
-    this.#starting -= 1;
+    const loaded = await sandbox.started;
     // The invocation goes to the next environment if this environment was killed, or if its code was replaced.
-    if (failure === undefined || sandbox.killed || definition !== this.#definition) {
-      this.#release(sandbox);
-    } else if (this.#line.length > 0) {
-      this.#failFirst(failure);
-    } else {
-      this.#logError(failure);
+    if (!loaded.ok && !sandbox.killed && definition === this.#definition) {
+      const waiting = this.#line.shift();
+      if (waiting === undefined) this.#logError(loaded);
+      else this.#complete(waiting, loaded);
     }
+    this.#serve();
   }
 
   #add(sandbox: Sandbox): void {
     this.#sandboxes.add(sandbox);
-    void sandbox.exited.then(() => this.#forget(sandbox));
-  }
-
-  /** Ends an environment now, or when its invocation has ended. */
-  #retire(sandbox: Sandbox): void {
-    this.#remove(sandbox);
-    this.#outdated.add(sandbox);
-    if (!this.#running.has(sandbox)) void sandbox.end();
+    void sandbox.exited.then(() => {
+      this.#sandboxes.delete(sandbox);
+      this.#outdated.delete(sandbox);
+      this.#serve();
+    });
   }
 
   async #run(sandbox: Sandbox, waiting: WaitingInvocation): Promise<void> {
-    this.#running.add(sandbox);
+    this.#running += 1;
     const start = performance.now();
     const result = await sandbox.invoke(waiting.requestId, waiting.payload);
-    this.#running.delete(sandbox);
-    waiting.complete(result, performance.now() - start);
-    this.#release(sandbox);
-  }
-
-  #release(sandbox: Sandbox): void {
+    this.#running -= 1;
+    this.#complete(waiting, result, performance.now() - start);
     if (this.#outdated.has(sandbox)) void sandbox.end();
-    else if (sandbox.alive) this.#idle.add(sandbox);
     this.#serve();
   }
 
-  #forget(sandbox: Sandbox): void {
-    this.#outdated.delete(sandbox);
-    this.#remove(sandbox);
-    this.#serve();
-  }
-
-  #remove(sandbox: Sandbox): void {
-    this.#sandboxes.delete(sandbox);
-    this.#idle.delete(sandbox);
-  }
-
-  #failFirst(result: InvocationResult): void {
-    this.#line.shift()?.complete(result, 0);
+  #complete(invocation: WaitingInvocation, result: InvocationResult, durationMilliseconds = 0): void {
+    const { requestId, resolve } = invocation;
+    if (!result.ok) this.#logError(result, invocation);
+    resolve({ ...result, requestId, durationMilliseconds });
   }
 
   /** Logs a function error, because a function behind an API or a queue has no caller that sees the error. */
-  #logError(error: FunctionError, invocation?: Pick<WaitingInvocation, 'requestId' | 'payload'>): void {
-    const { name } = this.#definition;
-    const text = crashLine(error, { service: serviceOf(this.#definition), ...invocation });
+  #logError(error: FunctionError, invocation?: WaitingInvocation): void {
+    const text = crashLine(error, this.#definition, invocation);
     const crash = invocation && {
       requestId: invocation.requestId,
       crash: { error: error.errorType, messages: crashedMessages(invocation.payload) },
     };
-    this.#log({ functionName: name, stream: 'stderr', text, ...crash });
+    this.#log({ functionName: this.#definition.name, stream: 'stderr', text, ...crash });
   }
 }

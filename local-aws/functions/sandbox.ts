@@ -7,7 +7,6 @@ import {
   type FunctionError,
   type FunctionLogLine,
   type InvocationResult,
-  serviceOf,
 } from './invocation.ts';
 import { sourceTrace } from './source-trace.ts';
 import { type EnvironmentMessage, type InvocationMessage, startWorker } from './start-worker.ts';
@@ -26,9 +25,6 @@ const MEMORY_CHECK_MILLISECONDS = 250;
 
 const KILLED = 'Runtime exited with error: signal: killed';
 
-type Failure = { ok: false } & FunctionError;
-type SandboxOutcome = { ok: true; payload: string } | Failure;
-
 /**
  * The parent's side of an execution environment: starts its worker thread and enforces its limits. Every line
  * that the code writes is logged before the promise of its start or invocation resolves, even after a timeout
@@ -36,22 +32,23 @@ type SandboxOutcome = { ok: true; payload: string } | Failure;
  * as `fs.writeSync(1, …)` and warnings of Node.js.
  */
 export class Sandbox {
-  /** Resolves when the code is loaded, or with the reason why it cannot be loaded. */
-  readonly started: Promise<Failure | undefined>;
+  /** Resolves when the code is loaded or cannot be loaded. */
+  readonly started: Promise<InvocationResult>;
   /** Resolves when the worker has ended. The sandbox can then not be used again. */
   readonly exited: Promise<void>;
 
   readonly #worker: Worker;
   readonly #definition: FunctionDefinition;
-  readonly #write: (line: Omit<FunctionLogLine, 'functionName'>) => void;
-  readonly #lines = { stdout: new LineSplitter(), stderr: new LineSplitter() };
+  readonly #log: (line: FunctionLogLine) => void;
+  readonly #inspector: InspectorPort | undefined;
+  /** Text after the last line end of each stream. */
+  readonly #rest = { stdout: '', stderr: '' };
   #alive = true;
   #killed = false;
-  #settle: ((outcome: SandboxOutcome) => void) | undefined;
+  #settle: ((outcome: InvocationResult) => void) | undefined;
   /** The last invocation. Undefined while the code is being loaded. */
   #invocation: InvocationMessage | undefined;
   #endedBy: FunctionError | undefined;
-  readonly #inspector: InspectorPort | undefined;
   #inspectedAt: number | undefined;
 
   /**
@@ -65,7 +62,7 @@ export class Sandbox {
   ) {
     this.#inspector = inspector;
     this.#definition = definition;
-    this.#write = (line) => log({ functionName: definition.name, ...line });
+    this.#log = log;
     this.#worker = startWorker(definition, inspector !== undefined);
     this.#worker.on('message', (message: EnvironmentMessage) => this.#receive(message));
     this.#worker.on('error', (error: unknown) => this.#reportCrash(error));
@@ -87,11 +84,13 @@ export class Sandbox {
     this.started = this.#outcome(startLimit, {
       errorType: 'Sandbox.Timedout',
       errorMessage: `Loading the code timed out after ${(startLimit / 1000).toFixed(2)} seconds`,
-    }).then((outcome) => (outcome.ok ? undefined : outcome));
+    });
   }
 
-  get alive(): boolean {
-    return this.#alive;
+  get state(): 'loading' | 'idle' | 'busy' | 'ended' {
+    if (!this.#alive) return 'ended';
+    if (this.#settle === undefined) return 'idle';
+    return this.#invocation === undefined ? 'loading' : 'busy';
   }
 
   /** Whether the sandbox was ended from outside, and not because of its code. */
@@ -100,22 +99,13 @@ export class Sandbox {
   }
 
   /** Runs the handler once. The sandbox must have started, and no other invocation may be running. */
-  async invoke(requestId: string, payload: string): Promise<InvocationResult> {
+  invoke(requestId: string, payload: string): Promise<InvocationResult> {
     const { timeoutSeconds } = this.#definition;
     const limit = timeoutSeconds * 1000;
     this.#invocation = { requestId, payload, deadline: Date.now() + limit };
     this.#worker.postMessage(this.#invocation);
     const timedOut = `Task timed out after ${timeoutSeconds.toFixed(2)} seconds`;
-    const outcome = await this.#outcome(limit, this.#error('Sandbox.Timedout', timedOut));
-    if (!outcome.ok) return outcome;
-    if (Buffer.byteLength(outcome.payload) > RESPONSE_LIMIT_BYTES) {
-      return {
-        ok: false,
-        errorType: 'Function.ResponseSizeTooLarge',
-        errorMessage: `Response payload size exceeded maximum allowed payload size (${RESPONSE_LIMIT_BYTES} bytes).`,
-      };
-    }
-    return { ok: true, payload: JSON.parse(outcome.payload) };
+    return this.#outcome(limit, this.#error('Sandbox.Timedout', timedOut));
   }
 
   /** Terminates the worker at once. An invocation that is running fails. */
@@ -151,7 +141,7 @@ export class Sandbox {
     await this.exited;
   }
 
-  #outcome(limitMilliseconds: number, timedOut: FunctionError): Promise<SandboxOutcome> {
+  #outcome(limitMilliseconds: number, timedOut: FunctionError): Promise<InvocationResult> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => void this.#end(timedOut), limitMilliseconds);
       this.#settle = (outcome) => {
@@ -164,17 +154,17 @@ export class Sandbox {
   #receive(message: EnvironmentMessage): void {
     switch (message.type) {
       case 'output':
-        this.#writeLines(message.stream, this.#lines[message.stream].push(message.text), message.requestId);
+        this.#write(message.stream, message.text, message.requestId);
         break;
       case 'inspected':
         this.#inspectedAt = message.port;
         this.#inspector?.forwardTo(message.port);
         break;
       case 'ready':
-        this.#finish({ ok: true, payload: 'null' });
+        this.#finish({ ok: true, payload: undefined });
         break;
       case 'result':
-        this.#finish({ ok: true, payload: message.payload });
+        this.#finish(resultOf(message.payload));
         break;
       case 'functionError':
         this.#finish({ ok: false, ...message.error });
@@ -184,9 +174,10 @@ export class Sandbox {
     }
   }
 
-  #finish(outcome: SandboxOutcome): void {
-    this.#writeLines('stdout', this.#lines.stdout.flush(), this.#invocation?.requestId);
-    this.#writeLines('stderr', this.#lines.stderr.flush(), this.#invocation?.requestId);
+  #finish(outcome: InvocationResult): void {
+    for (const stream of ['stdout', 'stderr'] as const) {
+      if (this.#rest[stream] !== '') this.#write(stream, '\n', this.#invocation?.requestId);
+    }
     this.#settle?.(outcome);
     this.#settle = undefined;
   }
@@ -198,18 +189,33 @@ export class Sandbox {
       return;
     }
     const { name, message, stack = '' } = isThrownError(error) ? error : new Error(inspect(error));
-    const line = crashLine(
-      { errorType: name, errorMessage: message, trace: sourceTrace(stack) },
-      { service: serviceOf(this.#definition), ...this.#invocation },
-    );
-    this.#writeLines('stderr', [line], this.#invocation?.requestId);
+    const thrown = { errorType: name, errorMessage: message, trace: sourceTrace(stack) };
+    this.#log({
+      functionName: this.#definition.name,
+      stream: 'stderr',
+      text: crashLine(thrown, this.#definition, this.#invocation),
+      requestId: this.#invocation?.requestId,
+    });
   }
 
-  #writeLines(stream: FunctionLogLine['stream'], lines: string[], requestId: string | undefined): void {
-    for (const text of lines) {
-      this.#write(requestId === undefined ? { stream, text } : { stream, text, requestId });
+  /** Logs the lines that are now complete. */
+  #write(stream: FunctionLogLine['stream'], text: string, requestId: string | undefined): void {
+    const lines = (this.#rest[stream] + text).split(/\r?\n/);
+    this.#rest[stream] = lines.pop() ?? '';
+    for (const line of lines) {
+      this.#log({ functionName: this.#definition.name, stream, text: line, requestId });
     }
   }
+}
+
+/** @param json the handler's return value */
+function resultOf(json: string): InvocationResult {
+  if (Buffer.byteLength(json) <= RESPONSE_LIMIT_BYTES) return { ok: true, payload: JSON.parse(json) };
+  return {
+    ok: false,
+    errorType: 'Function.ResponseSizeTooLarge',
+    errorMessage: `Response payload size exceeded maximum allowed payload size (${RESPONSE_LIMIT_BYTES} bytes).`,
+  };
 }
 
 /** Whether a value looks like an error: errors from a worker are no longer instances of `Error`. */
@@ -218,22 +224,3 @@ const isThrownError = (error: unknown): error is Error =>
 
 const isOutOfMemory = (error: unknown) =>
   isThrownError(error) && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-
-/** Splits text that arrives in arbitrary pieces into lines. */
-class LineSplitter {
-  #rest = '';
-
-  /** @returns the lines that are now complete, without line ends */
-  push(text: string): string[] {
-    const lines = (this.#rest + text).split(/\r?\n/);
-    this.#rest = lines.pop() ?? '';
-    return lines;
-  }
-
-  /** @returns the text after the last line end as a line, if it is not empty */
-  flush(): string[] {
-    const rest = this.#rest;
-    this.#rest = '';
-    return rest === '' ? [] : [rest];
-  }
-}

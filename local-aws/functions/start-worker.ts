@@ -3,15 +3,6 @@ import { Worker } from 'node:worker_threads';
 import { arnOf, REGION } from '../aws/service-forms.ts';
 import type { FunctionDefinition, FunctionError } from './invocation.ts';
 
-/** Besides these, an environment reads Lambda's own variables in `process.env`, as Lambda's runtime does. */
-interface EnvironmentSettings {
-  functionArn: string;
-  /** Whether a debugger may connect. */
-  inspected: boolean;
-  /** Folder of Node's compile cache. The variable NODE_COMPILE_CACHE would be in the code's `process.env`. */
-  compileCache: string | undefined;
-}
-
 /** Message from parent to worker with an invocation. The parent sends the next one after the result. */
 export interface InvocationMessage {
   requestId: string;
@@ -40,13 +31,13 @@ const YOUNG_GENERATION_MEGABYTES = 12;
 
 /** Starts the worker thread of an execution environment. @param inspected whether a debugger may connect */
 export function startWorker(definition: FunctionDefinition, inspected: boolean): Worker {
-  const settings: EnvironmentSettings = {
-    functionArn: arnOf('lambda', `function:${definition.name}`),
-    inspected,
-    compileCache: process.env.NODE_COMPILE_CACHE,
-  };
   return new Worker(new URL('execution-environment.js', import.meta.url), {
-    workerData: settings,
+    workerData: {
+      functionArn: arnOf('lambda', `function:${definition.name}`),
+      inspected,
+      // Not in the worker's environment, because its variables are the code's `process.env`.
+      compileCache: process.env.NODE_COMPILE_CACHE,
+    },
     env: environmentVariables(definition),
     // Without the parent's own flags. Node.js must not print the inspector's port: debuggers use InspectorPort.
     execArgv: inspected ? ['--inspect-publish-uid=http'] : [],
