@@ -1,11 +1,8 @@
-import { join } from 'node:path';
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
-import type { Bundle, BundleList } from '../../lib/release/function-bundles.ts';
-import { readJson } from '../terminal/files.ts';
-import { inspectedCode } from './adjust-assembly.ts';
+import type { Bundle } from '../../lib/release/function-bundles.ts';
 
 /** Default port of debuggers. Source: Node.js documentation, "Debugger". */
 const FIRST_PORT = 9229;
@@ -43,25 +40,14 @@ export function inspectedFunction(
   return [...before, { name, service: kebabCase(name), port: Number(port) }];
 }
 
-/** Replaces bundles of a synthesised assembly by readable ones. */
-export async function bundleReadably(
-  assembly: string,
-  functions: readonly InspectedFunction[],
-): Promise<void> {
-  if (functions.length === 0) return;
-  const { BUNDLE_LIST } = await import('../../lib/release/function-bundles.ts');
-  const bundles = readJson(join(assembly, BUNDLE_LIST)) as BundleList;
-  for (const { service } of functions) {
-    await writeReadableBundle(bundles[service]?.entry ?? '', inspectedCode(assembly, service));
-  }
-}
-
 /**
  * Bundles a function for a debugger: not minified, with source maps.
  * @throws BuildFailure of esbuild if the sources have errors
  */
-export async function writeReadableBundle(entry: string, folder: string): Promise<Bundle> {
-  const { writeBundles } = await import('../../lib/release/function-bundles.ts');
+export async function writeReadableBundle(service: string, folder: string): Promise<Bundle> {
+  // esbuild loads slowly, and only a debugger needs it before the stack is ready.
+  const { functionEntries, writeBundles } = await import('../../lib/release/function-bundles.ts');
+  const entry = functionEntries[service] ?? '';
   const [bundle] = await writeBundles([{ entry, folder }], { minify: false, sourcemap: 'linked' });
   return bundle as Bundle;
 }

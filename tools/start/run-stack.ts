@@ -8,9 +8,8 @@ import type { LocalConsole } from '../console/server/start-console.ts';
 import { OUTPUTS_FILE, SYNTHESISED_FOLDER, Workspace } from '../stage/local-folder.ts';
 import type { GatewayKind } from '../terminal/options.ts';
 import { interruption } from '../terminal/terminal.ts';
-import { adjustAssembly } from './adjust-assembly.ts';
-import { writeAssembly } from './assembly-cache.ts';
-import { bundleReadably, type InspectedFunction, inspectText } from './inspected-functions.ts';
+import { type InspectedFunction, inspectText } from './inspected-functions.ts';
+import { adjustAssembly, writeAssembly } from './local-assembly.ts';
 import { LogFormat } from './log-format.ts';
 import { SourceWatch } from './source-watch.ts';
 import { restartTyped } from './stack-process.ts';
@@ -49,13 +48,12 @@ export async function runStack(settings: StackRun): Promise<readonly string[] | 
   const onProblem = (message: string) => console.error(`Problem: ${message}`);
   // Opened before the synthesis, so that a file that is saved meanwhile counts as changed.
   await using sources = settings.watch ? await SourceWatch.open(onProblem) : undefined;
-  const synthesiseTo = synthesiser(settings);
   // These modules load while another process synthesises the stack.
   const [{ startLocalStack }, { LocalFeed }, { startLocalConsole }] = await Promise.all([
     import('local-aws'),
     import('../stage/history/local-feed.ts'),
     import('../console/server/start-console.ts'),
-    synthesiseTo(workspace.assembly),
+    synthesiseTo(workspace.assembly, settings),
   ]);
   using feed = new LocalFeed();
   const inspectors = new Map<string, InspectorPort>();
@@ -172,19 +170,13 @@ async function untilEnd(
   ];
 }
 
-/** @returns a function that synthesises into a folder, with these settings */
-function synthesiser({
-  gateway,
-  retryFast = false,
-  inspect: inspected = [],
-}: StackRun): (folder: string) => Promise<void> {
-  const cached = { cache: SYNTHESISED_FOLDER, synthesise };
-  const services = new Set(inspected.map(({ service }) => service));
-  return async (folder) => {
-    await writeAssembly(folder, gateway === undefined ? {} : stageOverrides({ gateway }), cached);
-    await bundleReadably(folder, inspected);
-    adjustAssembly(folder, { retryFast, inspected: services });
-  };
+async function synthesiseTo(
+  folder: string,
+  { gateway, retryFast = false, inspect: inspected = [] }: StackRun,
+): Promise<void> {
+  const overrides = gateway === undefined ? {} : stageOverrides({ gateway });
+  await writeAssembly(folder, overrides, { cache: SYNTHESISED_FOLDER, synthesise });
+  await adjustAssembly(folder, { retryFast, inspected: new Set(inspected.map(({ service }) => service)) });
 }
 
 /** @param milliseconds that the start took */

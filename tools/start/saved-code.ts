@@ -112,7 +112,7 @@ export class SavedCode {
     const inspected = targets.filter(({ service }) => readable.has(service));
     // One call for all functions takes a third of the time.
     const bundles = await writeBundles(deployed);
-    for (const { entry, folder } of inspected) bundles.push(await writeReadableBundle(entry, folder));
+    for (const { service, folder } of inspected) bundles.push(await writeReadableBundle(service, folder));
     const [{ warnings = [] } = {}] = bundles;
     if (warnings.length > 0) this.#notify('info', await messageText('warning', warnings));
 

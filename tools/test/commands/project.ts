@@ -9,7 +9,7 @@ import { eventually } from '../../../test/support/eventually.ts';
 import { testAssembly } from '../../../test/support/test-assembly.ts';
 import { hookctl, messageOf } from '../../program.ts';
 import { SYNTHESISED_FOLDER } from '../../stage/local-folder.ts';
-import { writeAssembly } from '../../start/assembly-cache.ts';
+import { writeAssembly } from '../../start/local-assembly.ts';
 import { USAGE_ERROR, UsageError } from '../../terminal/command-error.ts';
 
 export interface Ended {

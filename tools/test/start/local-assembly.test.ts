@@ -1,10 +1,14 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { readCloudAssembly } from 'local-aws/template';
+import { backOffSeconds } from '../../../lambda/consumer/retry.ts';
+import { eventNames } from '../../../lambda/events/catalogue.ts';
+import { MAX_RECEIVES } from '../../../lambda/limits.ts';
 import { BUNDLE_LIST, type BundleList } from '../../../lib/release/function-bundles.ts';
 import { testAssembly } from '../../../test/support/test-assembly.ts';
-import { SYNTHESIS_INPUTS, writeAssembly } from '../../start/assembly-cache.ts';
+import { adjustAssembly, SYNTHESIS_INPUTS, writeAssembly } from '../../start/local-assembly.ts';
 import { appModules } from '../../start/saved-code.ts';
 
 let root: string;
@@ -12,7 +16,7 @@ let syntheses: number;
 let whileSynthesising: () => void;
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'assembly-cache-'));
+  root = mkdtempSync(join(tmpdir(), 'local-assembly-'));
   mkdirSync(join(root, 'lambda/receiver'), { recursive: true });
   save('export const answer = 1;');
   syntheses = 0;
@@ -87,4 +91,63 @@ test('the digest covers every module of the app and of the functions', async () 
     /^(\.\.|node_modules)\//.test(path) ||
     SYNTHESIS_INPUTS.some((input) => path === input || path.startsWith(`${input}/`));
   expect(files.filter((path) => !isCovered(path))).toEqual([]);
+});
+
+function differences(
+  one: unknown,
+  to: unknown,
+  path: readonly string[] = [],
+): { path: string; to: unknown }[] {
+  if (typeof one !== 'object' || typeof to !== 'object' || one === null || to === null) {
+    return one === to ? [] : [{ path: path.slice(2).join('.'), to }];
+  }
+  const [a, b] = [one as Record<string, unknown>, to as Record<string, unknown>];
+  const keys = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return [...keys].flatMap((key) => differences(a[key], b[key], [...path, key]));
+}
+
+/** @returns the new values in the template, by their paths in a resource, and the adjusted assembly */
+async function adjusted(adjustments: Parameters<typeof adjustAssembly>[1]) {
+  const folder = join(root, 'cdk.out');
+  cpSync(testAssembly(), folder, { recursive: true });
+  await adjustAssembly(folder, adjustments);
+  const assembly = readCloudAssembly(folder);
+  const found = differences(readCloudAssembly(testAssembly()).template, assembly.template);
+  const kinds = Map.groupBy(found, ({ path }) => path);
+  const changes = Object.fromEntries([...kinds].map(([path, all]) => [path, all.map(({ to }) => to)]));
+  return { changes, assembly };
+}
+
+test('fast retries change only the first wait and the visibility timeout of each event; all attempts take ten seconds', async () => {
+  const { changes } = await adjusted({ retryFast: true, inspected: new Set() });
+  const { 'Properties.Environment.Variables.FIRST_RETRY_DELAY_SECONDS': delays = [], ...others } = changes;
+  expect(others).toEqual({ 'Properties.VisibilityTimeout': eventNames.map(() => 5) });
+  expect(delays).toHaveLength(eventNames.length);
+  for (const delay of delays) {
+    const waits = Array.from({ length: MAX_RECEIVES - 1 }, (_, index) =>
+      backOffSeconds(index + 1, Number(delay), 0.5),
+    );
+    expect(waits.reduce((sum, seconds) => sum + seconds, 0)).toBe(10);
+  }
+});
+
+test('a debugged function has readable code and twelve hours, and so have its queue and its API', async () => {
+  const hours = 12 * 60 * 60;
+  const inspected = ['receiver', 'shop-updated'];
+  const { changes, assembly } = await adjusted({ retryFast: false, inspected: new Set(inspected) });
+  expect(changes).toEqual({
+    'Properties.Timeout': [hours, hours],
+    'Properties.TimeoutInMillis': [hours * 1000],
+    'Properties.VisibilityTimeout': [hours],
+  });
+  const readable = Object.values(assembly.template.Resources).filter(({ Type, Properties = {} }) => {
+    if (Type !== 'AWS::Lambda::Function') return false;
+    const { S3Key } = Properties.Code as { S3Key: string };
+    const files = readdirSync(assembly.assetFolder(S3Key));
+    return (
+      files.includes('index.mjs') &&
+      readFileSync(join(assembly.assetFolder(S3Key), 'index.mjs'), 'utf8').includes('sourceMappingURL')
+    );
+  });
+  expect(readable).toHaveLength(inspected.length);
 });
