@@ -6,8 +6,7 @@ import { kebabCase } from '../../lambda/events/event-names.ts';
 import { normaliseTimestamp } from '../../lambda/events/timestamp.ts';
 import { CLOCK_TOLERANCE, MAX_NOTIFICATION_VALUE_LENGTH } from '../../lambda/limits.ts';
 import { REPLAY_NAME } from '../../lambda/queue/replay.ts';
-import { eventId, eventIdOf, examplesOf } from './event-schemas.ts';
-import { dataSchema, fieldText, type JsonSchema } from './json-schema.ts';
+import { dataSchema, eventId, eventIdOf, examplesOf, fieldText, type JsonSchema } from './event-schemas.ts';
 
 /** Maximum characters of a text in a notification. A truncated text ends with “…”, which is one character more. */
 const MAX_TEXT_LENGTH = MAX_NOTIFICATION_VALUE_LENGTH + 1;

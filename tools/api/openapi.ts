@@ -5,8 +5,7 @@ import { eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 import { BASE64, HEX, PREFIX } from '../../lambda/receiver/signature.ts';
-import { otherPayloadSchema, payloadSchema } from './event-schemas.ts';
-import { type JsonSchema, schemaRef } from './json-schema.ts';
+import { type JsonSchema, otherPayloadSchema, payloadSchema, schemaRef } from './event-schemas.ts';
 import { responseComponents, responses } from './responses.ts';
 
 const { version, license } = JSON.parse(readFileSync('package.json', 'utf8'));

@@ -1,8 +1,7 @@
 import { ENCODED_BODY_MEGABYTES, EVENT_MEGABYTES, MAX_PROBLEMS } from '../../lambda/limits.ts';
 import { invalidSignature, serverError, unusableEvent } from '../../lambda/receiver/answers.ts';
 import { GATEWAY_ERRORS } from '../../lib/api/gateway-errors.ts';
-import { EVENT_ID, eventId, REQUEST_ID, requestId } from './event-schemas.ts';
-import { type JsonSchema, schemaRef } from './json-schema.ts';
+import { EVENT_ID, eventId, type JsonSchema, REQUEST_ID, requestId, schemaRef } from './event-schemas.ts';
 
 /* The answers of the endpoint: those of the receiver, and those of API Gateway without calling the receiver. */
 

@@ -9,8 +9,9 @@ export const command = hookctlCommand(
 )
   .option('--fix', 'fix format and import order')
   .action(async ({ fix }) => {
-    const { EVENT_INDEX, eventIndex, incompleteEvents } = await import('../generate/event-index.ts');
-    const { isUpToDate } = await import('../generate/generated-file.ts');
+    const { EVENT_INDEX, eventIndex, incompleteEvents, isUpToDate } = await import(
+      '../generate/event-index.ts'
+    );
     const incomplete = incompleteEvents();
     if (incomplete.length > 0) throw new CommandError(incomplete.join('\n'));
     if (!isUpToDate(eventIndex()))

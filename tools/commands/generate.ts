@@ -5,10 +5,11 @@ export const command = hookctlCommand(
   'generate',
   'Updates all generated files, such as docs/api/ and tables in documents.',
 ).action(async () => {
-  const { eventIndex, incompleteEvents } = await import('../generate/event-index.ts');
+  const { bringUpToDate, eventIndex, incompleteEvents, isUpToDate } = await import(
+    '../generate/event-index.ts'
+  );
   const incomplete = incompleteEvents();
   if (incomplete.length > 0) throw new CommandError(incomplete.join('\n'));
-  const { bringUpToDate, isUpToDate } = await import('../generate/generated-file.ts');
   // The list of events is generated first, because everything else depends on it.
   const outdated = [eventIndex()].filter((file) => !isUpToDate(file));
   outdated.forEach(bringUpToDate);

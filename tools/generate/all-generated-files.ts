@@ -5,17 +5,14 @@ import { join } from 'node:path';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import { runSynthesis } from '../../bin/synthesise.ts';
 import { recordSchema } from '../../lambda/archive/record-schema.ts';
-import { eventNames } from '../../lambda/events/catalogue.ts';
+import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
-import { eventId, payloadSchema, requestId } from '../api/event-schemas.ts';
-import type { JsonSchema } from '../api/json-schema.ts';
+import { dataSchema, eventId, type JsonSchema, payloadSchema, requestId } from '../api/event-schemas.ts';
 import { notificationSchema } from '../api/notifications.ts';
 import { openApiDocument } from '../api/openapi.ts';
 import { configurationDocument } from './configuration-document.ts';
-import { eventIndex } from './event-index.ts';
-import type { GeneratedFile } from './generated-file.ts';
-import { partnerEventsTable } from './markdown-tables.ts';
-import { permissionsDocument } from './permissions-document.ts';
+import { eventIndex, type GeneratedFile } from './event-index.ts';
+import { markdownTable, permissionsDocument } from './permissions-document.ts';
 import { statefulResources } from './stateful-resources.ts';
 
 /** Stages that generated files are made from. */
@@ -92,4 +89,28 @@ export function fillSection(document: string, name: string, text: string): strin
   const section = new RegExp(`<!-- ${name} -->\\n[^]*?<!-- /${name} -->`);
   if (!section.test(document)) throw new Error(`The document has no <!-- ${name} --> … <!-- /${name} -->`);
   return document.replace(section, () => `<!-- ${name} -->\n\n${text}\n\n<!-- /${name} -->`);
+}
+
+/**
+ * A table for `docs/partner.md`: every event with each field of `data` that is read. Fields of one type are listed
+ * together.
+ */
+function partnerEventsTable(): string {
+  const rows = eventNames.map((event) => {
+    const { properties, required = [] } = dataSchema(event);
+    const byType = Map.groupBy(Object.entries(properties), ([, schema]) => typeText(schema));
+    const fields = [...byType].map(([type, named]) => {
+      const names = named.map(([name]) => `\`${name}${required.includes(name) ? '' : '?'}\``);
+      return `${names.join(', ')}: ${type}`;
+    });
+    return [`\`${event}\``, catalogue[event].meaning, fields.join('; ')];
+  });
+  return markdownTable(['`event`', 'When', '`data`'], rows);
+}
+
+function typeText(schema: JsonSchema): string {
+  const { type: ofItems } = (schema.items ?? {}) as JsonSchema;
+  if (ofItems !== undefined) return `array of ${ofItems}`;
+  const alternatives = (schema.oneOf ?? schema.anyOf ?? [schema]) as readonly JsonSchema[];
+  return alternatives.map(({ type }) => type).join(' or ');
 }

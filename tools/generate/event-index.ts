@@ -1,7 +1,20 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { readSamples } from '../../events/samples.ts';
 import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
-import type { GeneratedFile } from './generated-file.ts';
+
+/** A generated file that is checked in, so that reviews show its changes. */
+export interface GeneratedFile {
+  /** Relative to the project's root. */
+  readonly file: string;
+  readonly text: string;
+}
+
+/** Whether the file has its generated text. */
+export function isUpToDate({ file, text }: GeneratedFile): boolean {
+  return existsSync(file) && readFileSync(file, 'utf8') === text;
+}
+
+export const bringUpToDate = ({ file, text }: GeneratedFile) => writeFileSync(file, text);
 
 /** Folder with a subfolder for each event. */
 const EVENTS = 'lambda/events';

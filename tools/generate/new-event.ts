@@ -5,8 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { readSamples } from '../../events/samples.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { EVENT_INDEX, eventIndex, eventPaths } from './event-index.ts';
-import { bringUpToDate } from './generated-file.ts';
+import { bringUpToDate, EVENT_INDEX, eventIndex, eventPaths } from './event-index.ts';
 
 const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
 

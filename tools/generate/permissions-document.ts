@@ -2,7 +2,6 @@ import { SynthesisedTemplate } from 'local-aws/synthesised-template';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { DOCTOR_ACTIONS } from '../stage/doctor/doctor.ts';
-import { markdownTable } from './markdown-tables.ts';
 
 /** A permission of a role. If permissions are grouped, their roles, actions or resources are joined by commas. */
 interface Grant {
@@ -134,4 +133,9 @@ function short(value: string, before = ''): string {
   const [service = '', action] = value.split(':');
   const isSame = /^[a-z0-9]+:[A-Z]\w+$/.test(value) && before.split(':')[0] === service;
   return isSame && action !== undefined ? action : value;
+}
+
+export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
 }

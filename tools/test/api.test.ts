@@ -11,8 +11,7 @@ import { parsePayloadText } from '../../lambda/events/envelope.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 import { decodeSignature } from '../../lambda/receiver/signature.ts';
-import { payloadSchema } from '../api/event-schemas.ts';
-import { dataSchema, objectSchema } from '../api/json-schema.ts';
+import { dataSchema, objectSchema, payloadSchema } from '../api/event-schemas.ts';
 import { SIGNATURE_PATTERN } from '../api/openapi.ts';
 
 type Part = { readonly [key: string]: unknown };

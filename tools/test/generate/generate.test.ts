@@ -9,8 +9,7 @@ import {
   fillSection,
   generatedFrom,
 } from '../../generate/all-generated-files.ts';
-import { EVENT_INDEX, eventIndex, incompleteEvents } from '../../generate/event-index.ts';
-import { isUpToDate } from '../../generate/generated-file.ts';
+import { EVENT_INDEX, eventIndex, incompleteEvents, isUpToDate } from '../../generate/event-index.ts';
 
 test('every generated file is up to date', async () => {
   const assemblies = Object.fromEntries(
