@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { cp, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readCloudAssembly } from 'local-aws/template';
+import { readCloudAssembly } from 'local-aws/cloud-assembly';
 import { writeReadableBundle } from './inspected-functions.ts';
 
 /** Environment variables that the CDK and its app read. Source: `process.env` in `lib/` and in aws-cdk-lib's core. */

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { readCloudAssembly } from 'local-aws/template';
+import { readCloudAssembly } from 'local-aws/cloud-assembly';
 import { backOffSeconds } from '../../../lambda/consumer/retry.ts';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { MAX_RECEIVES } from '../../../lambda/limits.ts';
