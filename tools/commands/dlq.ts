@@ -1,7 +1,7 @@
 import { idOption } from '../stage/archive/record-filter.ts';
 import { type Operation, onStage, type RunOperation, reporting, runOperation } from '../stage/operation.ts';
 import { searchOption, shopOption } from '../stage/payload-filter.ts';
-import type { AnyQueue } from '../stage/queues/queue.ts';
+import type { WaitingQueue } from '../stage/queues/queue.ts';
 import { hookctlGroup } from '../terminal/command.ts';
 import { UsageError } from '../terminal/command-error.ts';
 import { ExportDestination, typedPath } from '../terminal/files.ts';
@@ -23,7 +23,7 @@ export function dlqCommand(runOperation: RunOperation) {
 
   const on = (name: string, description: string) => onStage(command.command(name)).description(description);
 
-  type Task = (operation: Operation, queue: AnyQueue) => Promise<unknown>;
+  type Task = (operation: Operation, queue: WaitingQueue) => Promise<unknown>;
 
   const onQueue = (where: Parameters<RunOperation>[0], name: string, task: Task) =>
     runOperation(where, async (operation) => {

@@ -5,7 +5,7 @@ import { typedPath } from '../terminal/files.ts';
 import { Progress, type ProgressDisplay } from '../terminal/progress.ts';
 import { INTERRUPTED, interruption, screenWidth } from '../terminal/terminal.ts';
 import { NOT_RUNNING } from './local-folder.ts';
-import type { ReceivedMessage } from './queues/received-message.ts';
+import type { ReadMessage } from './queues/received-message.ts';
 import type { SentAnswer } from './signed-post.ts';
 import type { Stage } from './stage.ts';
 
@@ -27,7 +27,7 @@ export interface Operation {
   /** Called with the result of the command, as data. */
   readonly report?: (result: object) => void;
   /** Called with each message that a redrive has moved to another queue, and the time before, in epoch milliseconds. */
-  readonly onRedriven?: (message: Pick<ReceivedMessage, 'attributes'>, at: number) => void;
+  readonly onRedriven?: (message: ReadMessage, at: number) => void;
   readonly onPosted?: (answer: SentAnswer) => void;
 }
 

@@ -2,7 +2,6 @@ import { stripVTControlCharacters } from 'node:util';
 import { Hono } from 'hono';
 import { stream } from 'hono/streaming';
 import { forPeople, isInterruption, type Operation } from '../../stage/operation.ts';
-import { attributesOf } from '../../stage/queues/received-message.ts';
 import { answerDetail } from '../../stage/signed-post.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { printable } from '../../terminal/text.ts';
@@ -109,8 +108,7 @@ export class Commands {
         return delivery && source.body(delivery);
       },
       // No log line reports a redrive; the first one is of the next attempt. So the redrive is recorded here.
-      onRedriven(message, at) {
-        const { requestId, eventId, event } = attributesOf(message);
+      onRedriven({ attributes: { requestId, eventId, event } }, at) {
         if (requestId !== undefined) source.store.add({ kind: 'redrive', at, requestId, eventId, event });
       },
       onPosted({ status, body, requestId }) {

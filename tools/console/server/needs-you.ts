@@ -1,14 +1,14 @@
 import { eventAndShop, payloadPreview } from '../../stage/payload-filter.ts';
-import { copyKey, groupCopies, type ListedMessage } from '../../stage/queues/copies.ts';
 import { forEachMessage } from '../../stage/queues/for-each-message.ts';
 import { type WaitingQueue, waitingQueues } from '../../stage/queues/queue.ts';
 import {
-  attributesOf,
   bytesInMessage,
+  copyKey,
   describeMessage,
   type ReadMessage,
   readPayload,
 } from '../../stage/queues/received-message.ts';
+import { groupCopies } from '../../stage/queues/selected-messages.ts';
 import type { NeedsYouMessage, WaitingMessages } from '../api.ts';
 import { ApiProblem, PartialFailures } from './api-problem.ts';
 import type { ConsoleContext } from './console-context.ts';
@@ -26,7 +26,7 @@ export class NeedsYou {
   /** The reading under way, for all who ask meanwhile: on a stage, a second reader would miss what the first hides. */
   #reading: Promise<WaitingMessages> | undefined;
   /** The messages of the last reading, by their ids. */
-  #known = new Map<string, { readonly queue: WaitingQueue; readonly message: ReadMessage }>();
+  #known = new Map<string, ReadMessage>();
 
   /** @param isBusy whether a command works on the messages of a queue. On a stage, reading would hide them from it */
   constructor(context: ConsoleContext, isBusy: (queue: string) => boolean) {
@@ -59,7 +59,7 @@ export class NeedsYou {
     const known = this.#known.get(id);
     if (known === undefined)
       throw new ApiProblem(404, 'The last list does not have this message. Load it again');
-    const { bytes, unreadable } = await readPayload(stage, known.queue, known.message);
+    const { bytes, unreadable } = await readPayload(stage, known);
     if (bytes === undefined) throw new ApiProblem(404, unreadable);
     return bytes;
   }
@@ -68,19 +68,16 @@ export class NeedsYou {
     const { source } = this.#console;
     const problems = new PartialFailures();
     const limited: string[] = [];
-    const known = new Map<string, { queue: WaitingQueue; message: ReadMessage }>();
+    const known = new Map<string, ReadMessage>();
     const ofQueues = await Promise.all(
       waitingQueues(source.stage).map(async (queue) => {
-        const listed: ListedMessage<ReturnType<typeof listedMessage>>[] = [];
-        const reading = this.#visit(queue, async (message) => {
-          known.set(message.id, { queue, message });
-          const shown = listedMessage(queue, message);
-          listed.push({ key: copyKey(queue, message), at: shown.sentAt, shown });
+        const listed: ReturnType<typeof listedMessage>[] = [];
+        const reading = this.#visit(queue, (message) => {
+          known.set(message.id, message);
+          listed.push(listedMessage(message));
         });
         if (await problems.unless(queue.title, reading)) limited.push(queue.name);
-        return groupCopies(listed).map(
-          ({ shown, copies, firstAt }): NeedsYouMessage => ({ ...shown, copies, firstSentAt: firstAt }),
-        );
+        return groupCopies(listed).map(({ key: _, ...shown }): NeedsYouMessage => shown);
       }),
     );
     this.#known = known;
@@ -88,23 +85,18 @@ export class NeedsYou {
   }
 
   /** @returns whether the queue may have more messages */
-  async #visit(queue: WaitingQueue, visit: (message: ReadMessage) => Promise<void>): Promise<boolean> {
+  async #visit(queue: WaitingQueue, visit: (message: ReadMessage) => void): Promise<boolean> {
     const { source, local, closing: signal } = this.#console;
     if (local !== undefined) {
       const all = await local.stack.inspectQueue(queue.url);
-      for (const { attributes, ...message } of all.slice(0, MAX_READ)) {
-        const typed = Object.entries(attributes).map(
-          ([name, StringValue]) => [name, { DataType: 'String', StringValue }] as const,
-        );
-        await visit({ ...message, attributes: Object.fromEntries(typed) });
-      }
+      for (const message of all.slice(0, MAX_READ)) visit({ queue, ...message });
       return all.length > MAX_READ;
     }
     if (this.#isBusy(queue.name))
       throw new ApiProblem(409, 'a command works on it. Try again when it has ended');
     const options = { signal, limit: MAX_READ };
-    const { limited } = await forEachMessage(source.stage, queue.url, options, async (message) => {
-      await visit(message);
+    const { limited } = await forEachMessage(source.stage, queue, options, async (message) => {
+      visit(message);
       return 'stays';
     });
     return limited;
@@ -112,11 +104,12 @@ export class NeedsYou {
 }
 
 /** A message for the list, without its payload, which may have 1 MiB. */
-function listedMessage(queue: WaitingQueue, message: ReadMessage) {
-  const isLarge = attributesOf(message).payloadKey !== undefined;
-  const payload = bytesInMessage(queue, message) ?? (isLarge ? undefined : Buffer.from(message.body));
+function listedMessage(message: ReadMessage) {
+  const { messageId: id, payloadKey, reason, sentAt, eventId, requestId } = describeMessage(message);
+  const isLarge = payloadKey !== undefined;
+  const payload = bytesInMessage(message) ?? (isLarge ? undefined : Buffer.from(message.body));
   const { shopId } = payload === undefined ? {} : eventAndShop(payload);
-  const { messageId: id, reason, sentAt, eventId, requestId } = describeMessage(queue, message);
   const preview = payload && payloadPreview(payload);
-  return { id, queue: queue.name, reason, sentAt, eventId, shopId, requestId, preview };
+  const about = { id, queue: message.queue.name, reason, sentAt, eventId, shopId, requestId, preview };
+  return { ...about, key: copyKey(message) };
 }

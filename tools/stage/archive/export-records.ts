@@ -3,7 +3,7 @@ import { recordSchema } from '../../../lambda/archive/record-schema.ts';
 import { table } from '../../terminal/layout.ts';
 import { counted, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
-import { storedPayload } from '../queues/received-message.ts';
+import { payloadUnder } from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
 import { countFailedObjects, describeDamage, readArchive } from './read-archive.ts';
 import { containsSearched, matches, type RecordFilter } from './record-filter.ts';
@@ -127,7 +127,6 @@ async function payloadOf(
   key: string | undefined,
 ): Promise<{ readonly bodyBase64?: string; readonly unreadable?: string }> {
   if (key === undefined) return {};
-  const bytes = await storedPayload(stack, key);
-  if (bytes === undefined) return { unreadable: `S3 no longer has it under ${key}` };
-  return { bodyBase64: bytes.toString('base64') };
+  const { bytes, unreadable } = await payloadUnder(stack, key);
+  return bytes === undefined ? { unreadable } : { bodyBase64: bytes.toString('base64') };
 }

@@ -2,11 +2,11 @@ import { GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { CONTACT_FIELDS } from '../../../lambda/effects/contact-partner.ts';
 import { tableKey } from '../../../lambda/effects/item-values.ts';
 import { DEAD_LETTER_RETENTION_DAYS, TOMBSTONE_DAYS, TOMBSTONE_SECONDS } from '../../../lambda/limits.ts';
-import { counted, shellWord } from '../../terminal/text.ts';
+import { counted, messages, shellWord } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { deleteLogged, notDiscarded } from '../queues/dlq-discard.ts';
 import { queueState, removedQueues, waitingQueues } from '../queues/queue.ts';
-import { attributesOf, describeMessage, readPayload, storedPayload } from '../queues/received-message.ts';
+import { bytesInMessage, type ReadMessage, storedPayload } from '../queues/received-message.ts';
 import { selectMessages } from '../queues/selected-messages.ts';
 import type { Stage } from '../stage.ts';
 import { mentionIn, type Person, type PlaceOfPerson } from './person.ts';
@@ -105,38 +105,40 @@ export async function findMessages(
   payloads: ReadonlySet<string>,
 ): Promise<PlaceOfPerson> {
   const { stack } = operation;
+  const isNamed = (message: ReadMessage) => {
+    const { payloadKey: key } = message.attributes;
+    if (key !== undefined) return payloads.has(key);
+    const text = (bytesInMessage(message) ?? Buffer.from(message.body)).toString();
+    return mentionIn(text, persons) !== undefined;
+  };
   const queues = [...waitingQueues(stack), ...(await removedQueues(stack))];
   const searched = await Promise.all(
     queues.map(async (queue) => {
       const { visible, inFlight } = await queueState(stack.sqs, queue.url);
-      const { selected, seen } = await selectMessages(operation, queue, {}, async (message) => {
-        const { payloadKey: key } = attributesOf(message);
-        const { bytes } = key === undefined ? await readPayload(stack, queue, message) : {};
-        const text = (bytes ?? Buffer.from(message.body)).toString();
-        const isNamed = key === undefined ? mentionIn(text, persons) !== undefined : payloads.has(key);
-        return isNamed ? describeMessage(queue, message) : undefined;
-      });
-      const named = selected.flatMap(({ shown, ...one }) => (shown === undefined ? [] : { ...one, shown }));
-      return { queue, named, unseen: Math.max(0, visible + inFlight - seen) };
+      const ids = new Set<string>();
+      const onMatch = (message: ReadMessage) => isNamed(message) && ids.add(message.id);
+      const { selected, seen } = await selectMessages(operation, queue, {}, { onMatch });
+      const named = selected.filter(({ messageId }) => ids.has(messageId));
+      return { queue, selected: named, unseen: Math.max(0, visible + inFlight - seen) };
     }),
   );
-  const affected = searched.filter(({ named }) => named.length > 0);
+  const affected = searched.filter(({ selected }) => selected.length > 0);
   return {
     found: affected.map(
-      ({ queue, named }) => `To discard: ${counted(named.length, 'message')} on ${queue.title}`,
+      ({ queue, selected }) => `To discard: ${messages(selected.length)} on ${queue.title}`,
     ),
     unsearched: searched
       .filter(({ unseen }) => unseen > 0)
       .map(
         ({ queue, unseen }) =>
-          `Not searched: ${counted(unseen, 'message')} in flight on ${queue.title}. Repeat the command in a minute. SQS deletes them by ${dateIn(DEAD_LETTER_RETENTION_DAYS)}`,
+          `Not searched: ${messages(unseen)} in flight on ${queue.title}. Repeat the command in a minute. SQS deletes them by ${dateIn(DEAD_LETTER_RETENTION_DAYS)}`,
       ),
     async remove() {
       const who = { by: await stack.caller(), reason: 'a person is forgotten' };
       let left = 0;
-      for (const { queue, named } of affected) {
+      for (const selection of affected) {
         if (operation.signal.aborted) break;
-        left += named.length - (await deleteLogged(operation, queue, named, who)).discarded;
+        left += selection.selected.length - (await deleteLogged(operation, selection, who)).discarded;
       }
       return left > 0 ? [`${notDiscarded(left)} Repeat the command in a minute.`] : [];
     },

@@ -4,12 +4,7 @@ import { counted } from '../../terminal/text.ts';
 import { orRefusal } from '../operation.ts';
 import { forEachMessage, MAX_SEARCHED } from '../queues/for-each-message.ts';
 import { queueState, type WaitingQueue, waitingQueues } from '../queues/queue.ts';
-import {
-  attributesOf,
-  bytesInMessage,
-  knownEvent,
-  type ReceivedMessage,
-} from '../queues/received-message.ts';
+import { bytesInMessage, knownEvent, type ReadMessage } from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
 import { deriveHistory } from './derive-history.ts';
 import { type DeadLetterFact, type Fact, isoTime } from './facts.ts';
@@ -21,23 +16,17 @@ const COUNTS_LATE = { local: 2_000, aws: 60_000 };
 
 /** A message that waits for a person: a dead letter, or a quarantined or parked message. */
 export interface WaitingMessage {
-  readonly queue: WaitingQueue;
-  readonly message: ReceivedMessage;
+  readonly message: ReadMessage;
   readonly fact: DeadLetterFact & { readonly eventId: string };
 }
 
 /** @param seenAt when the queue was read, in epoch milliseconds */
-export function deadLetterFact(
-  queue: WaitingQueue,
-  message: Pick<ReceivedMessage, 'id' | 'sentAt'>,
-  attributes: Readonly<Record<string, string | undefined>>,
-  seenAt: number,
-): DeadLetterFact {
-  const { eventId, requestId, failureReason: error } = attributes;
+export function deadLetterFact(message: ReadMessage, seenAt: number): DeadLetterFact {
+  const { eventId, requestId, failureReason: error } = message.attributes;
   const at = message.sentAt.getTime();
   return {
-    ...{ kind: 'dead-letter', at, seenAt, queue: queue.name, messageId: message.id },
-    ...{ event: knownEvent(queue, attributes), eventId, requestId, error },
+    ...{ kind: 'dead-letter', at, seenAt, queue: message.queue.name, messageId: message.id },
+    ...{ event: knownEvent(message), eventId, requestId, error },
     until: isoTime(at + DEAD_LETTER_RETENTION_SECONDS * 1000),
   };
 }
@@ -82,11 +71,11 @@ async function readQueue(
   const { visible, inFlight } = await queueState(stage.sqs, queue.url);
   if (visible === 0) return inFlight === 0;
   const options = { signal, limit: MAX_SEARCHED };
-  const { limited } = await forEachMessage(stage, queue.url, options, async (message) => {
-    const fact = deadLetterFact(queue, message, attributesOf(message), seenAt);
+  const { limited } = await forEachMessage(stage, queue, options, async (message) => {
+    const fact = deadLetterFact(message, seenAt);
     // A message that was sent by hand has no attributes.
-    const bytes = bytesInMessage(queue, message) ?? Buffer.from(message.body);
-    visit({ queue, message, fact: { ...fact, eventId: fact.eventId ?? sha256Hex(bytes) } });
+    const bytes = bytesInMessage(message) ?? Buffer.from(message.body);
+    visit({ message, fact: { ...fact, eventId: fact.eventId ?? sha256Hex(bytes) } });
     return 'stays';
   });
   return !limited && inFlight === 0;

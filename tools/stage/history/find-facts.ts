@@ -132,10 +132,10 @@ export async function findPayload(stage: Stage, id: string, signal: AbortSignal)
   const isOwn = (fact: { eventId: string }) => fact.eventId === eventId;
   const { messages, source } = await waitingMessages(stage, isOwn, signal);
   if (source.problem !== undefined) throw new CommandError(source.text);
-  for (const { queue, message } of messages) {
-    const { bytes, unreadable } = await readPayload(stage, queue, message);
+  for (const { message } of messages) {
+    const { bytes, unreadable } = await readPayload(stage, message);
     if (bytes === undefined) throw new CommandError(`The bytes of event ${eventId} are gone: ${unreadable}`);
-    return { eventId, event, bytes: bytesAsSent(bytes, eventId), from: queue.title };
+    return { eventId, event, bytes: bytesAsSent(bytes, eventId), from: message.queue.title };
   }
   if (signal.aborted) return undefined;
   const [{ state }] = now;

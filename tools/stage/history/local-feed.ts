@@ -88,7 +88,7 @@ async function readQueues(stage: Stage, { inspectQueue }: ObservedStack, store: 
   for (const queue of waitingQueues(stage)) {
     const at = Date.now();
     const messages = await inspectQueue(queue.url);
-    const facts = messages.map((message) => deadLetterFact(queue, message, message.attributes, at));
+    const facts = messages.map((message) => deadLetterFact({ queue, ...message }, at));
     const left = store.readQueue(queue.name, facts, at);
     if (left.length === 0) continue;
     const urls = stage.events.map((event) => stage.ofEvent(event, 'QueueUrl'));

@@ -8,12 +8,12 @@ import { messages } from '../../terminal/text.ts';
 import { DISCARDED } from '../history/facts.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
-import { countLines, eventsAndCopies } from './copies.ts';
 import { exportSelected } from './dlq-export.ts';
 import { MAX_PAGES_AT_ONCE } from './for-each-message.ts';
-import { type AnyQueue, eventOf } from './queue.ts';
-import { describeMessage } from './received-message.ts';
+import { eventOf, type WaitingQueue } from './queue.ts';
 import {
+  countLines,
+  eventsAndCopies,
   forEachSelected,
   gaps,
   type MessageFilter,
@@ -37,19 +37,17 @@ interface Consent {
  */
 export async function dlqDiscard(
   operation: Operation,
-  queue: AnyQueue,
+  queue: WaitingQueue,
   filter: MessageFilter,
   consent: Consent | undefined,
 ): Promise<boolean> {
   const { stack, signal, printLine } = operation;
-  const selection = await selectMessages(operation, queue, filter, (message) =>
-    describeMessage(queue, message),
-  );
+  const selection = await selectMessages(operation, queue, filter);
   const { selected } = selection;
-  if (selected.length === 0 && !signal.aborted) throw await nothingTo('discard', stack, queue, selection);
+  if (selected.length === 0 && !signal.aborted) throw await nothingTo('discard', stack, selection);
   printLine(`${eventsAndCopies(selected)} on ${queue.title} in ${stack.title}:`);
-  for (const line of countLines(selected, ({ shown }) => shown.reason)) printLine(line);
-  const problems = gaps(queue, selection);
+  for (const line of countLines(selected, ({ reason }) => reason)) printLine(line);
+  const problems = gaps(selection);
   if (consent === undefined) {
     const next = 'To discard them, give --reason "…", and --export <file> or --no-export.';
     for (const line of [...problems, `Nothing was discarded. ${next}`]) printLine(line);
@@ -59,16 +57,16 @@ export async function dlqDiscard(
   let chosen = selected;
   if (exportTo !== undefined && !signal.aborted) {
     await using file = new ExportDestination(exportTo);
-    const { written } = await exportSelected(operation, queue, selection, (line) => file.write(line));
+    const { written } = await exportSelected(operation, selection, (line) => file.write(line));
     const whole = new Set(written.flatMap(({ id, isWhole }) => (isWhole ? id : [])));
-    chosen = selected.filter(({ id }) => whole.has(id));
+    chosen = selected.filter(({ messageId }) => whole.has(messageId));
   }
   if (signal.aborted) {
     printLine('Interrupted. Nothing was discarded.');
     return false;
   }
   const by = await stack.caller();
-  const { discarded, log } = await deleteLogged(operation, queue, chosen, { by, reason });
+  const { discarded, log } = await deleteLogged(operation, { queue, selected: chosen }, { by, reason });
   if (selected.length > chosen.length) {
     const unexported = messages(selected.length - chosen.length);
     problems.push(`Not discarded: ${unexported}, because the payload could not be exported.`);
@@ -92,19 +90,17 @@ export const notDiscarded = (count: number) =>
  */
 export async function deleteLogged(
   operation: Operation,
-  queue: AnyQueue,
-  chosen: Selection<ReturnType<typeof describeMessage>>['selected'],
+  { queue, selected }: Pick<Selection, 'queue' | 'selected'>,
   who: { readonly by: string; readonly reason: string },
 ) {
-  const about = chosen.map(({ shown: { event, eventId, requestId, messageId } }) => {
+  const about = selected.map(({ event, eventId, requestId, messageId }) => {
     return { event, eventId, requestId, messageId, ...who };
   });
   const log = await writeLog(operation.stack, queue, about);
   const options = { doing: 'Discarding', atOnce: MAX_PAGES_AT_ONCE };
   const settle = async () => 'settled' as const;
-  const selection = { selected: chosen };
-  const { undeleted, unseen } = await forEachSelected(operation, queue, selection, options, settle);
-  return { discarded: chosen.length - undeleted.length - unseen, log };
+  const { undeleted, unseen } = await forEachSelected(operation, { queue, selected }, options, settle);
+  return { discarded: selected.length - undeleted.length - unseen, log };
 }
 
 /** Name of the log stream with the lines of this command. */
@@ -120,7 +116,7 @@ const MAX_LINES = 400;
  * Writes a line for each message to the log of the function that put it on the queue, before it is deleted.
  * @returns the name of the log group
  */
-async function writeLog(stage: Stage, queue: AnyQueue, about: readonly object[]): Promise<string> {
+async function writeLog(stage: Stage, queue: WaitingQueue, about: readonly object[]): Promise<string> {
   const { kind, name } = queue;
   const logGroupName =
     kind === 'dead-letter' ? stage.ofEvent(eventOf(stage, name), 'LogGroup') : stage.receiverLogGroup;

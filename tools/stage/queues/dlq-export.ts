@@ -1,9 +1,9 @@
 import { messages } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
-import { eventsAndCopies } from './copies.ts';
-import type { AnyQueue } from './queue.ts';
-import { attributesOf, payloadFields, readPayload } from './received-message.ts';
+import type { WaitingQueue } from './queue.ts';
+import { payloadFields, readPayload } from './received-message.ts';
 import {
+  eventsAndCopies,
   forEachSelected,
   gaps,
   type MessageFilter,
@@ -21,17 +21,17 @@ type WriteLine = (line: string) => Promise<void>;
  */
 export async function dlqExport(
   operation: Operation,
-  queue: AnyQueue,
+  queue: WaitingQueue,
   filter: MessageFilter,
   write: WriteLine,
 ): Promise<boolean> {
   const { stack, signal, printLine } = operation;
-  const selection = await selectMessages(operation, queue, filter, () => undefined);
+  const selection = await selectMessages(operation, queue, filter);
   if (selection.selected.length === 0 && !signal.aborted) {
-    printLine((await nothingTo('export', stack, queue, selection)).message);
+    printLine((await nothingTo('export', stack, selection)).message);
     return true;
   }
-  const { written, unseen } = await exportSelected(operation, queue, selection, write);
+  const { written, unseen } = await exportSelected(operation, selection, write);
   if (signal.aborted) {
     const count = messages(written.length);
     printLine(
@@ -42,31 +42,20 @@ export async function dlqExport(
   printLine(`Exported ${eventsAndCopies(written)} from ${queue.title}. Nothing was removed.`);
   const unreadable = written.filter(({ isWhole }) => !isWhole).length;
   if (unreadable > 0) printLine(`${messages(unreadable)} without payload. The field "unreadable" says why.`);
-  for (const line of gaps(queue, selection, unseen)) printLine(line);
+  for (const line of gaps(selection, unseen)) printLine(line);
   if (selection.limited) printLine('There may be more.');
   return unreadable + unseen === 0 && !selection.limited;
 }
 
 /** Writes the messages of a selection. @returns `isWhole`: written with its payload */
-export async function exportSelected(
-  operation: Operation,
-  queue: AnyQueue,
-  selection: Selection,
-  write: WriteLine,
-) {
+export async function exportSelected(operation: Operation, selection: Selection, write: WriteLine) {
   const written: { readonly id: string; readonly key: string; readonly isWhole: boolean }[] = [];
   // One page at once, because each payload may have 6 MB.
   const options = { doing: 'Exporting', atOnce: 1 };
-  const { unseen } = await forEachSelected(operation, queue, selection, options, async (message, key) => {
-    const payload = await readPayload(operation.stack, queue, message);
-    const { id, sentAt } = message;
-    const exported = {
-      queue: queue.name,
-      messageId: id,
-      sentAt,
-      attributes: attributesOf(message),
-      ...payloadFields(payload),
-    };
+  const { unseen } = await forEachSelected(operation, selection, options, async (message, key) => {
+    const payload = await readPayload(operation.stack, message);
+    const { queue, id, sentAt, attributes } = message;
+    const exported = { queue: queue.name, messageId: id, sentAt, attributes, ...payloadFields(payload) };
     await write(`${JSON.stringify(exported)}\n`);
     written.push({ id, key, isWhole: payload.bytes !== undefined });
     return 'stays';

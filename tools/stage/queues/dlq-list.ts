@@ -5,10 +5,9 @@ import { ago, duration, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { PayloadFilter } from '../payload-filter.ts';
 import type { Stage } from '../stage.ts';
-import { eventCount } from './copies.ts';
 import { type Pause, pausesOf } from './pause-state.ts';
-import { type AnyQueue, queueState, removedQueues, waitingQueues } from './queue.ts';
-import { filterWords, gaps, selectMessages } from './selected-messages.ts';
+import { queueState, removedQueues, type WaitingQueue, waitingQueues } from './queue.ts';
+import { eventCount, filterWords, gaps, selectMessages } from './selected-messages.ts';
 
 /**
  * Maximum number of messages inspected for their age and their copies. SQS returns messages in no order. If there are
@@ -19,7 +18,7 @@ const MAX_SAMPLED = 100;
 /** A queue that nothing consumes. */
 interface ListedQueue {
   readonly queue: string;
-  readonly kind: AnyQueue['kind'];
+  readonly kind: WaitingQueue['kind'];
   readonly messages: number;
   readonly inFlight: number;
   /** Without copies. `atLeast`: there may be more. */
@@ -111,7 +110,7 @@ const isEmpty = ({ messages, inFlight }: { messages: number; inFlight: number })
 /** @param filter counts only messages that match, all of them. @default none */
 async function listQueue(
   operation: Operation,
-  queue: AnyQueue,
+  queue: WaitingQueue,
   filter?: PayloadFilter,
 ): Promise<ListedQueue> {
   const { visible, inFlight } = await queueState(operation.stack.sqs, queue.url);
@@ -119,11 +118,11 @@ async function listQueue(
   const counts = { queue: name, kind, messages: visible, inFlight, gaps: [] };
   if (filter === undefined && visible === 0) return counts;
   const limit = filter === undefined ? MAX_SAMPLED : undefined;
-  const selection = await selectMessages(operation, queue, filter ?? {}, () => undefined, limit);
+  const selection = await selectMessages(operation, queue, filter ?? {}, { limit });
   const { selected, limited: atLeast } = selection;
   const messages = filter === undefined ? visible : selected.length;
-  const all = { ...counts, messages, gaps: gaps(queue, selection) };
-  const [oldest] = selected.map(({ at }) => at).toSorted();
+  const all = { ...counts, messages, gaps: gaps(selection) };
+  const [oldest] = selected.map(({ sentAt }) => sentAt).toSorted();
   if (oldest === undefined) return all;
   const events = { count: eventCount(selected), atLeast };
   return { ...all, events, oldest: { sentAt: new Date(oldest), atLeast } };

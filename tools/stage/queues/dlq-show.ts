@@ -3,20 +3,23 @@ import { ago, duration, messages, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { eventAndShop } from '../payload-filter.ts';
 import type { Stage } from '../stage.ts';
-import { copyKey, countLines, eventsAndCopies, groupCopies } from './copies.ts';
 import { MAX_SEARCHED } from './for-each-message.ts';
-import { type AnyQueue, queueState, sourceQueueUrl } from './queue.ts';
+import { queueState, sourceQueueUrl, type WaitingQueue } from './queue.ts';
+import { type PayloadFields, payloadFields, type ReceivedMessage, readPayload } from './received-message.ts';
 import {
-  describeMessage,
-  type PayloadFields,
-  payloadFields,
-  type ReceivedMessage,
-  readPayload,
-} from './received-message.ts';
-import { filterWords, gaps, type MessageFilter, nothingTo, selectMessages } from './selected-messages.ts';
+  countLines,
+  eventsAndCopies,
+  filterWords,
+  gaps,
+  groupCopies,
+  type MessageFilter,
+  nothingTo,
+  type Selection,
+  selectMessages,
+} from './selected-messages.ts';
 
 /** Words before the next command, by kind of queue. */
-const BEFORE_NEXT: Readonly<Record<AnyQueue['kind'], string>> = {
+const BEFORE_NEXT: Readonly<Record<WaitingQueue['kind'], string>> = {
   'dead-letter': 'After you fix the cause',
   quarantine: 'After the partner or you fix the cause (docs/operations.md, "Quarantine")',
   unrouted: 'After you add the event (npx hookctl new-event) and deploy',
@@ -35,55 +38,46 @@ interface ShowOptions {
 /** Prints why each message of a queue is there, and copies as one. */
 export async function dlqShow(
   operation: Operation,
-  queue: AnyQueue,
+  queue: WaitingQueue,
   { filter, limit, payload, json }: ShowOptions,
 ): Promise<void> {
   const { stack, printLine } = operation;
   const { retention, visible, inFlight } = await queueState(stack.sqs, queue.url);
   /** The first messages, by the key of their copies. Only their payloads are read. */
   const payloads = new Map<string, ShownPayload>();
-  const describe = async (message: ReceivedMessage) => {
-    const key = copyKey(queue, message);
-    if (!payloads.has(key) && payloads.size < limit) {
-      payloads.set(key, {});
-      const found = await readPayload(stack, queue, message);
-      const shopId = found.bytes && eventAndShop(found.bytes).shopId;
-      payloads.set(key, { shopId, ...(payload && payloadFields(found)) });
-    }
-    const keptUntil = new Date(message.sentAt.getTime() + retention * 1000).toISOString();
-    return { ...describeMessage(queue, message), keptUntil };
+  const onMatch = async (message: ReceivedMessage, key: string) => {
+    if (payloads.has(key) || payloads.size >= limit) return;
+    payloads.set(key, {});
+    const found = await readPayload(stack, message);
+    const shopId = found.bytes && eventAndShop(found.bytes).shopId;
+    payloads.set(key, { shopId, ...(payload && payloadFields(found)) });
   };
-  const read = Math.max(limit, MAX_SEARCHED);
-  const selection = await selectMessages(operation, queue, filter, describe, read);
+  const options = { limit: Math.max(limit, MAX_SEARCHED), onMatch };
+  const selection = await selectMessages(operation, queue, filter, options);
   const { selected, seen, limited } = selection;
   const entries = groupCopies(selected);
-  const shown = entries.slice(0, limit).map(({ shown, key, copies, firstAt }) => {
-    return { ...shown, copies, firstSentAt: firstAt, ...payloads.get(key) };
+  const shown = entries.slice(0, limit).map(({ key, ...message }): ShownMessage => {
+    const keptUntil = new Date(Date.parse(message.sentAt) + retention * 1000).toISOString();
+    return { ...message, keptUntil, ...payloads.get(key) };
   });
   const isCut = entries.length > limit;
   if (json) {
-    const found = {
-      stack: stack.title,
-      queue: queue.name,
-      messages: shown,
-      more: limited || isCut,
-      inFlight,
-    };
-    printLine(JSON.stringify(found, undefined, 2));
+    const about = { stack: stack.title, queue: queue.name };
+    printLine(JSON.stringify({ ...about, messages: shown, more: limited || isCut, inFlight }, undefined, 2));
     return;
   }
   if (selected.length === 0) {
-    printLine((await nothingTo('show', stack, queue, selection)).message);
+    printLine((await nothingTo('show', stack, selection)).message);
     return;
   }
   const total = limited ? ` (the queue has about ${messages(Math.max(seen, visible))})` : '';
   const lines = [
     `${eventsAndCopies(selected)} on ${queue.title} in ${stack.title}${total}`,
     '',
-    ...countLines(selected, (one) => one.shown.reason),
+    ...countLines(selected, ({ reason }) => reason),
     ...shown.flatMap((message) => ['', ...shownLines(stack, queue, message)]),
     '',
-    ...gaps(queue, selection),
+    ...gaps(selection),
   ];
   if (isCut) lines.push(`Only ${limit} are shown. To see more, raise --limit or export them.`);
   else if (limited) lines.push(`There may be more: only ${messages(seen)} were read. An export has all.`);
@@ -95,14 +89,10 @@ export async function dlqShow(
 
 type ShownPayload = PayloadFields & { readonly shopId?: string | undefined };
 
-type ShownMessage = ReturnType<typeof describeMessage> &
-  ShownPayload & {
-    readonly copies: number;
-    readonly firstSentAt: string;
-    readonly keptUntil: string;
-  };
+type ShownMessage = Omit<ReturnType<typeof groupCopies<Selection['selected'][number]>>[number], 'key'> &
+  ShownPayload & { readonly keptUntil: string };
 
-function shownLines(stack: Stage, { kind }: AnyQueue, message: ShownMessage): string[] {
+function shownLines(stack: Stage, { kind }: WaitingQueue, message: ShownMessage): string[] {
   const { event = '', body, bodyBase64, unreadable } = message;
   const isUnrouted = kind === 'unrouted';
   const isCopied = message.copies > 1;

@@ -5,7 +5,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import { MAX_INSPECTION_SECONDS } from '../../../lambda/limits.ts';
 import type { Stage } from '../stage.ts';
-import { queueState } from './queue.ts';
+import { queueState, type WaitingQueue } from './queue.ts';
 import { type ReceivedMessage, receivedMessage } from './received-message.ts';
 
 /** Maximum messages per call. Source: SQS API reference, `ReceiveMessage`. */
@@ -44,21 +44,22 @@ interface VisitOptions {
  * on this queue, too; `limited`: the limit was reached, so there may be more
  * @throws errors of `visit`, after the messages were made visible again
  * @example
- * const { seen } = await forEachMessage(stage, queue.url, { signal, limit: 100 }, async ({ id }) => {
+ * const { seen } = await forEachMessage(stage, queue, { signal, limit: 100 }, async ({ id }) => {
  *   print(id);
  *   return 'stays';
  * });
  */
 export async function forEachMessage(
   { sqs, waitSeconds }: Pick<Stage, 'sqs' | 'waitSeconds'>,
-  url: string,
+  queue: WaitingQueue,
   { signal, limit = MAX_VISITED, atOnce = 1 }: VisitOptions,
   visit: (message: ReceivedMessage) => Promise<'settled' | 'stays'>,
 ): Promise<{ readonly seen: number; readonly undeleted: readonly string[]; readonly limited: boolean }> {
-  const VisibilityTimeout = hiddenSeconds(Math.min(limit, (await queueState(sqs, url)).visible));
+  const { url: QueueUrl } = queue;
+  const VisibilityTimeout = hiddenSeconds(Math.min(limit, (await queueState(sqs, QueueUrl)).visible));
   const visited = new Set<string>();
   /** Receipt handles by message. A later receive replaces an earlier one. */
-  const received = new Map<string, string>();
+  const handles = new Map<string, string | undefined>();
   const undeleted: string[] = [];
   let withoutNew = 0;
   let hasFailed = false;
@@ -66,7 +67,7 @@ export async function forEachMessage(
   async function receive(): Promise<ReceivedMessage[]> {
     const { Messages = [] } = await sqs.send(
       new ReceiveMessageCommand({
-        QueueUrl: url,
+        QueueUrl,
         MaxNumberOfMessages: Math.min(PAGE, limit - visited.size),
         VisibilityTimeout,
         WaitTimeSeconds: waitSeconds,
@@ -74,14 +75,15 @@ export async function forEachMessage(
         MessageSystemAttributeNames: ['All'],
       }),
     );
-    return Messages.map(receivedMessage);
+    return Messages.map((message) => receivedMessage(queue, message));
   }
 
   async function visitOne(message: ReceivedMessage): Promise<void> {
     if ((await visit(message)) === 'stays') return;
-    received.delete(message.id);
+    handles.delete(message.id);
     try {
-      await sqs.send(new DeleteMessageCommand({ QueueUrl: url, ReceiptHandle: message.receiptHandle }));
+      const { ReceiptHandle } = message.received;
+      await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
     } catch {
       undeleted.push(message.id);
     }
@@ -91,7 +93,7 @@ export async function forEachMessage(
     while (!signal.aborted && !hasFailed && visited.size < limit && withoutNew < PAGES_WITHOUT_NEW) {
       const page = await receive();
       if (page.length === 0) return;
-      for (const { id, receiptHandle } of page) received.set(id, receiptHandle);
+      for (const { id, received } of page) handles.set(id, received.ReceiptHandle);
       const fresh = page.filter(({ id }) => !visited.has(id));
       withoutNew = fresh.length === 0 ? withoutNew + 1 : 0;
       for (const { id } of fresh) visited.add(id);
@@ -101,7 +103,7 @@ export async function forEachMessage(
 
   /** Makes messages visible again. If that fails, SQS does so when their visibility timeout ends. */
   async function giveBack(): Promise<void> {
-    const receipts = [...received.values()];
+    const receipts = [...handles.values()];
     const worker = async () => {
       for (let batch = receipts.splice(0, PAGE); batch.length > 0; batch = receipts.splice(0, PAGE)) {
         const Entries = batch.map((ReceiptHandle, index) => ({
@@ -109,7 +111,7 @@ export async function forEachMessage(
           ReceiptHandle,
           VisibilityTimeout: 0,
         }));
-        await sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: url, Entries })).catch(() => {});
+        await sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl, Entries })).catch(() => {});
       }
     };
     await Promise.all(Array.from({ length: MAX_PAGES_AT_ONCE }, worker));

@@ -14,19 +14,14 @@ import type { Stage } from '../stage.ts';
 
 /** A queue that nothing consumes: its messages wait for a person. */
 export interface WaitingQueue {
-  /** Name on the command line: an event, `quarantine` or `unrouted`. */
+  /** Name on the command line: an event, `quarantine` or `unrouted`. For `removed`, that in SQS without the stack's. */
   readonly name: string;
-  readonly kind: 'dead-letter' | 'quarantine' | 'unrouted';
+  /** `removed`: left over from a removed event, or from an earlier stack of the same name. */
+  readonly kind: 'dead-letter' | 'quarantine' | 'unrouted' | 'removed';
   /** Name in a sentence: `the dead-letter queue of shop.updated`. */
   readonly title: string;
   readonly url: string;
 }
-
-/**
- * A queue that nothing consumes, including one left over from a removed event or from an earlier stack of the same name
- * (`removed`). The name of such a queue is its name in SQS without that of the stack.
- */
-export type AnyQueue = WaitingQueue | (Omit<WaitingQueue, 'kind'> & { readonly kind: 'removed' });
 
 /** A queue's attributes from SQS. Message counts are approximate, and up to a minute late. */
 export interface QueueState {
@@ -118,9 +113,9 @@ export function waitingQueues(stage: Stage): WaitingQueue[] {
  * Finds a queue by its name, including the queue of a removed event.
  * @throws CommandError if no queue has it
  */
-export async function findQueue(stage: Stage, name: string): Promise<AnyQueue> {
+export async function findQueue(stage: Stage, name: string): Promise<WaitingQueue> {
   const known = waitingQueues(stage);
-  const isNamed = (queue: AnyQueue) => queue.name === name;
+  const isNamed = (queue: WaitingQueue) => queue.name === name;
   const waiting = known.find(isNamed);
   if (waiting !== undefined) return waiting;
   const removed = await removedQueues(stage);
@@ -151,7 +146,7 @@ const nameOf = (url: string) => url.split('/').at(-1) ?? '';
  * queues of events that are deployed, but not in this catalogue. CloudFormation shortens names above 80 characters: a
  * queue that lost a part of the stack's name is not found.
  */
-export async function removedQueues(stage: Stage): Promise<AnyQueue[]> {
+export async function removedQueues(stage: Stage): Promise<WaitingQueue[]> {
   const consumed = Object.entries(stage.outputs)
     .filter(([output]) => output.endsWith('QueueUrl') && !output.endsWith('DeadLetterQueueUrl'))
     .map(([, url]) => url);
@@ -163,7 +158,7 @@ export async function removedQueues(stage: Stage): Promise<AnyQueue[]> {
     .filter((url) => !known.has(nameOf(url)))
     .map((url) => ({ name: nameOf(url).slice(prefix.length), url }))
     .filter(({ name }) => NAME_IN_STACK.test(name) && !name.startsWith(SMOKE_TEST_QUEUE))
-    .map(({ name, url }): AnyQueue => ({ name, kind: 'removed', title: `the queue ${name}`, url }));
+    .map(({ name, url }): WaitingQueue => ({ name, kind: 'removed', title: `the queue ${name}`, url }));
   const there = left.map(async (queue) => {
     // SQS still lists a queue for a minute after it was deleted.
     const state = await queueState(stage.sqs, queue.url).catch((error: unknown) => {

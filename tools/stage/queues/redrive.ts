@@ -1,5 +1,5 @@
 import { CopyObjectCommand } from '@aws-sdk/client-s3';
-import { type MessageAttributeValue, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { attribute, traceAttribute } from '../../../lambda/queue/message.ts';
 import { CommandError } from '../../terminal/command-error.ts';
@@ -10,11 +10,11 @@ import { TokenBucket } from '../replay/token-bucket.ts';
 import { currentSecret } from '../secret-versions.ts';
 import { postSigned } from '../signed-post.ts';
 import type { Stage } from '../stage.ts';
-import { countLines } from './copies.ts';
 import { MAX_PAGES_AT_ONCE } from './for-each-message.ts';
-import { type AnyQueue, eventOf, sourceQueueUrl } from './queue.ts';
-import { attributesOf, knownEvent, type ReceivedMessage, readPayload } from './received-message.ts';
+import { eventOf, sourceQueueUrl, type WaitingQueue } from './queue.ts';
+import { knownEvent, type ReadMessage, type ReceivedMessage, readPayload } from './received-message.ts';
 import {
+  countLines,
   forEachSelected,
   gaps,
   type MessageFilter,
@@ -51,16 +51,14 @@ type KeyedOutcome = RedriveOutcome & { readonly id: string; readonly key: string
  */
 export async function redrive(
   operation: Operation,
-  queue: AnyQueue,
+  queue: WaitingQueue,
   filter: MessageFilter,
   rate: number,
 ): Promise<boolean> {
   const { stack, signal, printLine } = operation;
   const redriveOne = await redriverOf(stack, queue);
-  const keyOf = (message: ReceivedMessage) => attributesOf(message).payloadKey;
-  const selection = await selectMessages(operation, queue, filter, keyOf);
-  const { selected } = selection;
-  if (selected.length === 0 && !signal.aborted) throw await nothingTo('redrive', stack, queue, selection);
+  const selection = await selectMessages(operation, queue, filter);
+  if (selection.selected.length === 0 && !signal.aborted) throw await nothingTo('redrive', stack, selection);
   const outcomes: KeyedOutcome[] = [];
   const enough = new AbortController();
   const end = AbortSignal.any([signal, enough.signal]);
@@ -70,22 +68,16 @@ export async function redrive(
   const pages = Math.min(queue.kind === 'quarantine' ? 1 : MAX_PAGES_AT_ONCE, Math.floor(rate / 10));
   const atOnce = Math.max(1, pages);
   const options = { doing: 'Redriving', atOnce, signal: end };
-  const { undeleted, unseen } = await forEachSelected(
-    operation,
-    queue,
-    selection,
-    options,
-    async (message, key) => {
-      await bucket.take(1, end).catch(() => {});
-      if (end.aborted) return 'stays';
-      const at = Date.now();
-      const outcome = await redriveOne(message).catch(failed);
-      outcomes.push({ ...outcome, id: message.id, key });
-      if (outcome.hopeless) enough.abort();
-      if (outcome.moved) operation.onRedriven?.(message, at);
-      return outcome.fate === 'stays' ? 'stays' : 'settled';
-    },
-  );
+  const { undeleted, unseen } = await forEachSelected(operation, selection, options, async (message, key) => {
+    await bucket.take(1, end).catch(() => {});
+    if (end.aborted) return 'stays';
+    const at = Date.now();
+    const outcome = await redriveOne(message).catch(failed);
+    outcomes.push({ ...outcome, id: message.id, key });
+    if (outcome.hopeless) enough.abort();
+    if (outcome.moved) operation.onRedriven?.(message, at);
+    return outcome.fate === 'stays' ? 'stays' : 'settled';
+  });
   printLine(`Redrive of ${queue.title} in ${stack.title}:`);
   for (const line of countLines(outcomes, ({ what }) => what)) printLine(line);
   const isHopeless = outcomes.some(({ hopeless }) => hopeless);
@@ -96,7 +88,7 @@ export async function redrive(
       : []),
     ...(signal.aborted
       ? [`Interrupted. Messages that were not redriven are still on ${queue.title}. Nothing is lost.`]
-      : gaps(queue, selection, isHopeless ? 0 : unseen)),
+      : gaps(selection, isHopeless ? 0 : unseen)),
   ];
   for (const line of problems) printLine(line);
   const { missing, unreadable } = selection;
@@ -115,14 +107,16 @@ const failed = ({ name, message }: Error): RedriveOutcome => stays(`${name}: ${m
  */
 async function deleteObsoletePayloads(
   stack: Stage,
-  { selected }: Selection<string | undefined>,
+  { selected }: Selection,
   outcomes: readonly KeyedOutcome[],
   undeleted: readonly string[],
 ): Promise<string[]> {
   const gone = new Set(
     outcomes.flatMap(({ id, obsoleteKey }) => (obsoleteKey && !undeleted.includes(id) ? id : [])),
   );
-  const needed = new Set(selected.flatMap(({ id, shown: key }) => (gone.has(id) ? [] : (key ?? []))));
+  const needed = new Set(
+    selected.flatMap(({ messageId, payloadKey }) => (gone.has(messageId) ? [] : (payloadKey ?? []))),
+  );
   const obsolete = new Set(outcomes.flatMap(({ obsoleteKey }) => obsoleteKey ?? []));
   const keys = [...obsolete].filter((key) => !needed.has(key));
   const deleted = await orRefusal(stack, async () => {
@@ -136,30 +130,30 @@ async function deleteObsoletePayloads(
 type Redriver = (message: ReceivedMessage) => Promise<RedriveOutcome>;
 
 /** How messages of a queue are redriven: always sent, before the caller deletes them. */
-async function redriverOf(stack: Stage, queue: AnyQueue): Promise<Redriver> {
+async function redriverOf(stack: Stage, queue: WaitingQueue): Promise<Redriver> {
   switch (queue.kind) {
     case 'dead-letter': {
       const queueUrl = stack.ofEvent(eventOf(stack, queue.name), 'QueueUrl');
       return (message) => sendTo(stack, queueUrl, `the queue of ${queue.name}`, message);
     }
     case 'unrouted':
-      return (message) => route(stack, queue, message);
+      return (message) => route(stack, message);
     case 'removed': {
       const unrouted = stack.output('UnroutedQueueUrl');
       return (message) => sendTo(stack, unrouted, 'the unrouted queue', message);
     }
     case 'quarantine':
-      return await redelivery(stack, queue);
+      return await redelivery(stack);
   }
 }
 
 /** Moves a parked message to the queue of its event if the event has a consumer now. */
-async function route(stack: Stage, queue: AnyQueue, message: ReceivedMessage): Promise<RedriveOutcome> {
-  const event = knownEvent(queue, attributesOf(message)) ?? '';
+async function route(stack: Stage, message: ReceivedMessage): Promise<RedriveOutcome> {
+  const event = knownEvent(message) ?? '';
   const url = sourceQueueUrl(stack, event);
   if (url === undefined) return stays(`event kind '${event}' has no consumer`);
   const target = `the queue of ${event}`;
-  const { payloadKey: key } = attributesOf(message);
+  const { payloadKey: key } = message.attributes;
   // A consumer may read only the payloads of its own event.
   const payloadKey = `${event}/${key?.split('/').at(-1)}`;
   if (key === undefined || key === payloadKey) return sendTo(stack, url, target, message);
@@ -167,44 +161,41 @@ async function route(stack: Stage, queue: AnyQueue, message: ReceivedMessage): P
   await stack.s3.send(
     new CopyObjectCommand({ Bucket, Key: payloadKey, CopySource: encodeURI(`${Bucket}/${key}`) }),
   );
-  const attributes = { ...message.attributes, payloadKey: { DataType: 'String', StringValue: payloadKey } };
-  const moved = { ...message, body: JSON.stringify({ payloadKey }), attributes };
-  return { ...(await sendTo(stack, url, target, moved)), obsoleteKey: ownKey(queue, message) };
+  return { ...(await sendTo(stack, url, target, message, payloadKey)), obsoleteKey: ownKey(message) };
 }
 
+/**
+ * Sends a message on, without what made it a dead letter.
+ * @param movedTo another key of its payload. @default the key does not change
+ */
 async function sendTo(
   { sqs }: Stage,
   url: string,
   target: string,
-  message: ReceivedMessage,
+  { received: { Body, Attributes, MessageAttributes } }: ReceivedMessage,
+  movedTo?: string,
 ): Promise<RedriveOutcome> {
+  const { [attribute.failureReason]: _reason, [attribute.failedAt]: _at, ...kept } = MessageAttributes ?? {};
+  if (movedTo !== undefined) kept[attribute.payloadKey] = { DataType: 'String', StringValue: movedTo };
+  const attributes = Object.entries(kept).map(([name, { DataType, StringValue, BinaryValue }]) => [
+    name,
+    { DataType, StringValue, BinaryValue },
+  ]);
   await sqs.send(
     new SendMessageCommand({
       QueueUrl: url,
-      MessageBody: message.body,
-      MessageGroupId: message.groupId,
-      ...traceAttribute(message.traceHeader),
-      MessageAttributes: withoutFailure(message),
+      MessageBody: movedTo === undefined ? Body : JSON.stringify({ payloadKey: movedTo }),
+      MessageGroupId: Attributes?.MessageGroupId,
+      ...traceAttribute(Attributes?.AWSTraceHeader),
+      MessageAttributes: Object.fromEntries(attributes),
     }),
   );
   return { fate: 'redriven', moved: true, what: `moved to ${target}` };
 }
 
-/** The attributes that the message had before it became a dead letter. */
-function withoutFailure({ attributes }: ReceivedMessage): Record<string, MessageAttributeValue> {
-  const { [attribute.failureReason]: _reason, [attribute.failedAt]: _at, ...others } = attributes;
-  return Object.fromEntries(
-    Object.entries(others).map(([name, { DataType, StringValue, BinaryValue }]) => [
-      name,
-      { DataType, StringValue, BinaryValue },
-    ]),
-  );
-}
-
 /** The key of a message's payload, if the receiver stored it for this queue. Other queues may need a key of theirs. */
-function ownKey({ name }: AnyQueue, message: ReceivedMessage): string | undefined {
-  const { payloadKey: key } = attributesOf(message);
-  return key?.startsWith(`${name}/`) ? key : undefined;
+function ownKey({ queue, attributes: { payloadKey: key } }: ReadMessage): string | undefined {
+  return key?.startsWith(`${queue.name}/`) ? key : undefined;
 }
 
 /**
@@ -213,21 +204,21 @@ function ownKey({ name }: AnyQueue, message: ReceivedMessage): string | undefine
  * messages are then deleted, so the queue does not grow. That is safe because all of them were on the queue before the
  * first post: the new message is not among them, and neither is a newer one of another redrive.
  */
-async function redelivery(stack: Stage, queue: AnyQueue): Promise<Redriver> {
+async function redelivery(stack: Stage): Promise<Redriver> {
   const url = stack.webhookUrl;
   const secret = await currentSecret(stack);
   /** Outcomes by hash of the payload. Messages that were sent by hand may have any event id. */
   const outcomes = new Map<string, Promise<RedriveOutcome>>();
 
   return async (message) => {
-    const { bytes: body, unreadable } = await readPayload(stack, queue, message);
+    const { bytes: body, unreadable } = await readPayload(stack, message);
     if (body === undefined) return stays(`its payload cannot be read: ${unreadable}`);
     const hash = sha256Hex(body);
     const posted = outcomes.get(hash) ?? post({ url, body, secret });
     outcomes.set(hash, posted);
     const outcome = await posted;
     // Bytes that are still unusable are stored again, under the same key.
-    return { ...outcome, obsoleteKey: outcome.fate === 'redriven' ? ownKey(queue, message) : undefined };
+    return { ...outcome, obsoleteKey: outcome.fate === 'redriven' ? ownKey(message) : undefined };
   };
 }
 

@@ -1,12 +1,17 @@
 import { CommandError } from '../../terminal/command-error.ts';
-import { messages, printable, shellWord } from '../../terminal/text.ts';
+import { counted, messages, printable, shellWord } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { eventAndShop, matchesPayload, type PayloadFilter } from '../payload-filter.ts';
 import type { Stage } from '../stage.ts';
-import { copyKey, type ListedMessage } from './copies.ts';
 import { forEachMessage, MAX_PAGES_AT_ONCE } from './for-each-message.ts';
-import { type AnyQueue, queueState } from './queue.ts';
-import { attributesOf, knownEvent, type ReceivedMessage, readPayload } from './received-message.ts';
+import { queueState, type WaitingQueue } from './queue.ts';
+import {
+  copyKey,
+  describeMessage,
+  knownEvent,
+  type ReceivedMessage,
+  readPayload,
+} from './received-message.ts';
 
 /** Selects messages of a queue. An absent property matches all. */
 export interface MessageFilter extends PayloadFilter {
@@ -15,50 +20,55 @@ export interface MessageFilter extends PayloadFilter {
   readonly event?: string | undefined;
 }
 
-interface SelectedMessage<Shown> extends ListedMessage<Shown> {
-  readonly id: string;
-}
+/** A message, without its payload. Copies have the same key. */
+type SelectedMessage = ReturnType<typeof describeMessage> & { readonly key: string };
 
-export type Selection<Shown = unknown> = Awaited<ReturnType<typeof selectMessages<Shown>>>;
+export type Selection = Awaited<ReturnType<typeof selectMessages>>;
+
+interface SelectOptions {
+  /** Maximum number of messages read. @default all */
+  readonly limit?: number | undefined;
+  /** Called with each message that matches. If ids are given, only with those that an id names, without their copies. */
+  readonly onMatch?: (message: ReceivedMessage, key: string) => unknown;
+}
 
 /**
  * Lists messages of a queue, and removes none. A command that sends or deletes messages first makes this list, and then
  * touches only its messages. Whatever is sent later, by this command or another one, is not in it. So no command takes
  * for a copy what another one has sent instead of it, and none processes again what has just failed again.
- * @param describe called with each message that the filter matches, apart from its ids
- * @param limit maximum number of messages read. @default all
  * @returns `missing`: given ids that no message has; `unreadable`: messages that were left out, because their payload
  * is gone; `limited`: there may be more
  * @throws CommandError if a given id is the beginning of several
  */
-export async function selectMessages<Shown>(
+export async function selectMessages(
   { stack, signal }: Pick<Operation, 'stack' | 'signal'>,
-  queue: AnyQueue,
+  queue: WaitingQueue,
   filter: MessageFilter,
-  describe: (message: ReceivedMessage) => Shown | Promise<Shown>,
-  limit?: number,
+  { limit, onMatch = () => {} }: SelectOptions = {},
 ) {
-  const matching: SelectedMessage<Shown>[] = [];
+  const matching: SelectedMessage[] = [];
   /** The ids that begin with each given one, and the keys of their messages. */
   const named = new Map(filter.ids?.map((id) => [id, { ids: new Set<string>(), keys: new Set<string>() }]));
   let unreadable = 0;
   // With a limit, one page at once, to keep to it; with payloads, too, because each may have 6 MB.
   const isSlow = limit !== undefined || (filter.shop ?? filter.search ?? filter.event) !== undefined;
   const options = { signal, limit, atOnce: isSlow ? 1 : MAX_PAGES_AT_ONCE };
-  const { seen, limited } = await forEachMessage(stack, queue.url, options, async (message) => {
-    const matches = await isMatch(stack, queue, filter, message);
+  const { seen, limited } = await forEachMessage(stack, queue, options, async (message) => {
+    const matches = await isMatch(stack, filter, message);
     if (matches === undefined) unreadable += 1;
     if (!matches) return 'stays';
-    const key = copyKey(queue, message);
-    const { id, sentAt } = message;
-    const { eventId, requestId } = attributesOf(message);
+    const key = copyKey(message);
+    const about = describeMessage(message);
+    matching.push({ ...about, key });
+    let isNamed = filter.ids === undefined;
     for (const [given, { ids, keys }] of named) {
-      const found = [eventId, requestId, id].find((one) => one?.startsWith(given));
+      const found = [about.eventId, about.requestId, message.id].find((id) => id?.startsWith(given));
       if (found === undefined) continue;
+      isNamed = true;
       ids.add(found);
       keys.add(key);
     }
-    matching.push({ id, key, at: sentAt.toISOString(), shown: await describe(message) });
+    if (isNamed) await onMatch(message, key);
     return 'stays';
   });
   for (const [given, { ids }] of named) {
@@ -68,20 +78,19 @@ export async function selectMessages<Shown>(
   const keys = new Set([...named.values()].flatMap((one) => [...one.keys]));
   const selected = filter.ids === undefined ? matching : matching.filter(({ key }) => keys.has(key));
   const missing = [...named].flatMap(([given, { ids }]) => (ids.size === 0 ? given : []));
-  return { selected, seen, limited, unreadable, missing };
+  return { queue, selected, seen, limited, unreadable, missing };
 }
 
 /** @returns undefined if the payload would decide, and is gone */
 async function isMatch(
   stack: Stage,
-  queue: AnyQueue,
   { event, shop, search }: MessageFilter,
   message: ReceivedMessage,
 ): Promise<boolean | undefined> {
-  const known = knownEvent(queue, attributesOf(message));
+  const known = knownEvent(message);
   if (event !== undefined && known !== undefined && known !== event) return false;
   if (shop === undefined && search === undefined && (event === undefined || known !== undefined)) return true;
-  const { bytes } = await readPayload(stack, queue, message);
+  const { bytes } = await readPayload(stack, message);
   if (bytes === undefined) return undefined;
   const isOfEvent = event === undefined || event === (known ?? eventAndShop(bytes).event);
   return isOfEvent && matchesPayload({ shop, search }, bytes);
@@ -99,10 +108,10 @@ export function filterWords({ ids = [], event, shop, search }: MessageFilter): s
  * Lines about what a selection lacks.
  * @param unseen number of selected messages that were not found again
  */
-export function gaps({ title }: AnyQueue, { missing, unreadable }: Selection, unseen = 0): string[] {
+export function gaps({ queue, missing, unreadable }: Selection, unseen = 0): string[] {
   const lines = [
     missing.length > 0 &&
-      `Not on ${title}: ${missing.join(', ')}. A redriven message gets a new id. If it is in flight, try again in a minute`,
+      `Not on ${queue.title}: ${missing.join(', ')}. A redriven message gets a new id. If it is in flight, try again in a minute`,
     unreadable > 0 && `Left out: ${messages(unreadable)} without a payload, which --shop and --search need`,
     unseen > 0 && `Left out: ${messages(unseen)} that another command reads or moves. Try again in a minute.`,
   ];
@@ -116,10 +125,9 @@ export function gaps({ title }: AnyQueue, { missing, unreadable }: Selection, un
 export async function nothingTo(
   task: string,
   { sqs }: Pick<Stage, 'sqs'>,
-  queue: AnyQueue,
   selection: Selection,
 ): Promise<CommandError> {
-  const { title, url } = queue;
+  const { title, url } = selection.queue;
   const why = async () => {
     if (selection.seen > 0) return `no message on ${title} matches`;
     const { visible, inFlight } = await queueState(sqs, url);
@@ -129,8 +137,17 @@ export async function nothingTo(
     if (visible === 0) return `${title} is empty`;
     return `SQS counts ${messages(visible)} on ${title} but returns none. Try again in a minute`;
   };
-  const [gap] = selection.seen === 0 ? [] : gaps(queue, selection);
+  const [gap] = selection.seen === 0 ? [] : gaps(selection);
   return new CommandError(gap ?? `Nothing to ${task}: ${await why()}`);
+}
+
+interface VisitSelectedOptions {
+  /** Verb shown with the progress. */
+  readonly doing: string;
+  /** Pages that are visited at the same time. */
+  readonly atOnce: number;
+  /** An abort ends the visits. @default the signal of the operation */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -140,16 +157,15 @@ export async function nothingTo(
  */
 export async function forEachSelected(
   { stack, signal, progress }: Pick<Operation, 'stack' | 'signal' | 'progress'>,
-  queue: AnyQueue,
-  { selected }: Pick<Selection, 'selected'>,
-  { doing, atOnce, signal: end = signal }: { doing: string; atOnce: number; signal?: AbortSignal },
+  { queue, selected }: Pick<Selection, 'queue' | 'selected'>,
+  { doing, atOnce, signal: end = signal }: VisitSelectedOptions,
   visit: (message: ReceivedMessage, key: string) => Promise<'settled' | 'stays'>,
 ) {
-  const left = new Map(selected.map(({ id, key }) => [id, key]));
+  const left = new Map(selected.map(({ messageId, key }) => [messageId, key]));
   const total = left.size;
   const complete = new AbortController();
   const ended = AbortSignal.any([end, complete.signal]);
-  const { undeleted } = await forEachMessage(stack, queue.url, { signal: ended, atOnce }, async (message) => {
+  const { undeleted } = await forEachMessage(stack, queue, { signal: ended, atOnce }, async (message) => {
     const key = left.get(message.id);
     if (key === undefined || end.aborted) return 'stays';
     left.delete(message.id);
@@ -159,4 +175,43 @@ export async function forEachSelected(
     return fate;
   }).finally(() => progress.end());
   return { undeleted, unseen: left.size };
+}
+
+type Copy = Pick<SelectedMessage, 'key' | 'sentAt'>;
+
+/** Groups copies into one entry: the newest, with their number and the time of the oldest. */
+export function groupCopies<Listed extends Copy>(listed: readonly Listed[]) {
+  return Map.groupBy(listed, ({ key }) => key)
+    .values()
+    .toArray()
+    .flatMap((group) => {
+      const sorted = group.toSorted((a, b) => a.sentAt.localeCompare(b.sentAt));
+      const [oldest, newest] = [sorted[0], sorted.at(-1)];
+      return oldest && newest ? { ...newest, copies: group.length, firstSentAt: oldest.sentAt } : [];
+    });
+}
+
+type Copies = readonly Pick<SelectedMessage, 'key'>[];
+
+/** Number of events: copies count once. */
+export const eventCount = (of: Copies): number => new Set(of.map(({ key }) => key)).size;
+
+/** `2 messages`; with copies `1 event, 14 copies`. */
+export function eventsAndCopies(of: Copies): string {
+  const events = eventCount(of);
+  return events === of.length ? messages(events) : `${counted(events, 'event')}, ${of.length} copies`;
+}
+
+/** For each text a line `    2 × what`, or with copies `    1 × what (14 copies)`. The most frequent is first. */
+export function countLines<Listed extends Copies[number]>(
+  of: readonly Listed[],
+  whatOf: (one: Listed) => string,
+): string[] {
+  return [...Map.groupBy(of, whatOf)]
+    .map(([what, own]) => ({ what, own, events: eventCount(own) }))
+    .sort((a, b) => b.events - a.events)
+    .map(({ what, own, events }) => {
+      const copies = events === own.length ? '' : ` (${own.length} copies)`;
+      return `${String(events).padStart(5)} × ${printable(what)}${copies}`;
+    });
 }

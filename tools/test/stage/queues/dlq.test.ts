@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
@@ -8,12 +9,12 @@ import { sha256Hex } from '../../../../lambda/hash.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import type { TestAws } from '../../../../test/support/test-aws.ts';
 import { type WaitingMessage, waitingMessages } from '../../../stage/history/dead-letters.ts';
-import { copyKey } from '../../../stage/queues/copies.ts';
 import { dlqExport } from '../../../stage/queues/dlq-export.ts';
 import { dlqList } from '../../../stage/queues/dlq-list.ts';
 import { dlqShow } from '../../../stage/queues/dlq-show.ts';
 import { forEachMessage } from '../../../stage/queues/for-each-message.ts';
 import { findQueue } from '../../../stage/queues/queue.ts';
+import { copyKey } from '../../../stage/queues/received-message.ts';
 import { ExportDestination } from '../../../terminal/files.ts';
 import { Project } from '../../commands/project.ts';
 import { DEAD, type Operator, quarantined, replied, shopUpdated, startedOperator } from './support.ts';
@@ -64,21 +65,9 @@ async function shown(name: string, options: Partial<Parameters<typeof dlqShow>[2
 }
 
 describe('copies', () => {
-  type Message = readonly [
-    queue: Parameters<typeof copyKey>[0],
-    body: string,
-    attributes: Record<string, string>,
-  ];
+  type Message = readonly [queue: string, body: string, attributes: Record<string, string>];
   const key = ([queue, body, attributes]: Message) =>
-    copyKey(queue, {
-      body,
-      attributes: Object.fromEntries(
-        Object.entries(attributes).map(([name, StringValue]) => [name, { DataType: 'String', StringValue }]),
-      ),
-    });
-  const QUARANTINE = { name: 'quarantine', kind: 'quarantine' } as const;
-  const UNROUTED = { name: 'unrouted', kind: 'unrouted' } as const;
-  const DEAD_LETTERS = { name: 'shop.updated', kind: 'dead-letter' } as const;
+    copyKey({ queue: operator.queue(queue), id: randomUUID(), body, attributes, sentAt: new Date() });
   const LATER = {
     receivedAt: '2026-02-01T09:00:00.000Z',
     requestId: 'request-2',
@@ -92,31 +81,31 @@ describe('copies', () => {
   test.each<[string, Message, Message]>([
     [
       'dead letters of two deliveries',
-      [DEAD_LETTERS, '{}', DEAD],
-      [DEAD_LETTERS, '{}', { ...DEAD, ...LATER }],
+      ['shop.updated', '{}', DEAD],
+      ['shop.updated', '{}', { ...DEAD, ...LATER }],
     ],
     [
       'quarantined bytes with other problems',
-      [QUARANTINE, wrapped({ problems: [], bodyBase64: '/w==' }), { ...DEAD, reason: 'one' }],
-      [QUARANTINE, wrapped({ problems: ['new'], bodyBase64: '/w==' }), { ...DEAD, reason: 'two' }],
+      ['quarantine', wrapped({ problems: [], bodyBase64: '/w==' }), { ...DEAD, reason: 'one' }],
+      ['quarantine', wrapped({ problems: ['new'], bodyBase64: '/w==' }), { ...DEAD, reason: 'two' }],
     ],
     [
       'quarantined bytes in S3 with other problems',
-      [QUARANTINE, wrapped({ problems: [], ...large }), large],
-      [QUARANTINE, wrapped({ problems: ['new'], ...large }), large],
+      ['quarantine', wrapped({ problems: [], ...large }), large],
+      ['quarantine', wrapped({ problems: ['new'], ...large }), large],
     ],
   ])('are %s', (_, one, two) => {
     expect(key(one)).toBe(key(two));
   });
 
   test.each<[string, Message]>([
-    ['other bytes under the same event id', [UNROUTED, shopUpdated('shop-2'), DEAD]],
-    ['the message of a replay', [UNROUTED, shop, { ...DEAD, replay: '{"name":"a","mode":"fill"}' }]],
-    ['another event kind', [UNROUTED, shop, { ...DEAD, event: 'shop.closed' }]],
-    ['bytes in S3 under another key', [UNROUTED, shop, { ...DEAD, payloadKey: 'shop.updated/a' }]],
-    ['messages of another queue', [DEAD_LETTERS, shop, DEAD]],
+    ['other bytes under the same event id', ['unrouted', shopUpdated('shop-2'), DEAD]],
+    ['the message of a replay', ['unrouted', shop, { ...DEAD, replay: '{"name":"a","mode":"fill"}' }]],
+    ['another event kind', ['unrouted', shop, { ...DEAD, event: 'shop.closed' }]],
+    ['bytes in S3 under another key', ['unrouted', shop, { ...DEAD, payloadKey: 'shop.updated/a' }]],
+    ['messages of another queue', ['shop.updated', shop, DEAD]],
   ])('are not %s', (_, other) => {
-    expect(key(other)).not.toBe(key([UNROUTED, shop, DEAD]));
+    expect(key(other)).not.toBe(key(['unrouted', shop, DEAD]));
   });
 });
 
@@ -248,12 +237,17 @@ describe('show', () => {
     expect(await shown('unrouted')).toContain('has a consumer now');
   });
 
-  test('says if there are more', async () => {
+  test('says if there are more, and shows the payload of a named one', async () => {
     await putMany(3);
     const text = await shown('shop.updated', { limit: 2 });
     expect(text).toContain('3 messages on the dead-letter queue of shop.updated');
     expect(text).toContain('Only 2 are shown. To see more, raise --limit or export them.');
     expect(text.match(/^message /gm)).toHaveLength(2);
+    const requestId = 'request-of-last';
+    await operator.put(dead, 'last', { ...DEAD, requestId });
+    expect(await shown('shop.updated', { limit: 1, filter: { ids: [requestId] }, payload: true })).toMatch(
+      / payload +last\n/,
+    );
   });
 
   test('distinguishes an empty queue from one whose messages are in flight', async () => {
@@ -361,7 +355,7 @@ describe('reading a queue', () => {
   const visitAll = (
     visit: Parameters<typeof forEachMessage>[3] = async () => 'stays',
     options: Partial<Parameters<typeof forEachMessage>[2]> = {},
-  ) => forEachMessage(operator.stack, dead, { signal: never, ...options }, visit);
+  ) => forEachMessage(operator.stack, operator.queue('shop.updated'), { signal: never, ...options }, visit);
   const countVisible = async () => (await visitAll()).seen;
 
   test('visits each message once up to its limit, deletes only settled ones, and returns everything after a failure', async () => {
