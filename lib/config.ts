@@ -33,13 +33,6 @@ const memory = prefault(wholeNumber('MB', 128, 10_240), 512).describe(
   'MB. More memory also gives more processor time.',
 );
 
-/**
- * CloudWatch evaluates at most a week. Source: CloudWatch user guide, "Evaluating an alarm", for periods of an hour or
- * more.
- */
-const quietAfter = (condition: string) =>
-  optional(wholeNumber('hours', 1, 168)).describe(`An alarm fires if ${condition} for this many hours.`);
-
 const receiver = z.strictObject({
   memory,
   reservedConcurrency: optional(wholeNumber('executions', 1, 1_000_000)).describe(
@@ -60,7 +53,6 @@ const eventSettings = z.strictObject({
   timeout: prefault(wholeNumber('seconds', MIN_CONSUMER_SECONDS, MAX_FUNCTION_SECONDS), 30).describe(
     `Seconds for a batch. The visibility timeout is ${VISIBILITY_TIMEOUTS} times as long.`,
   ),
-  quietAfter: quietAfter('the queue received nothing, not even a redrive or replay,'),
 });
 
 const events = Object.fromEntries(
@@ -278,7 +270,11 @@ export function configSchema(target: DeploymentTarget = {}) {
         text(/^[!-~]{1,150}$/, 'a URL of at most 150 ASCII characters: percent-encode all others'),
         'docs/operations.md',
       ).describe('URL of the published operations.md, for links in alarms.'),
-      quietAfter: quietAfter('no event was accepted'),
+      // CloudWatch evaluates at most a week. Source: CloudWatch user guide, "Evaluating an alarm", for periods of an hour
+      // or more.
+      quietAfter: optional(wholeNumber('hours', 1, 168)).describe(
+        'An alarm fires if no event was accepted for this many hours.',
+      ),
       lagAfter: prefault(wholeNumber('minutes', 0, 7 * 24 * 60), 60).describe(
         'An alarm fires if the median event of an hour arrives this many minutes after its timestamp. 0: off.',
       ),

@@ -7,7 +7,7 @@ import { SMOKE_TEST_QUEUE } from '../lambda/receiver/request.ts';
 import { Alarms } from './alarms/alarms.ts';
 import { dashboardLink, logLink, queueLink } from './alarms/console-links.ts';
 import { countedMetrics } from './alarms/log-metrics.ts';
-import { acceptedPattern, messagePattern } from './alarms/log-patterns.ts';
+import { messagePattern } from './alarms/log-patterns.ts';
 import { WebhookApi } from './api/webhook-api.ts';
 import { EventArchive } from './archive/event-archive.ts';
 import type { StageConfig } from './config.ts';
@@ -98,7 +98,7 @@ export class PartnerWebhooksStack extends Stack {
 
     alarms.add(quarantine, 'Quarantine/NotEmpty', { metricsOf: quarantine, links: [queueLink(quarantine)] });
     alarms.add(unrouted, 'Unrouted/NotEmpty', { metricsOf: unrouted, links: [queueLink(unrouted)] });
-    this.#watchDeliveries(alarms, config, receiver, pipelines);
+    this.#watchDeliveries(alarms, config, receiver);
     addDashboard(this, { api, receiver, pipelines, archive, effects, quarantine, unrouted });
 
     this.#output({
@@ -116,29 +116,17 @@ export class PartnerWebhooksStack extends Stack {
     });
   }
 
-  /** Alarms on failing, set aside, late and missing events. */
-  #watchDeliveries(
-    alarms: Alarms,
-    config: StageConfig,
-    { logGroup }: Receiver,
-    pipelines: readonly EventPipeline[],
-  ): void {
+  /** Alarms on failing, set aside and late events. */
+  #watchDeliveries(alarms: Alarms, { lagAfter }: StageConfig, { logGroup }: Receiver): void {
     const metricsOf = countedMetrics(this);
     alarms.add(this, 'Failing', { metricsOf, links: [dashboardLink(this)] });
     alarms.add(this, 'PutAside', { metricsOf, links: [dashboardLink(this)] });
-    if (config.lagAfter > 0) {
+    if (lagAfter > 0) {
       alarms.add(this, 'Lag', {
         metricsOf,
-        setting: Duration.minutes(config.lagAfter).toMilliseconds(),
+        setting: Duration.minutes(lagAfter).toMilliseconds(),
         links: [logLink(logGroup, messagePattern(ACCEPTED))],
       });
-    }
-    for (const pipeline of pipelines) {
-      const { event, queue } = pipeline;
-      const { quietAfter } = config.events[event];
-      if (quietAfter === undefined) continue;
-      const links = [logLink(logGroup, acceptedPattern(event))] as const;
-      alarms.add(pipeline, '<Event>/Quiet', { metricsOf: queue, event, setting: quietAfter, links });
     }
   }
 

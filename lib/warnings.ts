@@ -35,10 +35,7 @@ export const warnings: Readonly<Record<string, Warning>> = {
       'The partner repeats only 401 and 500. Deliveries that an HTTP API itself rejects with 429, 503 or 504 are lost, for example if other functions use up the concurrency of the account. Set gateway to rest, which answers 500, or set receiver.reservedConcurrency.',
   },
   'no-quiet-after': {
-    applies: ({ quietAfter, events }) =>
-      [quietAfter, ...Object.values(events).map((event) => event.quietAfter)].every(
-        (hours) => hours === undefined,
-      ),
+    applies: ({ quietAfter }) => quietAfter === undefined,
     message: 'If the partner stops sending, no alarm fires. Set quietAfter.',
   },
   'relative-runbook': {

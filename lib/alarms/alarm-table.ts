@@ -54,9 +54,6 @@ const notEmpty = {
   fires: { threshold: 1, periods: MAX_INSPECTION_SECONDS / MINUTE + 1, periodsAtThreshold: 1 },
 } as const;
 
-/** A missing value counts as no deliveries, so this alarm of a new stack fires until its first delivery. */
-const quiet = { comparison: '<', threshold: 1, periods: 'quietAfter', missingData: 'BREACHING' } as const;
-
 const notDelivered = {
   metric: { name: 'NumberOfNotificationsFailed', statistic: 'Sum', period: FIVE_MINUTES },
   fires: { threshold: 1 },
@@ -183,17 +180,10 @@ export const alarmTable = {
   },
   'Receiver/Quiet': {
     metric: { name: 'Verified', statistic: 'Sum', period: HOUR },
-    fires: quiet,
+    // A missing value counts as no deliveries, so this alarm of a new stack fires until its first delivery.
+    fires: { comparison: '<', threshold: 1, periods: 'quietAfter', missingData: 'BREACHING' },
     impact: 'no delivery with a valid signature has arrived. Our data may be out of date.',
     firstStep: 'check whether requests reach the API, and ask the partner whether they send',
-    section: 'quiet',
-  },
-  '<Event>/Quiet': {
-    // A metric of SQS costs nothing. Redriven and replayed messages count too.
-    metric: { name: 'NumberOfMessagesSent', statistic: 'Sum', period: HOUR },
-    fires: quiet,
-    impact: '<impact>',
-    firstStep: 'check whether other events arrive, and ask the partner whether they send <event>',
     section: 'quiet',
   },
   Lag: {

@@ -1,4 +1,3 @@
-import type { EventName } from '../../lambda/events/catalogue.ts';
 import { ACCEPTED, IGNORED, PARKED, REJECTED, UNUSABLE } from '../../lambda/log-messages.ts';
 import type { RejectionReason } from '../../lambda/metric-names.ts';
 
@@ -34,7 +33,3 @@ const WRONG: RejectionReason = 'wrong-signature';
 
 /** Lines of the receiver about well-formed but wrong signatures. */
 export const SIGNATURE_WRONG = `{ ${messageIs(REJECTED)} && $.reason = "${WRONG}" }`;
-
-/** Lines of the receiver about accepted deliveries of an event. */
-export const acceptedPattern = (event: EventName): string =>
-  `{ ${messageIs(ACCEPTED)} && $.event = "${event}" }`;

@@ -54,14 +54,6 @@ const notEmpty: Samples = {
   silent: [eachMinute(0, 16), [...eachMinute(0, 15), ...at(16, 1)]],
 };
 
-/** A new stack has no data either. */
-const quiet = (metric: string, hours: number): Samples => ({
-  metric,
-  fires: [at(hours * 60, 1), eachMinute(0, hours * 60)],
-  silent: [amongZeros(hours * 60 - 1, 1), at(0, 1)],
-  withoutData: 'fires',
-});
-
 const expires: Samples = {
   metric: 'DaysToExpiry',
   fires: [at(0, 30), [...at(0, 31, 31), ...at(12 * 60, 30)]],
@@ -70,7 +62,7 @@ const expires: Samples = {
   withoutData: 'keeps its state',
 };
 
-function samplesFor({ gateway, apiThrottle, lagAfter, quietAfter = 0, events }: StageConfig) {
+function samplesFor({ gateway, apiThrottle, lagAfter, quietAfter = 0 }: StageConfig) {
   const late = lagAfter * 60_000;
   const nearThrottle = 0.8 * apiThrottle.rate * 60;
   return {
@@ -99,8 +91,13 @@ function samplesFor({ gateway, apiThrottle, lagAfter, quietAfter = 0, events }: 
       fires: [at(0, 0), [...at(59, 0, 0), ...at(60, 1)]],
       silent: [amongZeros(0, 1), [...at(0, 0), ...at(59, 1)], at(60, 0)],
     },
-    'Receiver/Quiet': quiet('Verified', quietAfter),
-    '<Event>/Quiet': quiet('NumberOfMessagesSent', events['shop.updated'].quietAfter ?? 0),
+    // A new stack has no data either.
+    'Receiver/Quiet': {
+      metric: 'Verified',
+      fires: [at(quietAfter * 60, 1), eachMinute(0, quietAfter * 60)],
+      silent: [amongZeros(quietAfter * 60 - 1, 1), at(0, 1)],
+      withoutData: 'fires',
+    },
     Lag: {
       metric: 'DeliveryLag',
       fires: [at(0, late), [...at(0, 1), ...at(30, late), ...at(59, late)]],
