@@ -99,7 +99,7 @@ export class PartnerWebhooksStack extends Stack {
     alarms.add(quarantine, 'Quarantine/NotEmpty', { metricsOf: quarantine, links: [queueLink(quarantine)] });
     alarms.add(unrouted, 'Unrouted/NotEmpty', { metricsOf: unrouted, links: [queueLink(unrouted)] });
     this.#watchDeliveries(alarms, config, receiver);
-    addDashboard(this, { api, receiver, pipelines, archive, effects, quarantine, unrouted });
+    addDashboard(this, { api, receiver, pipelines, archive, quarantine, unrouted });
 
     this.#output({
       WebhookUrl: api.webhookUrl,

@@ -8,12 +8,11 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { catalogue } from '../../lambda/events/catalogue.ts';
 import { type MetricName, rejectionReasons } from '../../lambda/metric-names.ts';
-import { countedMetrics, type MetricSource, metricsUnder } from '../alarms/log-metrics.ts';
+import { countedMetrics, type MetricSource } from '../alarms/log-metrics.ts';
 import type { WebhookApi } from '../api/webhook-api.ts';
 import type { EventArchive } from '../archive/event-archive.ts';
-import type { Effects } from '../effects/effects.ts';
 import type { EventPipeline } from '../pipeline/event-pipeline.ts';
-import type { ProtectedQueue, ProtectedTable } from '../pipeline/protected-storage.ts';
+import type { ProtectedQueue } from '../pipeline/protected-storage.ts';
 import type { Receiver } from '../pipeline/receiver.ts';
 
 export interface DashboardSources {
@@ -21,7 +20,6 @@ export interface DashboardSources {
   readonly receiver: Receiver;
   readonly pipelines: readonly EventPipeline[];
   readonly archive: EventArchive | undefined;
-  readonly effects: Effects;
   readonly quarantine: ProtectedQueue;
   readonly unrouted: ProtectedQueue;
 }
@@ -223,7 +221,7 @@ function eventRow({ event, queue, consumer }: EventPipeline): IWidget[] {
 
 /** Graphs that answer "What is stuck?": the queues that only a person empties, and why messages are not processed. */
 export function stuck(sources: DashboardSources): IWidget[][] {
-  const { pipelines, archive, effects, quarantine, unrouted } = sources;
+  const { pipelines, archive, quarantine, unrouted } = sources;
   /** The sum of all consumers' metrics. */
   const ofConsumers = (name: MetricName, label: string) => {
     const usingMetrics = Object.fromEntries(
@@ -284,11 +282,6 @@ export function stuck(sources: DashboardSources): IWidget[][] {
         ],
         unit: 'events a minute',
       },
-      {
-        title: 'Throttled by DynamoDB',
-        left: effects.tables.flatMap(throttles),
-        unit: 'requests a minute',
-      },
     ),
     ...(archive === undefined
       ? []
@@ -302,18 +295,5 @@ export function stuck(sources: DashboardSources): IWidget[][] {
             unit: 'seconds',
           }),
         ]),
-  ];
-}
-
-/** Throttle metrics of a table and its index, which are throttled separately. */
-function throttles({ node, tableName, index }: ProtectedTable): IMetric[] {
-  const throttled = (label: string, dimensions: Readonly<Record<string, string>>) =>
-    sums(metricsUnder('AWS/DynamoDB', { TableName: tableName, ...dimensions }), {
-      ReadThrottleEvents: `${label}: reads`,
-      WriteThrottleEvents: `${label}: writes`,
-    });
-  return [
-    ...throttled(node.id, {}),
-    ...(index === undefined ? [] : throttled(`${node.id} by ${index}`, { GlobalSecondaryIndexName: index })),
   ];
 }

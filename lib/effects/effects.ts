@@ -11,7 +11,6 @@ import { shopCache } from './shop-cache.ts';
 
 /** The targets of all effects: three tables and two topics. */
 export class Effects extends Construct {
-  readonly tables: readonly ProtectedTable[];
   readonly outputs: Readonly<Record<string, string>>;
   readonly #effects: Readonly<Record<EffectName, EffectTarget>>;
   /** Which events were notified, and when an event with a timestamp too far ahead was first received. */
@@ -28,7 +27,6 @@ export class Effects extends Construct {
     };
     this.#memory = new ProtectedTable(this, 'Idempotency', { ...props, key: 'id', expiry: 'expiration' });
     const effects = Object.values(this.#effects);
-    this.tables = [...effects.flatMap(({ table }) => table ?? []), this.#memory];
     this.outputs = Object.assign({}, ...effects.map(({ output }) => output));
   }
 

@@ -41,8 +41,6 @@ interface ProtectedTableProps extends StoredProps {
 
 /** A table that is encrypted, can be restored, and cannot be deleted if it is retained. */
 export class ProtectedTable extends Table {
-  readonly index: string | undefined;
-
   constructor(scope: Construct, id: string, props: ProtectedTableProps) {
     const { encryption, removalPolicy, key, index, expiry } = props;
     const isRetained = removalPolicy !== RemovalPolicy.DESTROY;
@@ -62,7 +60,6 @@ export class ProtectedTable extends Table {
         encryptionKey: encryption.key,
       }),
     });
-    this.index = index;
     if (index !== undefined) {
       const partitionKey = { name: index, type: AttributeType.STRING };
       this.addGlobalSecondaryIndex({ indexName: index, partitionKey });
