@@ -1,17 +1,15 @@
 import type { Construct } from 'constructs';
-import { ProtectedTable } from '../pipeline/protected-storage.ts';
-import type { EffectProps, EffectTarget } from './effect-target.ts';
+import { ProtectedTable, type StoredProps } from '../pipeline/protected-storage.ts';
 
 /** Members of the cast, also by shop. Only tombstones expire. */
-export function cast(scope: Construct, props: EffectProps): EffectTarget {
+export function cast(scope: Construct, stored: StoredProps) {
   const table = new ProtectedTable(scope, 'Cast', {
-    ...props,
+    ...stored,
     key: 'girl_id',
     index: 'shop_id',
     expiry: 'expires_at',
   });
   return {
-    table,
     output: { CastTable: table.tableName },
     environment: { CAST_TABLE: table.tableName },
     permissions: [table.permission('dynamodb:PutItem')],

@@ -1,12 +1,10 @@
 import type { Construct } from 'constructs';
-import { ProtectedTable } from '../pipeline/protected-storage.ts';
-import type { EffectProps, EffectTarget } from './effect-target.ts';
+import { ProtectedTable, type StoredProps } from '../pipeline/protected-storage.ts';
 
 /** The partner's users. */
-export function contactPartner(scope: Construct, props: EffectProps): EffectTarget {
-  const table = new ProtectedTable(scope, 'ContactPartner', { ...props, key: 'user_id' });
+export function contactPartner(scope: Construct, stored: StoredProps) {
+  const table = new ProtectedTable(scope, 'ContactPartner', { ...stored, key: 'user_id' });
   return {
-    table,
     output: { ContactPartnerTable: table.tableName },
     environment: { CONTACT_PARTNER_TABLE: table.tableName },
     permissions: [table.permission('dynamodb:UpdateItem')],

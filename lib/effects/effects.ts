@@ -1,13 +1,24 @@
 import { Construct } from 'constructs';
 import type { EffectName } from '../../lambda/events/definition.ts';
-import { ProtectedTable } from '../pipeline/protected-storage.ts';
+import type { Alarms } from '../alarms/alarms.ts';
+import type { StageConfig } from '../config.ts';
+import { ProtectedTable, type StoredProps } from '../pipeline/protected-storage.ts';
 import type { FunctionAccess } from '../pipeline/webhook-function.ts';
 import { cast } from './cast.ts';
-import { chat } from './chat.ts';
 import { contactPartner } from './contact-partner.ts';
-import type { EffectProps, EffectTarget } from './effect-target.ts';
-import { review } from './review.ts';
+import { chat, review } from './notifications.ts';
 import { shopCache } from './shop-cache.ts';
+
+interface EffectsProps extends StoredProps {
+  readonly config: Pick<StageConfig, 'cloudFront' | 'reviewEmails' | 'chat'>;
+  readonly alarms: Alarms;
+}
+
+/** What an effect changes, and the access that its consumer needs for that. */
+interface EffectTarget extends FunctionAccess {
+  /** The name of the table or topic, by the name of the stack's output. */
+  readonly output: Readonly<Record<string, string>>;
+}
 
 /** The targets of all effects: three tables and two topics. */
 export class Effects extends Construct {
@@ -16,25 +27,24 @@ export class Effects extends Construct {
   /** Which events were notified, and when an event with a timestamp too far ahead was first received. */
   readonly #memory: ProtectedTable;
 
-  constructor(scope: Construct, id: string, props: EffectProps) {
+  constructor(scope: Construct, id: string, props: EffectsProps) {
     super(scope, id);
     this.#effects = {
-      'shop-cache': shopCache(this, props),
+      'shop-cache': shopCache(this, props, props.config.cloudFront),
       cast: cast(this, props),
       'contact-partner': contactPartner(this, props),
       chat: chat(this, props),
       review: review(this, props),
     };
     this.#memory = new ProtectedTable(this, 'Idempotency', { ...props, key: 'id', expiry: 'expiration' });
-    const effects = Object.values(this.#effects);
-    this.outputs = Object.assign({}, ...effects.map(({ output }) => output));
+    this.outputs = Object.assign({}, ...Object.values(this.#effects).map(({ output }) => output));
   }
 
   access(name: EffectName): FunctionAccess {
-    const { table, environment, permissions } = this.#effects[name];
+    const { environment, permissions } = this.#effects[name];
     // A notification is remembered before it is sent, and forgotten if that fails.
     const remember =
-      table === undefined
+      name === 'chat' || name === 'review'
         ? ['dynamodb:DeleteItem', 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem']
         : ['dynamodb:GetItem', 'dynamodb:UpdateItem'];
     return {

@@ -26,7 +26,7 @@ import {
 import { acknowledge } from '../acknowledge.ts';
 import type { Encryption } from '../encryption.ts';
 
-interface StoredProps {
+export interface StoredProps {
   readonly encryption: Encryption;
   readonly removalPolicy: RemovalPolicy;
 }
