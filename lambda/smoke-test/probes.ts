@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { catalogue, type EventName, eventNames } from '../events/catalogue.ts';
-import { expecting, object } from '../events/fields.ts';
+import { expecting, object } from '../events/definition.ts';
 import { SMOKE_TEST_PREFIX } from '../receiver/request.ts';
 
 /** An invocation of one function version. */

@@ -1,5 +1,4 @@
-import type { EventDefinition } from '../definition.ts';
-import { assumedText, identifierOfEitherType, object } from '../fields.ts';
+import { assumedText, type EventDefinition, identifierOfEitherType, object } from '../definition.ts';
 
 export const event = {
   meaning: 'Staff member added',

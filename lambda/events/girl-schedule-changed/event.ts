@@ -1,5 +1,4 @@
-import type { EventDefinition } from '../definition.ts';
-import { assumedText, object } from '../fields.ts';
+import { assumedText, type EventDefinition, object } from '../definition.ts';
 
 export const event = {
   meaning: 'Staff schedule changed',

@@ -1,5 +1,4 @@
-import type { EventDefinition } from '../definition.ts';
-import { identifier, object, text, textList } from '../fields.ts';
+import { type EventDefinition, identifier, object, text, textList } from '../definition.ts';
 
 export const event = {
   meaning: 'Shop information was updated',

@@ -1,5 +1,4 @@
-import type { EventDefinition } from '../definition.ts';
-import { identifier, object, text } from '../fields.ts';
+import { type EventDefinition, identifier, object, text } from '../definition.ts';
 
 export const event = {
   meaning: 'User information updated',

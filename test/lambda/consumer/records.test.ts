@@ -1,7 +1,7 @@
 import type { SendMessageCommandInput, SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, test } from '@jest/globals';
 import type { SQSRecord } from 'aws-lambda';
-import { sqsEvent } from '../../../events/sqs-event.ts';
+import { sqsEvent } from '../../../events/samples.ts';
 import { TooLargeToArchiveError } from '../../../lambda/archive/archive.ts';
 import {
   readMetadata,

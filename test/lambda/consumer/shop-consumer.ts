@@ -2,7 +2,7 @@ import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, beforeEach, jest } from '@jest/globals';
 import type { SQSRecord } from 'aws-lambda';
 import { type Fault, InjectedFaults } from 'local-aws/faults';
-import { sqsEvent } from '../../../events/sqs-event.ts';
+import { sqsEvent } from '../../../events/samples.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { ArchiveBucket, type ArchivedRecord } from '../../support/archive.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -2,7 +2,7 @@ import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect } from '@jest/globals';
 import fc from 'fast-check';
-import { sqsEvent } from '../../../events/sqs-event.ts';
+import { sqsEvent } from '../../../events/samples.ts';
 import { MAX_RECEIVES } from '../../../lambda/limits.ts';
 import type { Replay } from '../../../lambda/queue/replay.ts';
 import {

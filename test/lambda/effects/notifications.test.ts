@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import fc from 'fast-check';
 import { type Fault, InjectedFaults } from 'local-aws/faults';
 import type { PublishedNotification } from 'local-aws/observation';
-import { sqsEvent } from '../../../events/sqs-event.ts';
+import { sqsEvent } from '../../../events/samples.ts';
 import {
   type Notification,
   notificationMessage,
