@@ -11,31 +11,23 @@ import { attribute, stringAttribute, traceAttribute } from '../queue/message.ts'
 
 /** The queue that a consumer's messages come from, and its dead-letter queue. */
 export class SourceQueue {
-  readonly #client: SQSClient;
-  readonly #queueUrl: string;
-  readonly #deadLetterQueueUrl: string;
+  readonly #client = new SQSClient(clientSettings);
+  readonly #variables = requireEnvironment([
+    'QUEUE_URL',
+    'DEAD_LETTER_QUEUE_URL',
+    'MAXIMUM_RECEIVES',
+    'FIRST_RETRY_DELAY_SECONDS',
+  ]);
   /** Receives after which a message is a dead letter. */
-  readonly maxReceives: number;
+  readonly maxReceives = Number(this.#variables.MAXIMUM_RECEIVES);
   /** Wait after the first failure, in seconds. */
-  readonly firstRetryDelay: number;
-
-  constructor(client = new SQSClient(clientSettings), environment = process.env) {
-    const variables = requireEnvironment(
-      ['QUEUE_URL', 'DEAD_LETTER_QUEUE_URL', 'MAXIMUM_RECEIVES', 'FIRST_RETRY_DELAY_SECONDS'],
-      environment,
-    );
-    this.#client = client;
-    this.#queueUrl = variables.QUEUE_URL;
-    this.#deadLetterQueueUrl = variables.DEAD_LETTER_QUEUE_URL;
-    this.maxReceives = Number(variables.MAXIMUM_RECEIVES);
-    this.firstRetryDelay = Number(variables.FIRST_RETRY_DELAY_SECONDS);
-  }
+  readonly firstRetryDelay = Number(this.#variables.FIRST_RETRY_DELAY_SECONDS);
 
   /** Hides a message for this many seconds from now. */
   async delayRetry(record: SQSRecord, seconds: number): Promise<void> {
     await this.#client.send(
       new ChangeMessageVisibilityCommand({
-        QueueUrl: this.#queueUrl,
+        QueueUrl: this.#variables.QUEUE_URL,
         ReceiptHandle: record.receiptHandle,
         VisibilityTimeout: seconds,
       }),
@@ -46,7 +38,7 @@ export class SourceQueue {
   async sendToDeadLetterQueue(record: SQSRecord, reason: string): Promise<void> {
     await this.#client.send(
       new SendMessageCommand({
-        QueueUrl: this.#deadLetterQueueUrl,
+        QueueUrl: this.#variables.DEAD_LETTER_QUEUE_URL,
         MessageBody: record.body,
         MessageGroupId: record.attributes.MessageGroupId,
         // The trace of the delivery, not of this invocation, whose batch has messages of many deliveries.

@@ -16,16 +16,8 @@ export interface CastMember {
 
 /** The cast (staff) list, one item per member. Each write replaces the whole item. */
 export class Cast {
-  readonly #client: DynamoDBClient;
-  readonly #table: string;
-
-  constructor(
-    client = new DynamoDBClient(clientSettings),
-    table = requireEnvironment(['CAST_TABLE']).CAST_TABLE,
-  ) {
-    this.#client = client;
-    this.#table = table;
-  }
+  readonly #client = new DynamoDBClient(clientSettings);
+  readonly #table = requireEnvironment(['CAST_TABLE']).CAST_TABLE;
 
   async add(member: CastMember, change: VersionedChange): Promise<EffectOutcome> {
     const { girlId, shopId } = member;

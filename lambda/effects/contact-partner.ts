@@ -15,11 +15,11 @@ export interface ContactUpdate extends VersionedChange {
   readonly fields: ContactFields;
 }
 
-/**
- * A field of an event. The value is undefined if no item can hold it: then it is removed under the event's version, so
- * that no older value comes back.
- */
-type ContactField = readonly [name: string, value: string | undefined];
+/** Attributes of an item to set. An undefined one is removed. */
+type ItemChange = Readonly<Record<string, string | undefined>>;
+
+/** An update whose fields are changes of the item, by the names of their versions. */
+type PreparedUpdate = Omit<ContactUpdate, 'fields'> & { readonly fields: ReadonlyMap<string, ItemChange> };
 
 /**
  * The contact_partner records, one item per user. A field that an event does not contain keeps its value. Therefore
@@ -28,76 +28,60 @@ type ContactField = readonly [name: string, value: string | undefined];
  */
 export class ContactPartner {
   readonly #client: DynamoDBClient;
-  readonly #table: string;
+  readonly #table = requireEnvironment(['CONTACT_PARTNER_TABLE']).CONTACT_PARTNER_TABLE;
 
-  constructor(
-    client = new DynamoDBClient(clientSettings),
-    table = requireEnvironment(['CONTACT_PARTNER_TABLE']).CONTACT_PARTNER_TABLE,
-  ) {
+  constructor(client = new DynamoDBClient(clientSettings)) {
     this.#client = client;
-    this.#table = table;
   }
 
   /** Writes the fields of the event that no newer event has written. */
-  async update(update: ContactUpdate): Promise<EffectOutcome> {
-    const fields = storableFields(update);
-    if (isRepair(update.replay)) return await this.#repair(update, fields);
+  async update({ fields, ...event }: ContactUpdate): Promise<EffectOutcome> {
+    const update = { ...event, fields: fieldChanges(fields, event.version) };
+    if (isRepair(update.replay)) return await this.#repair(update);
     // An event newer than the record is newer than each field: usually one write is enough.
-    const record = await this.#writeRecord(update, fields, mayWrite(update));
+    const record = await this.#write(update, wholeRecord(update), mayWrite(update));
     if (record === 'Processed') return 'Processed';
-    const single = await Promise.all(fields.map((field) => this.#writeField(update, field)));
-    return combined([record, ...single]);
+    return combined([record, ...(await this.#writeFields(update))]);
   }
 
   /**
    * Compares each field with its own version, regardless of the record's version. If a field has this event's version
    * but the event does not contain the field, its version is removed, so that the right event can write it.
    */
-  async #repair(update: ContactUpdate, fields: readonly ContactField[]): Promise<EffectOutcome> {
-    const absent = CONTACT_FIELDS.filter((name) => update.fields[name] === undefined);
-    const nothingNewer = versionNames(update).map((version) => mayWrite(update, version));
-    const nothingMislabelled = absent.map((name) => `NOT ${name}_version = :version`);
+  async #repair(update: PreparedUpdate): Promise<EffectOutcome> {
+    const absent = CONTACT_FIELDS.map(versionName).filter((name) => !update.fields.has(name));
+    const nothingNewer = ['version', ...update.fields.keys()].map((name) => mayWrite(update, name));
+    const nothingMislabelled = absent.map((name) => `NOT ${name} = :version`);
     const condition = [...nothingNewer, ...nothingMislabelled].join(' AND ');
-    if ((await this.#writeRecord(update, fields, condition)) === 'Processed') return 'Processed';
+    if ((await this.#write(update, wholeRecord(update), condition)) === 'Processed') return 'Processed';
     // The record is written before its fields: a live delivery compares the versions of fields only if the record's
     // version is newer.
-    const record = await this.#writeRecord(update, [], mayWrite(update));
-    const others = await Promise.all([
-      ...fields.map((field) => this.#writeField(update, field)),
-      ...absent.map((name) => this.#removeVersion(update, name)),
+    const record = await this.#write(update, recordVersion(update), mayWrite(update));
+    const [fields, removed] = await Promise.all([
+      this.#writeFields(update),
+      Promise.all(absent.map((name) => this.#write(update, { [name]: undefined }, `${name} = :version`))),
     ]);
-    return combined([record, ...others]);
+    return combined([record, ...fields, ...removed]);
   }
 
-  async #writeRecord(
-    update: ContactUpdate,
-    fields: readonly ContactField[],
-    condition: string,
-  ): Promise<EffectOutcome> {
-    const expression = writing(fields, ['version = :version', 'updated_at = :at']);
-    return await this.#write(update, expression, condition, {
-      ':at': update.receivedAt,
-      ...valuesOf(fields),
-    });
-  }
-
-  async #writeField(update: ContactUpdate, field: ContactField): Promise<EffectOutcome> {
-    const condition = mayWrite(update, versionName(field[0]));
-    return await this.#write(update, writing([field]), condition, valuesOf([field]));
-  }
-
-  async #removeVersion(update: ContactUpdate, name: string): Promise<EffectOutcome> {
-    return await this.#write(update, `REMOVE ${name}_version`, `${name}_version = :version`);
+  async #writeFields(update: PreparedUpdate): Promise<EffectOutcome[]> {
+    return await Promise.all(
+      [...update.fields].map(([name, change]) => this.#write(update, change, mayWrite(update, name))),
+    );
   }
 
   async #write(
-    update: ContactUpdate,
-    expression: string,
+    { userId, version, fields }: PreparedUpdate,
+    change: ItemChange,
     condition: string,
-    values: Record<string, string> = {},
   ): Promise<EffectOutcome> {
-    const { userId, version } = update;
-    const texts = Object.entries({ ':version': version, ...values });
+    const set = Object.keys(change).filter((name) => change[name] !== undefined);
+    const removed = Object.keys(change).filter((name) => change[name] === undefined);
+    const expressions = [
+      ...(set.length > 0 ? [`SET ${set.map((name) => `${name} = :${name}`).join(', ')}`] : []),
+      ...(removed.length > 0 ? [`REMOVE ${removed.join(', ')}`] : []),
+    ];
+    const values = Object.fromEntries(set.map((name) => [`:${name}`, { S: String(change[name]) }]));
     return await versionedWrite(
       version,
       () =>
@@ -105,40 +89,37 @@ export class ContactPartner {
           new UpdateItemCommand({
             TableName: this.#table,
             Key: { user_id: { S: tableKey(userId) } },
-            UpdateExpression: expression,
+            UpdateExpression: expressions.join(' '),
             ConditionExpression: condition,
             ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-            ExpressionAttributeValues: Object.fromEntries(texts.map(([name, text]) => [name, { S: text }])),
+            ExpressionAttributeValues: { ...values, ':version': { S: version } },
           }),
         ),
-      versionNames(update),
+      ['version', ...fields.keys()],
     );
   }
 }
 
-const sentFields = ({ fields }: ContactUpdate) => CONTACT_FIELDS.filter((name) => fields[name] !== undefined);
+const versionName = (field: string) => `${field}_version`;
 
-const storableFields = (update: ContactUpdate): ContactField[] =>
-  sentFields(update).map((name) => [name, storableText(name, update.fields[name])]);
-
-const versionName = (name: string) => `${name}_version`;
-
-/** Names of the versions that an event writes: one for the record, and one for each field that was sent. */
-const versionNames = (update: ContactUpdate) => ['version', ...sentFields(update).map(versionName)];
-
-/** The update expression that writes fields under the event's version, after other assignments. */
-function writing(fields: readonly ContactField[], others: readonly string[] = []): string {
-  const versions = fields.map(([name]) => `${versionName(name)} = :version`);
-  const values = fields.filter(isStorable).map(([name]) => `${name} = :${name}`);
-  const removed = fields.filter((field) => !isStorable(field)).map(([name]) => name);
-  const set = `SET ${[...others, ...values, ...versions].join(', ')}`;
-  return removed.length > 0 ? `${set} REMOVE ${removed.join(', ')}` : set;
+/**
+ * The changes by an event's fields. A value that no item can hold is removed under the event's version, so that no older
+ * value comes back.
+ */
+function fieldChanges(fields: ContactFields, version: string): Map<string, ItemChange> {
+  const changes = new Map<string, ItemChange>();
+  for (const name of CONTACT_FIELDS) {
+    if (fields[name] === undefined) continue;
+    const value = storableText(name, fields[name]);
+    changes.set(versionName(name), { [name]: value, [versionName(name)]: version });
+  }
+  return changes;
 }
 
-const isStorable = (field: ContactField): field is readonly [string, string] => field[1] !== undefined;
+const recordVersion = ({ version, receivedAt }: PreparedUpdate) => ({ version, updated_at: receivedAt });
 
-const valuesOf = (fields: readonly ContactField[]) =>
-  Object.fromEntries(fields.filter(isStorable).map(([name, value]) => [`:${name}`, value]));
+const wholeRecord = (update: PreparedUpdate): ItemChange =>
+  Object.assign(recordVersion(update), ...update.fields.values());
 
 /** The combined outcome: `Processed` if any write was made, else `Duplicate` if any was a duplicate, else `Stale`. */
 const combined = (outcomes: readonly EffectOutcome[]): EffectOutcome =>

@@ -17,16 +17,8 @@ export interface ShopUpdate extends VersionedChange {
  * before its read (decision 22). So a shop that was read before an update cannot be cached after it.
  */
 export class ShopCache {
-  readonly #client: DynamoDBClient;
-  readonly #table: string;
-
-  constructor(
-    client = new DynamoDBClient(clientSettings),
-    table = requireEnvironment(['SHOP_CACHE_TABLE']).SHOP_CACHE_TABLE,
-  ) {
-    this.#client = client;
-    this.#table = table;
-  }
+  readonly #client = new DynamoDBClient(clientSettings);
+  readonly #table = requireEnvironment(['SHOP_CACHE_TABLE']).SHOP_CACHE_TABLE;
 
   /**
    * Removes the cached shop, and stores the update if it is the newest one. A stale update removes the shop, too: by the

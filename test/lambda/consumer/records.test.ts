@@ -1,5 +1,5 @@
-import type { SendMessageCommandInput, SQSClient } from '@aws-sdk/client-sqs';
-import { describe, expect, test } from '@jest/globals';
+import { type SendMessageCommand, type SendMessageCommandInput, SQSClient } from '@aws-sdk/client-sqs';
+import { describe, expect, jest, test } from '@jest/globals';
 import type { SQSRecord } from 'aws-lambda';
 import { sqsEvent } from '../../../events/samples.ts';
 import { TooLargeToArchiveError } from '../../../lambda/archive/archive.ts';
@@ -72,16 +72,16 @@ describe('a dead letter', () => {
 
   /** Parameters of the call that sends to the dead-letter queue. */
   async function sentFor(record: SQSRecord, reason = 'Error: x'): Promise<SendMessageCommandInput> {
-    const inputs: SendMessageCommandInput[] = [];
-    const client = { send: async ({ input }: { input: SendMessageCommandInput }) => inputs.push(input) };
-    const source = new SourceQueue(client as unknown as SQSClient, {
+    Object.assign(process.env, {
       QUEUE_URL: 'queue',
       DEAD_LETTER_QUEUE_URL: 'dead-letters',
       MAXIMUM_RECEIVES: '10',
       FIRST_RETRY_DELAY_SECONDS: '30',
     });
-    await source.sendToDeadLetterQueue(record, reason);
-    return inputs[0] as SendMessageCommandInput;
+    const send = jest.spyOn(SQSClient.prototype, 'send').mockImplementation(async () => {});
+    await new SourceQueue().sendToDeadLetterQueue(record, reason);
+    const [command] = send.mock.lastCall ?? [];
+    return (command as SendMessageCommand).input;
   }
 
   test('has the text, the group, the trace and the attributes of its message', async () => {

@@ -26,11 +26,12 @@ const REPAIR = { name: 'repair-1', mode: 'repair', notify: false } as const;
 const lines = new FunctionLines();
 let aws: TestAws;
 let tables: Tables;
-let client: DynamoDBClient;
 beforeAll(async () => {
   aws = await startTestAws();
   tables = new Tables(aws.operator);
-  client = new DynamoDBClient(aws.operator);
+  for (const name of ['girl-created', 'user-updated', 'shop-updated']) {
+    Object.assign(process.env, functionEnvironment(name, aws));
+  }
 });
 afterAll(() => aws.close());
 
@@ -66,7 +67,7 @@ async function harm(table: string | undefined, key: string, columns: Row): Promi
 describe('the shop cache', () => {
   let cache: ShopCache;
   beforeAll(() => {
-    cache = new ShopCache(client, aws.outputs.ShopCacheTable ?? '');
+    cache = new ShopCache();
   });
 
   const read = (shopId = id) => tables.get(aws.outputs.ShopCacheTable, { shop_id: shopId });
@@ -163,7 +164,6 @@ describe('a distribution', () => {
   let answers: RecorderAnswer[];
   let shopInvalidator: typeof import('../../../lambda/effects/shop-cache.ts').shopInvalidator;
   beforeAll(async () => {
-    Object.assign(process.env, functionEnvironment('shop-updated', aws));
     ({ shopInvalidator } = await import('../../../lambda/effects/shop-cache.ts'));
   });
   beforeEach(async () => {
@@ -248,7 +248,7 @@ describe('a distribution', () => {
 describe('the cast', () => {
   let cast: Cast;
   beforeAll(() => {
-    cast = new Cast(client, aws.outputs.CastTable ?? '');
+    cast = new Cast();
   });
 
   const payloadOf = (data: string) => `{"event":"girl.created","data":${data}}`;
@@ -332,7 +332,7 @@ describe('the cast', () => {
 describe('the contact_partner record', () => {
   let contacts: ContactPartner;
   beforeAll(() => {
-    contacts = new ContactPartner(client, aws.outputs.ContactPartnerTable ?? '');
+    contacts = new ContactPartner();
   });
 
   const read = () => tables.get(aws.outputs.ContactPartnerTable, { user_id: id });
@@ -397,7 +397,7 @@ describe('the contact_partner record', () => {
         },
         { step: 'initialize' },
       );
-      await new ContactPartner(interrupted, aws.outputs.ContactPartnerTable ?? '').update({
+      await new ContactPartner(interrupted).update({
         ...by('2', REPAIR),
         userId: id,
         fields: { display_name: 'Sora', shop_id: 's' },
