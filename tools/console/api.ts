@@ -28,13 +28,8 @@ export interface StackInfo {
   readonly commandSuffix: string;
   /** Webhook secret, for signing deliveries to the local stack. Absent for a stage. */
   readonly secret?: string;
-  readonly events: readonly EventInfo[];
-}
-
-interface EventInfo {
-  readonly name: EventName;
-  readonly meaning: string;
-  /** The sample in `events/` as JSON text, ready to be sent. */
+  readonly events: readonly { readonly name: EventName; readonly meaning: string }[];
+  /** A body from `events/`, as JSON text. */
   readonly sample: string;
 }
 
@@ -192,8 +187,10 @@ export interface CommandRun {
   readonly state: 'done' | 'failed';
   /** The output, as a terminal shows it. */
   readonly lines: readonly string[];
-  /** Request ids of the deliveries that the command sent. */
-  readonly deliveries: readonly string[];
-  /** Answers to the deliveries that the command sent: 200 and `queued`, 500 and `The event was not accepted`. */
-  readonly answers: readonly { readonly status: number; readonly text: string }[];
+  /** The deliveries that the command sent, and their answers: 200 and `queued`, 500 and `The event was not accepted`. */
+  readonly sent: readonly {
+    readonly requestId: string | undefined;
+    readonly status: number;
+    readonly text: string;
+  }[];
 }

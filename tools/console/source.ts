@@ -19,7 +19,7 @@ import { locate } from '../stage/history/trace.ts';
 import { refusalOf } from '../stage/operation.ts';
 import type { Stage } from '../stage/stage.ts';
 import type { DeliveryDetail, Notice, RequestDetail } from './api.ts';
-import { problemOf } from './server/api-problem.ts';
+import { linesByReason, problemOf } from './server/api-problem.ts';
 
 const HOUR = 60 * 60 * 1000;
 
@@ -248,7 +248,5 @@ function whyMissing(exchange: ExchangeFact | undefined): string {
 function noticeOf(about: 'archive' | 'logs', problems: ReadonlyMap<string, string>): Notice {
   const unread = [...problems].filter(([name]) => (name === 'archive') === (about === 'archive'));
   if (unread.length === 0) return { about, level: 'info', text: `The ${about} can be read again` };
-  const byReason = Map.groupBy(unread, ([, why]) => why);
-  const texts = [...byReason].map(([why, names]) => `${names.map(([name]) => name).join(', ')}: ${why}`);
-  return { about, level: 'error', text: `Not everything can be read: ${texts.join('; ')}` };
+  return { about, level: 'error', text: `Not everything can be read: ${linesByReason(unread).join('; ')}` };
 }

@@ -63,7 +63,9 @@ async function runAll(commands: readonly Command[]): Promise<readonly CommandRun
       if (hasFailed(run)) break;
     }
     toast(resultOf(commands, ended));
-    const [delivery, ...others] = ended.flatMap(({ deliveries }) => deliveries);
+    const [delivery, ...others] = ended.flatMap(({ sent }) =>
+      sent.flatMap(({ requestId }) => requestId ?? []),
+    );
     // Opens the new delivery only if the user has opened nothing else meanwhile. Input in another dialog would be lost.
     const isHere = location.hash === address && (openDialog() ?? dialog) === dialog;
     if (delivery !== undefined && others.length === 0 && isHere) openSent(delivery);
@@ -79,11 +81,11 @@ async function runAll(commands: readonly Command[]): Promise<readonly CommandRun
 /**
  * Whether a command failed without an answer. An error answer to a delivery is no failure here: the toast says the answer.
  */
-const hasFailed = ({ state, answers }: CommandRun) => state !== 'done' && answers.length === 0;
+const hasFailed = ({ state, sent }: CommandRun) => state !== 'done' && sent.length === 0;
 
 /** What commands did, in one toast. */
 function resultOf(commands: readonly Command[], ended: readonly CommandRun[]): Toast {
-  const answers = ended.flatMap((run) => run.answers);
+  const answers = ended.flatMap(({ sent }) => sent);
   const lines = ended.flatMap((run) => [`$ ${run.command}`, ...run.lines]);
   const failed = ended.find(hasFailed);
   if (failed !== undefined) return { level: 'error', text: failed.lines.at(-1) ?? 'It failed.', lines };
@@ -95,7 +97,7 @@ function resultOf(commands: readonly Command[], ended: readonly CommandRun[]): T
 }
 
 /** The answers to sent deliveries: `Answered 200: queued.`, or `Sent 3: 2 answered 200, 1 answered 401.` */
-export function answersText(answers: CommandRun['answers']): string {
+export function answersText(answers: readonly { readonly status: number; readonly text: string }[]): string {
   const [first, ...others] = answers;
   if (first === undefined) return 'Sent.';
   if (others.length === 0) {

@@ -34,9 +34,15 @@ export function problemOf(error: unknown): ApiProblem | undefined {
   }
 }
 
-/** Collects what could not be read: one line for each reason, which names all its subjects. */
+/** One line for each reason, which names all its subjects. */
+export const linesByReason = (failures: readonly (readonly [subject: string, reason: string])[]): string[] =>
+  [...Map.groupBy(failures, ([, reason]) => reason)].map(
+    ([reason, own]) => `${own.map(([subject]) => subject).join(', ')}: ${reason}`,
+  );
+
+/** Collects what could not be read. */
 export class PartialFailures {
-  readonly #subjects = new Map<string, string[]>();
+  readonly #failures: (readonly [subject: string, reason: string])[] = [];
 
   /**
    * @param subject what is read, for the text: `the queue of shop.updated`
@@ -49,12 +55,12 @@ export class PartialFailures {
     } catch (error) {
       const reason = problemOf(error)?.message;
       if (reason === undefined) throw error;
-      this.#subjects.set(reason, [...(this.#subjects.get(reason) ?? []), subject]);
+      this.#failures.push([subject, reason]);
       return undefined;
     }
   }
 
   get lines(): string[] {
-    return [...this.#subjects].map(([reason, subjects]) => `${subjects.join(', ')}: ${reason}`);
+    return linesByReason(this.#failures);
   }
 }

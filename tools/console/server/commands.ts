@@ -10,7 +10,7 @@ import { ApiProblem } from './api-problem.ts';
 import { type ConsoleContext, parsed } from './console-context.ts';
 import { commandSchema, type ParsedCommand, parseCommand } from './parse-command.ts';
 
-/** Maximum lines, and request ids and answers, of a command. Older ones are dropped. */
+/** Maximum lines, and sent deliveries, of a command. Older ones are dropped. */
 const MAX_LINES = 1_000;
 
 /** Maximum characters of the text of an answer. */
@@ -89,12 +89,11 @@ export class Commands {
   ): Promise<CommandRun> {
     const { source, local } = this.#console;
     let lines: readonly string[] = [];
-    let answers: CommandRun['answers'] = [];
-    let deliveries: readonly string[] = [];
+    let sent: CommandRun['sent'] = [];
     const printLine = (line: string) => {
       lines = last(lines, ...clean(line).split('\n'));
     };
-    const endAs = (state: CommandRun['state']) => ({ command, state, lines, deliveries, answers });
+    const endAs = (state: CommandRun['state']) => ({ command, state, lines, sent });
     const operation: Operation = {
       stack: source.stage,
       signal,
@@ -112,8 +111,8 @@ export class Commands {
         if (requestId !== undefined) source.store.add({ kind: 'redrive', at, requestId, eventId, event });
       },
       onPosted({ status, body, requestId }) {
-        answers = last(answers, { status, text: clean(answerDetail(body)).slice(0, MAX_ANSWER_LENGTH) });
-        deliveries = last(deliveries, ...(requestId === undefined ? [] : [requestId]));
+        const text = clean(answerDetail(body)).slice(0, MAX_ANSWER_LENGTH);
+        sent = last(sent, { requestId, status, text });
       },
     };
     try {

@@ -6,7 +6,6 @@ import en from 'zod/v4/locales/en.js';
 import type { RunOperation } from '../../stage/operation.ts';
 import type { Source } from '../source.ts';
 import { ApiProblem } from './api-problem.ts';
-import type { PageUpdates } from './page-updates.ts';
 
 /** Commands that the page may run. The commands are injected, because they import the console. */
 export type PageCommands = Readonly<
@@ -27,8 +26,6 @@ export interface ConsoleContext {
   /** Undefined if the console shows a deployed stage. */
   readonly local: LocalParts | undefined;
   readonly commands: PageCommands;
-  /** Sends notices and queues to every open page. */
-  readonly updates: PageUpdates;
   /** Reports a bug of the console to the terminal. */
   readonly report: (error: unknown) => void;
   /** Aborted when the console closes. */

@@ -7,7 +7,6 @@ import type { Stage } from '../../stage/stage.ts';
 import type { QueueDepth, QueueInfo, QueuesInfo } from '../api.ts';
 import { PartialFailures } from './api-problem.ts';
 import type { LocalParts } from './console-context.ts';
-import type { PageUpdates } from './page-updates.ts';
 
 /** Minimum milliseconds between two reads of all queues. */
 const GAP = 2_000;
@@ -24,9 +23,9 @@ const LOCAL_EVERY = 10_000;
 const STAGE_EVERY = 60_000;
 
 interface QueueWatchOptions {
-  readonly updates: PageUpdates;
   readonly store: HistoryStore;
   readonly readQueues: () => Promise<QueuesInfo>;
+  readonly onRead: (queues: QueuesInfo) => void;
   readonly isLocal: boolean;
   readonly onError: (error: unknown) => void;
 }
@@ -80,9 +79,9 @@ export class QueueWatch {
     const reading = this.#last.then(async () => {
       this.#due = Math.max(0, this.#due - 1);
       this.#readAt = Date.now();
-      const data = await this.#options.readQueues();
-      this.#options.updates.publish({ event: 'queues', data });
-      return data;
+      const queues = await this.#options.readQueues();
+      this.#options.onRead(queues);
+      return queues;
     });
     this.#last = reading.catch(() => {});
     return reading;

@@ -14,15 +14,14 @@ import type { StackInfo } from '../api.ts';
 import { Source } from '../source.ts';
 import { ApiProblem, problemOf, problemResponse } from './api-problem.ts';
 import { Commands, commandRoutes } from './commands.ts';
-import type { ConsoleContext, LocalParts, PageCommands } from './console-context.ts';
+import type { ConsoleContext, LocalParts } from './console-context.ts';
 import { dataRoutes } from './data-routes.ts';
 import { guard, securityHeaders } from './guard.ts';
 import { NeedsYou } from './needs-you.ts';
 import { pageRoutes } from './page-routes.ts';
-import { PageUpdates } from './page-updates.ts';
 import { messagesOf } from './parse-command.ts';
 import { QueueWatch, readQueues } from './queue-watch.ts';
-import { streamRoutes } from './stream-routes.ts';
+import { PageUpdates, streamRoutes } from './stream-routes.ts';
 
 /** Bytes of a token: too many to guess. */
 const TOKEN_BYTES = 24;
@@ -36,16 +35,8 @@ const CLOSE_LIMIT = 2_000;
  */
 const MAX_BYTES = 6 * GATEWAY_BODY_MEGABYTES * 1024 * 1024;
 
-export interface ConsoleOptions {
-  /** The deliveries to show. The caller must close this source after the console. */
-  readonly source: Source;
+export interface ConsoleOptions extends Omit<ConsoleContext, 'report' | 'closing'> {
   readonly port: number;
-  /** Token of the page's cookie. @default a random one */
-  readonly token?: string;
-  readonly readOnly: boolean;
-  /** The local stack in this process. Undefined for a stage. */
-  readonly local: LocalParts | undefined;
-  readonly commands: PageCommands;
 }
 
 export interface Console {
@@ -64,21 +55,23 @@ export interface Console {
 
 /**
  * Starts the console's server, for this computer only.
+ * @param options the caller must close its source after the console
  * @throws Error EADDRINUSE if the port is in use
  */
 export async function startConsole(options: ConsoleOptions): Promise<Console> {
-  const { source, token = randomBytes(TOKEN_BYTES).toString('base64url'), readOnly, local } = options;
+  const { source, readOnly, local } = options;
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
   const closing = new AbortController();
   const updates = new PageUpdates();
   const report = (error: unknown) => {
     if (closing.signal.aborted) return;
     console.error('The console:', error instanceof Error ? error.stack : String(error));
   };
-  const context: ConsoleContext = { ...options, updates, report, closing: closing.signal };
+  const context: ConsoleContext = { ...options, report, closing: closing.signal };
   const watch = new QueueWatch({
-    updates,
     store: source.store,
     readQueues: () => readQueues(source.stage, local),
+    onRead: (data) => updates.publish({ event: 'queues', data }),
     isLocal: local !== undefined,
     onError: report,
   });
@@ -112,7 +105,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
   app
     .post('/api/commands', bodyLimit({ maxSize: MAX_BYTES, onError: tooLarge }))
     .get('/api/stack', (c) => c.json(stackInfo(context, startedAt)))
-    .route('/api/stream', streamRoutes({ ...context, watch }))
+    .route('/api/stream', streamRoutes({ ...context, updates, watch }))
     .route('/api/commands', commandRoutes(runs))
     .route('/api', dataRoutes(context, watch, needsYou))
     .route('/', pageRoutes());
@@ -172,7 +165,6 @@ function tooLarge(): never {
 
 function stackInfo({ source, readOnly, local }: ConsoleContext, startedAt: string): StackInfo {
   const { stage, since } = source;
-  const samples = new Map(readSamples().map(({ event, payload }) => [event, payload]));
   return {
     title: stage.title,
     local: local !== undefined,
@@ -182,10 +174,7 @@ function stackInfo({ source, readOnly, local }: ConsoleContext, startedAt: strin
     webhookUrl: stage.webhookUrl,
     commandSuffix: stage.commandSuffix,
     ...(local && { secret: local.secret }),
-    events: eventNames.map((name) => ({
-      name,
-      meaning: catalogue[name].meaning,
-      sample: JSON.stringify(samples.get(name) ?? {}),
-    })),
+    events: eventNames.map((name) => ({ name, meaning: catalogue[name].meaning })),
+    sample: JSON.stringify(readSamples()[0]?.payload),
   };
 }

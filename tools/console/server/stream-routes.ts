@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Hono } from 'hono';
-import { streamSSE } from 'hono/streaming';
+import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import * as z from 'zod/mini';
-import type { StreamEvent } from '../api.ts';
+import type { Notice, StreamEvent } from '../api.ts';
 import { type ConsoleContext, endOf, parsed } from './console-context.ts';
-import { type PageUpdate, subjectOf } from './page-updates.ts';
 import type { QueueWatch } from './queue-watch.ts';
 
 /** Maximum rows of an event, so that a page can draw between two events. */
@@ -19,47 +18,75 @@ const HEARTBEAT = 15_000;
 /** Milliseconds after which a disconnected browser reconnects. */
 const RETRY = 1_000;
 
+type PageUpdate = Extract<StreamEvent, { event: 'notice' | 'queues' }>;
+
+/** What an update is about: the subject of a notice, or the event's name. */
+const subjectOf = (item: PageUpdate) => (item.event === 'notice' ? item.data.about : item.event);
+
+/** Updates for all open pages, besides deliveries. Only the newest update of each subject counts. */
+export class PageUpdates {
+  readonly #newest = new Map<string, PageUpdate>();
+  readonly #listeners = new Set<(item: PageUpdate) => void>();
+
+  publish(item: PageUpdate): void {
+    // Good news is for the pages that are open. A page that opens later would show it as if it were new.
+    if (item.event === 'notice' && item.data.level === 'info') this.#newest.delete(subjectOf(item));
+    else this.#newest.set(subjectOf(item), item);
+    for (const listener of this.#listeners) listener(item);
+  }
+
+  notice(data: Notice): void {
+    this.publish({ event: 'notice', data });
+  }
+
+  /**
+   * @param listener called with the newest update of each subject, then with each new one
+   * @returns a function that unsubscribes
+   */
+  subscribe(listener: (item: PageUpdate) => void): () => void {
+    for (const item of this.#newest.values()) listener(item);
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}
+
 /** The search is a text to find in payloads, ids, shops and errors. Ignores case. */
 const querySchema = z.strictObject({ search: z.exactOptional(z.string()) });
 
-type StreamContext = ConsoleContext & { readonly watch: QueueWatch };
+type StreamContext = ConsoleContext & { readonly updates: PageUpdates; readonly watch: QueueWatch };
 
-/**
- * Server-sent events: at first all rows, then every change. Changes are sent in rounds, each with all changes since the
- * round before, so a slow client needs no buffer.
- */
+/** Server-sent events: at first all rows, then every change. */
 export const streamRoutes = (console: StreamContext) =>
   new Hono().get('/', (c) => {
     const { search } = parsed(querySchema, c.req.query());
     const end = endOf(c, console);
     return streamSSE(c, async (stream) => {
-      const write = async (text: string) => void (await stream.write(text));
       try {
         // If the client is already gone, the signal's event has passed and would not end the stream.
-        if (!end.aborted) await sendChanges(console, { search, end, write });
+        if (!end.aborted) await sendChanges(console, stream, search, end);
       } catch (error) {
         if (!end.aborted) console.report(error);
       }
     });
   });
 
-interface PageStream {
-  readonly search: string | undefined;
-  /** Aborted when the client has disconnected. */
-  readonly end: AbortSignal;
-  readonly write: (text: string) => Promise<void>;
-}
-
-/** Sends changes, in batches, until the client disconnects. */
-async function sendChanges({ source, updates, watch }: StreamContext, { search, end, write }: PageStream) {
-  const { store } = source;
+/**
+ * Sends changes in rounds, each with all changes since the round before, so a slow client needs no buffer.
+ * @param end aborted when the client has disconnected
+ */
+async function sendChanges(
+  { source: { store }, updates, watch }: StreamContext,
+  stream: SSEStreamingApi,
+  search: string | undefined,
+  end: AbortSignal,
+): Promise<void> {
   /** Ids of rows to send in the next round. */
   let changed = new Set(store.list().map(({ id }) => id));
-  /** Updates to send in the next round: the newest of each subject. */
-  let waiting: readonly PageUpdate[] = updates.current;
+  /** Updates to send in the next round, by subject. */
+  let waiting = new Map<string, PageUpdate>();
   let wake = () => {};
 
-  const heartbeat = setInterval(() => void write(':\n\n'), HEARTBEAT);
+  const heartbeat = setInterval(() => void stream.write(':\n\n'), HEARTBEAT);
   const unsubscribe = [
     watch.open(),
     store.subscribe((ids) => {
@@ -67,34 +94,28 @@ async function sendChanges({ source, updates, watch }: StreamContext, { search, 
       wake();
     }),
     updates.subscribe((item) => {
-      waiting = [...waiting.filter((other) => subjectOf(other) !== subjectOf(item)), item];
+      waiting.set(subjectOf(item), item);
       wake();
     }),
   ];
   end.addEventListener('abort', () => wake());
   try {
-    await write(`retry: ${RETRY}\n\n`);
-    await follow();
-  } finally {
-    clearInterval(heartbeat);
-    for (const stop of unsubscribe) stop();
-  }
-
-  async function follow(): Promise<void> {
     for (let round = 1; !end.aborted; round += 1) {
-      const woken = new Promise<void>((resolve) => {
-        wake = resolve;
-      });
+      const { promise: woken, resolve } = Promise.withResolvers<void>();
+      wake = resolve;
       const ids = [...changed];
       changed = new Set();
-      await sendRows(ids);
       const items = waiting;
-      waiting = [];
-      for (const item of items) await send(item);
+      waiting = new Map();
+      await sendRows(ids);
+      for (const item of items.values()) await send(item);
       if (round === 1) await send({ event: 'ready', data: {} });
       await woken;
       await sleep(INTERVAL, undefined, { signal: end }).catch(() => {});
     }
+  } finally {
+    clearInterval(heartbeat);
+    for (const stop of unsubscribe) stop();
   }
 
   async function sendRows(ids: readonly string[]): Promise<void> {
@@ -107,6 +128,6 @@ async function sendChanges({ source, updates, watch }: StreamContext, { search, 
   }
 
   async function send({ event, data }: StreamEvent): Promise<void> {
-    await write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+    await stream.writeSSE({ event, data: JSON.stringify(data), retry: RETRY });
   }
 }

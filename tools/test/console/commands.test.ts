@@ -102,10 +102,12 @@ describe('send', () => {
       command: 'npx hookctl send shop.updated',
       state: 'done',
       lines: [expect.stringMatching(/^200 queued {2}event /)],
-      deliveries: [expect.any(String)],
-      answers: [{ status: 200, text: 'queued' }],
+      sent: [{ requestId: expect.any(String), status: 200, text: 'queued' }],
     });
-    expect(await settled(task.deliveries[0])).toMatchObject({ event: 'shop.updated', state: 'processed' });
+    expect(await settled(task.sent[0]?.requestId)).toMatchObject({
+      event: 'shop.updated',
+      state: 'processed',
+    });
   });
 });
 

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import type { QueuesInfo } from '../../console/api.ts';
-import { PageUpdates } from '../../console/server/page-updates.ts';
 import { QueueWatch } from '../../console/server/queue-watch.ts';
 import { HistoryStore } from '../../stage/history/store.ts';
 
@@ -9,14 +8,11 @@ const NO_QUEUES: QueuesInfo = { queues: [], problems: [] };
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** A watch of fake queues. It counts reads, and records the updates for pages. */
+/** A watch of fake queues. It counts reads, and records their results for pages. */
 function watched({ isLocal }: { isLocal: boolean }) {
-  const updates = new PageUpdates();
   const store = new HistoryStore();
-  const seen = { readings: 0, sent: [] as string[], queues: NO_QUEUES, seconds: 0 };
-  updates.subscribe(({ event }) => seen.sent.push(event));
+  const seen = { readings: 0, read: [] as QueuesInfo[], queues: NO_QUEUES, seconds: 0 };
   const watch = new QueueWatch({
-    updates,
     store,
     readQueues: async () => {
       seen.readings += 1;
@@ -24,19 +20,19 @@ function watched({ isLocal }: { isLocal: boolean }) {
       if (seconds > 0) await new Promise((resolve) => setTimeout(resolve, seconds * SECOND));
       return queues;
     },
+    onRead: (queues) => seen.read.push(queues),
     isLocal,
     onError: () => {},
   });
-  const effect = { kind: 'notification', topic: 't', at: '2026-01-31T09:00:00.000Z', texts: {} } as const;
-  const changeStore = () =>
-    store.add({
-      kind: 'effect',
-      at: Date.now(),
-      requestId: 'r',
-      eventId: 'e',
-      effect: { ...effect, subject: '' },
-    });
-  return { updates, watch, seen, changeStore };
+  const effect = {
+    kind: 'notification',
+    topic: 't',
+    at: '2026-01-31T09:00:00.000Z',
+    subject: '',
+    texts: {},
+  } as const;
+  const changeStore = () => store.add({ kind: 'effect', at: 0, requestId: 'r', eventId: 'e', effect });
+  return { watch, seen, changeStore };
 }
 
 const SECOND = 1_000;
@@ -65,16 +61,17 @@ test('the queues of a stage are read once for all pages, every minute and after 
 });
 
 test('queues that are read at the same time arrive in the order of their reads', async () => {
-  const { watch, seen, updates } = watched({ isLocal: false });
+  const { watch, seen } = watched({ isLocal: false });
   seen.seconds = 10;
   void watch.read();
   await pass(1);
   seen.seconds = 0;
-  seen.queues = { ...NO_QUEUES, problems: ['newer'] };
+  const newer = { ...NO_QUEUES, problems: ['newer'] };
+  seen.queues = newer;
   void watch.read();
-  const whenIdle = watch.idle().then(() => updates.current);
+  const whenIdle = watch.idle().then(() => seen.read);
   await pass(10);
-  expect(await whenIdle).toMatchObject([{ data: { problems: ['newer'] } }]);
+  expect(await whenIdle).toEqual([NO_QUEUES, newer]);
 });
 
 test('the queues of the local stack are read when something happens, at most every two seconds, and once more', async () => {
@@ -82,7 +79,7 @@ test('the queues of the local stack are read when something happens, at most eve
   watch.open();
   await pass(5);
   expect(seen.readings).toBe(2);
-  expect(seen.sent).toEqual(['queues', 'queues']);
+  expect(seen.read).toHaveLength(2);
   for (let round = 0; round < 10; round += 1) {
     changeStore();
     await pass(0.2);

@@ -87,7 +87,7 @@ describe('a delivery to a stage', () => {
       state: 'done',
       command: `npx hookctl send --again ${id} --outputs ${stage.operator.outputsFile}`,
     });
-    const again = await eventually(async () => stage.source.store.get(done?.deliveries[0] ?? ''));
+    const again = await eventually(async () => stage.source.store.get(done.sent[0].requestId));
     expect(again.eventId).toBe(eventId);
   });
 

@@ -14,8 +14,8 @@ afterEach(() => {
 });
 afterAll(() => running[Symbol.asyncDispose]());
 
-function read(path?: string, port = running.console.port): EventReader {
-  const reader = new EventReader(port, path);
+function read(path?: string, console = running.console): EventReader {
+  const reader = new EventReader(console, path);
   readers.push(reader);
   return reader;
 }
@@ -67,21 +67,21 @@ describe('the stream', () => {
 
   test('sends notices to open pages, and to a new page the newest problem of each subject, but no old good news', async () => {
     await using other = await startConsoleAlone();
-    const { updates, port } = other.console;
-    const there = await read(undefined, port).ready();
+    const { updates } = other.console;
+    const there = await read(undefined, other.console).ready();
     updates.notice({ about: 'code', level: 'error', text: 'It does not build' });
     updates.notice({ about: 'code', level: 'info', text: 'Built' });
     updates.notice({ about: 'logs', level: 'error', text: 'Older' });
     updates.notice({ about: 'logs', level: 'error', text: 'Newer' });
     await there.until(({ events }) => events.some(({ data }) => data.text === 'Newer'));
     expect(there.events.map(({ data }) => data.text)).toContain('Built');
-    const later = await read(undefined, port).ready();
+    const later = await read(undefined, other.console).ready();
     expect(later.events.flatMap(({ data }) => data.text ?? [])).toEqual(['Newer']);
   });
 
   test('ends with the console', async () => {
     const other = await startConsoleAlone();
-    const reader = await read(undefined, other.console.port).ready();
+    const reader = await read(undefined, other.console).ready();
     await other[Symbol.asyncDispose]();
     await reader.until(({ isOver }) => isOver);
   });

@@ -16,8 +16,6 @@ import { HistoryStore } from '../../stage/history/store.ts';
 import { Stage } from '../../stage/stage.ts';
 import { Operator } from '../stage/queues/support.ts';
 
-const TEST_TOKEN = 'test-token';
-
 const HOUR = 60 * 60_000;
 
 interface RunningConsole {
@@ -36,12 +34,12 @@ async function start(
   options: Partial<ConsoleOptions>,
   close: () => unknown,
 ): Promise<RunningConsole> {
-  const defaults = { port: 0, token: TEST_TOKEN, readOnly: false, local: undefined, commands: pageCommands };
+  const defaults = { port: 0, readOnly: false, local: undefined, commands: pageCommands };
   const console = await startConsole({ source, ...defaults, ...options });
   return {
     source,
     console,
-    api: new ApiClient(console.port),
+    api: new ApiClient(console),
     async [Symbol.asyncDispose]() {
       await console.close();
       await source.close();
@@ -122,10 +120,10 @@ interface ApiRequest {
 
 /** Sends requests to a console, with the cookie of its page or any other headers. */
 export class ApiClient {
-  readonly #port: number;
+  readonly #console: ConsoleAddress;
 
-  constructor(port: number) {
-    this.#port = port;
+  constructor(console: ConsoleAddress) {
+    this.#console = console;
   }
 
   get(path: string, headers: Readonly<Record<string, string>> = {}) {
@@ -143,7 +141,7 @@ export class ApiClient {
 
   async request(path: string, { method = 'GET', headers = {}, body }: ApiRequest = {}) {
     // A new connection each time: the server may have closed an idle one while a test blocked this process.
-    const request = httpRequest({ ...addressOf(this.#port, headers), path, method });
+    const request = httpRequest({ ...addressOf(this.#console, headers), path, method });
     request.end(body === undefined ? undefined : JSON.stringify(body));
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     const bytes = await buffer(response);
@@ -157,11 +155,13 @@ export class ApiClient {
   }
 }
 
-const addressOf = (port: number, headers: Readonly<Record<string, string>> = {}) => ({
+type ConsoleAddress = Pick<Console, 'port' | 'token'>;
+
+const addressOf = ({ port, token }: ConsoleAddress, headers: Readonly<Record<string, string>> = {}) => ({
   host: '127.0.0.1',
   port,
   agent: false,
-  headers: { host: `localhost:${port}`, cookie: `${cookieName(port)}=${TEST_TOKEN}`, ...headers },
+  headers: { host: `localhost:${port}`, cookie: `${cookieName(port)}=${token}`, ...headers },
 });
 
 /** A client of the event stream, as the page has one. */
@@ -174,11 +174,11 @@ export class EventReader {
   /** Whether the connection was closed, by either side. */
   isOver = false;
 
-  constructor(port: number, path = '/api/stream') {
+  constructor(console: ConsoleAddress, path = '/api/stream') {
     const onEnd = () => {
       this.isOver = true;
     };
-    this.#request = httpRequest({ ...addressOf(port), path }, (response) => {
+    this.#request = httpRequest({ ...addressOf(console), path }, (response) => {
       response.setEncoding('utf8').on('data', (text: string) => {
         const blocks = `${this.#rest}${text}`.split('\n\n');
         this.#rest = blocks.pop() ?? '';

@@ -96,11 +96,10 @@ function SendMenu() {
     refusal,
     onChoose: () => start([sends(name)]),
   }));
-  const sample = stack.events[0]?.sample ?? '{}';
   const write = {
     label: 'Write a body …',
     refusal,
-    onChoose: () => editBody('Write a body', withTimestamp(sample) ?? sample),
+    onChoose: () => editBody('Write a body', withTimestamp(stack.sample) ?? stack.sample),
   };
   const button = (
     <>

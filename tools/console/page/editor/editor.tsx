@@ -47,7 +47,7 @@ function EditorDialog({ body }: { body: EditedBody }) {
     const sent = edited.peek() ?? body;
     const [run] = await start([sendCommand(sent.text)]);
     // What was typed before the answer is kept.
-    if (run !== undefined && run.answers.length > 0 && edited.peek() === sent) edited.value = undefined;
+    if (run !== undefined && run.sent.length > 0 && edited.peek() === sent) edited.value = undefined;
   };
   const close = () => {
     if (text === original || confirm('Discard your changes?')) edited.value = undefined;
