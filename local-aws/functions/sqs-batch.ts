@@ -65,48 +65,34 @@ export function splitBySize(records: SQSRecord[]): SQSRecord[][] {
   return batches;
 }
 
-/** Messages that are not deleted return to the queue after their visibility timeout. */
-interface BatchOutcome {
-  deleted: string[];
-  /**
-   * Why the function's response is malformed, in which case all messages have failed. Undefined if it is
-   * well-formed.
-   */
-  malformed?: string;
-}
-
 /**
  * Decides by Lambda's rules which messages of a batch to delete
- * (https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html). The rules do not cover
- * three cases, for which we assume: an object without `batchItemFailures` is a success, a response that is
- * not an object is malformed, and an identifier may be repeated.
+ * (https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html). The others return to the queue after
+ * their visibility timeout. The rules do not cover three cases, for which we assume: an object without
+ * `batchItemFailures` is a success, a response that is not an object is malformed, and an identifier may be repeated.
+ * @throws Error if the response is malformed, in which case all messages have failed
  */
-export function batchOutcome(
+export function processedIds(
   messageIds: string[],
   result: InvocationResult,
   reportBatchItemFailures: boolean,
-): BatchOutcome {
-  if (!result.ok) return { deleted: [] };
-  if (!reportBatchItemFailures || result.payload === null || result.payload === undefined) {
-    return { deleted: messageIds };
-  }
-  if (typeof result.payload !== 'object' || Array.isArray(result.payload)) {
-    return malformed('it is not an object');
-  }
-  const failures = 'batchItemFailures' in result.payload ? result.payload.batchItemFailures : undefined;
-  if (failures === null || failures === undefined) return { deleted: messageIds };
-  if (!Array.isArray(failures)) return malformed('batchItemFailures is not a list');
+): string[] {
+  if (!result.ok) return [];
+  const { payload } = result;
+  if (!reportBatchItemFailures || payload === null || payload === undefined) return messageIds;
+  if (typeof payload !== 'object' || Array.isArray(payload)) throw malformed('it is not an object');
+  const failures = 'batchItemFailures' in payload ? payload.batchItemFailures : undefined;
+  if (failures === null || failures === undefined) return messageIds;
+  if (!Array.isArray(failures)) throw malformed('batchItemFailures is not a list');
 
   const remaining = new Set(messageIds);
   for (const failure of failures) {
     const identifier: unknown = failure?.itemIdentifier;
-    if (typeof identifier !== 'string') return malformed('an item has no itemIdentifier');
-    if (!messageIds.includes(identifier)) return malformed('an itemIdentifier is not of this batch');
+    if (typeof identifier !== 'string') throw malformed('an item has no itemIdentifier');
+    if (!messageIds.includes(identifier)) throw malformed('an itemIdentifier is not of this batch');
     remaining.delete(identifier);
   }
-  return { deleted: [...remaining] };
+  return [...remaining];
 }
 
-function malformed(reason: string): BatchOutcome {
-  return { deleted: [], malformed: reason };
-}
+const malformed = (reason: string) => new Error(`the response is malformed: ${reason}`);

@@ -3,7 +3,7 @@ import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import { objectsOf } from '../aws/json.ts';
 import type { AwsCaller } from '../aws-caller.ts';
 import type { InvocationResult } from './invocation.ts';
-import { type BatchMessage, batchOutcome, splitBySize, toRecord } from './sqs-batch.ts';
+import { type BatchMessage, processedIds, splitBySize, toRecord } from './sqs-batch.ts';
 
 /**
  * Maximum time of a receive that waits for messages. SQS allows 20 s. But `disable()` must wait for the end
@@ -151,22 +151,17 @@ export class SqsEventSource {
   }
 
   async #process(batch: SQSRecord[]): Promise<void> {
-    let result: InvocationResult;
+    const { invoke, reportBatchItemFailures } = this.#options;
+    const ids = batch.map((record) => record.messageId);
+    let processed: string[];
     try {
-      result = await this.#options.invoke({ Records: batch });
+      processed = processedIds(ids, await invoke({ Records: batch }), reportBatchItemFailures);
     } catch (error) {
       this.#report('Invoke', error);
       return;
     }
-    const outcome = batchOutcome(
-      batch.map((record) => record.messageId),
-      result,
-      this.#options.reportBatchItemFailures,
-    );
-    if (outcome.malformed !== undefined)
-      this.#report('Response', `the response is malformed: ${outcome.malformed}`);
     const handles = batch
-      .filter((record) => outcome.deleted.includes(record.messageId))
+      .filter((record) => processed.includes(record.messageId))
       .map((record) => record.receiptHandle);
     if (handles.length > 0) await this.#delete(handles);
   }
@@ -186,12 +181,10 @@ export class SqsEventSource {
       QueueUrl: this.#options.queueUrl,
       Entries: receiptHandles.map((handle, index) => ({ Id: String(index), ReceiptHandle: handle })),
     };
+    const { signal } = this.#abandoned;
     try {
-      const { signal } = this.#abandoned;
-      const failed = objectsOf(
-        await this.#options.aws.json('sqs', 'DeleteMessageBatch', input, signal),
-        'Failed',
-      );
+      const answer = await this.#options.aws.json('sqs', 'DeleteMessageBatch', input, signal);
+      const failed = objectsOf(answer, 'Failed');
       if (failed[0] !== undefined) this.#report('DeleteMessageBatch', failed[0].Code);
       const retried = failed.filter((failure) => !failure.SenderFault).map((failure) => Number(failure.Id));
       return receiptHandles.filter((_handle, index) => retried.includes(index));

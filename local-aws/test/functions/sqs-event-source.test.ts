@@ -6,7 +6,7 @@ import { InjectedFaults } from '../../aws/faults.ts';
 import { arnOf } from '../../aws/service-forms.ts';
 import { awsCaller } from '../../aws-caller.ts';
 import { type InvocationResult, TooManyRequestsError } from '../../functions/invocation.ts';
-import { batchOutcome, splitBySize } from '../../functions/sqs-batch.ts';
+import { processedIds, splitBySize } from '../../functions/sqs-batch.ts';
 import { SqsEventSource, type SqsEventSourceOptions } from '../../functions/sqs-event-source.ts';
 import { addRole, eventually, ROLE } from '../support.ts';
 
@@ -291,17 +291,14 @@ describe('a batch result', () => {
     batchItemFailures: identifiers.map((itemIdentifier) => ({ itemIdentifier })),
   });
 
-  test('without ReportBatchItemFailures deletes all after a success', () => {
-    expect(batchOutcome(ids, { ok: true, payload: failing('a') }, false)).toEqual({ deleted: ids });
-  });
-
-  test.each([
-    { payload: null, deleted: ids },
-    { payload: failing(), deleted: ids },
-    { payload: { batchItemFailures: null }, deleted: ids },
-    { payload: failing('b', 'b'), deleted: ['a', 'c'] },
-  ])('$payload deletes $deleted with ReportBatchItemFailures', ({ payload, deleted }) => {
-    expect(batchOutcome(ids, { ok: true, payload }, true)).toEqual({ deleted });
+  test.each<[payload: unknown, reports: boolean, deleted: string[]]>([
+    [failing('a'), false, ids],
+    [null, true, ids],
+    [failing(), true, ids],
+    [{ batchItemFailures: null }, true, ids],
+    [failing('b', 'b'), true, ['a', 'c']],
+  ])('%j, with ReportBatchItemFailures %s, deletes %j', (payload, reports, deleted) => {
+    expect(processedIds(ids, { ok: true, payload }, reports)).toEqual(deleted);
   });
 
   test.each([
@@ -311,10 +308,7 @@ describe('a batch result', () => {
     { batchItemFailures: [{ messageId: 'a' }] },
     failing(''),
     failing('a', 'z'),
-  ])('%j is malformed and deletes nothing', (payload) => {
-    expect(batchOutcome(ids, { ok: true, payload }, true)).toEqual({
-      deleted: [],
-      malformed: expect.any(String),
-    });
+  ])('%j is malformed', (payload) => {
+    expect(() => processedIds(ids, { ok: true, payload }, true)).toThrow('the response is malformed: ');
   });
 });
