@@ -1,6 +1,6 @@
 import { AwsError } from './errors.ts';
 import { parseLambdaRequest } from './event-source-mappings.ts';
-import { type JsonObject, type JsonValue, parseJsonObject } from './json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from './json.ts';
 import { parseS3Request } from './s3.ts';
 import {
   type AwsHttpRequest,
@@ -116,45 +116,31 @@ export function formOf({ url, body }: AwsHttpRequest): URLSearchParams {
   return new URLSearchParams([...queryOf(url), ...new URLSearchParams(body.toString())]);
 }
 
-interface FormNode {
-  [part: string]: FormNode | string;
-}
-
 /**
  * The fields of a form as the JSON protocol has them: `Tags.member.1.Key` becomes the key of the first of `Tags`, and
  * `MessageAttributes.entry.1.Name` the name of the first of `MessageAttributes`.
  */
-function nested(form: URLSearchParams): JsonObject {
-  const root: FormNode = Object.create(null);
-  for (const [field, value] of form) {
-    const parts = field.split('.');
-    const last = parts.pop() ?? '';
-    let node = root;
-    for (const part of parts) node = childOf(node, part);
-    node[last] = value;
-  }
-  return Object.fromEntries(Object.entries(root).map(([field, node]) => [field, documentOf(node)]));
+function nested(form: Iterable<[name: string, value: string]>): JsonObject {
+  const parts = Map.groupBy(form, ([name]) => name.split('.', 1)[0] ?? '');
+  return Object.fromEntries(
+    [...parts].map(([part, fields]) => {
+      const value = fields.find(([name]) => name === part)?.[1];
+      return [
+        part,
+        value ?? partOf(nested(fields.map(([name, text]) => [name.slice(part.length + 1), text]))),
+      ];
+    }),
+  );
 }
 
-function childOf(node: FormNode, part: string): FormNode {
-  const child = node[part];
-  if (typeof child === 'object') return child;
-  const created: FormNode = Object.create(null);
-  node[part] = created;
-  return created;
-}
-
-function documentOf(node: FormNode | string): JsonValue {
-  if (typeof node === 'string') return node;
-  const { member, entry } = node;
+function partOf(fields: JsonObject): JsonValue {
+  const { member, entry } = fields;
   // JavaScript lists the numbers among the keys first, and in order.
-  if (typeof member === 'object') return Object.values(member).map(documentOf);
-  if (typeof entry === 'object') {
-    const pairs = Object.values(entry).flatMap((each) => (typeof each === 'string' ? [] : [each]));
-    // SNS writes `Name` and `Value` in message attributes, and `key` and `value` in other attributes.
-    return Object.fromEntries(
-      pairs.map((pair) => [String(pair.Name ?? pair.key), documentOf(pair.Value ?? pair.value ?? '')]),
-    );
-  }
-  return Object.fromEntries(Object.entries(node).map(([field, child]) => [field, documentOf(child)]));
+  if (isJsonObject(member)) return Object.values(member).filter((item) => item !== undefined);
+  if (!isJsonObject(entry)) return fields;
+  const pairs = Object.values(entry).filter(isJsonObject);
+  // SNS writes `Name` and `Value` in message attributes, and `key` and `value` in other attributes.
+  return Object.fromEntries(
+    pairs.map((pair) => [String(pair.Name ?? pair.key), pair.Value ?? pair.value ?? '']),
+  );
 }
