@@ -12,7 +12,7 @@ import { checkInput } from './model/check-input.ts';
 import { checkGuideRules } from './model/guide-rules.ts';
 import { credentialOf, parseRequest, protocolOf } from './request.ts';
 import { type AwsResponse, errorResponse, withChecksum } from './response.ts';
-import type { AwsHttpRequest } from './service-forms.ts';
+import type { AwsHttpRequest, AwsRequest } from './service-forms.ts';
 
 interface AwsEndpointOptions {
   /** Port of the endpoint; 0 for any free port. */
@@ -68,36 +68,37 @@ export async function startAwsEndpoint({
   const { authorization } = services;
   const closing = new AbortController();
 
-  async function answer(http: AwsHttpRequest, stall: (until: AbortSignal) => void): Promise<AwsResponse> {
+  /** @param isTooLarge whether the body is missing, because it exceeds the limit */
+  async function answer(http: AwsHttpRequest, isTooLarge: boolean): Promise<AwsResponse> {
     const service = credentialOf(http)?.service;
+    const failure = (error: unknown) => {
+      if (error instanceof ConnectionLostError) throw error;
+      const known = error instanceof AwsError ? error : internalFailure(error);
+      return errorResponse(protocolOf(http, service), service, known);
+    };
     try {
+      if (isTooLarge) throw tooLarge(service);
       const request = parseRequest(http);
       authorization.authorize(request);
       checkInput(request);
       checkGuideRules(request);
       const byRole = authorization.isRole(request.accessKeyId);
-      return await faults.disturb(request, services.carryOut, { byRole, stall, closing: closing.signal });
+      const carryOut = (carried: AwsRequest) => services.carryOut(carried).catch(failure);
+      return await faults.disturb(request, carryOut, { byRole, closing: closing.signal });
     } catch (error) {
-      if (error instanceof ConnectionLostError) throw error;
-      const known = error instanceof AwsError ? error : internalFailure(error);
-      return errorResponse(protocolOf(http, service), service, known);
+      return failure(error);
     }
   }
 
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { method = 'GET', url = '/', headers } = incoming;
-    let stalledUntil: AbortSignal | undefined;
     const body = await readBody(incoming, MAX_BODY_BYTES);
     const http = { method, url, headers, body: body ?? Buffer.alloc(0) };
-    const stall = (until: AbortSignal) => {
-      stalledUntil = until;
-    };
-    const response =
-      body === undefined ? tooLarge(http) : (otherThanAws(incoming) ?? (await answer(http, stall)));
+    const response = otherThanAws(incoming) ?? (await answer(http, body === undefined));
     // Keep-alive is off in these cases: an idle connection, or the unread rest of a large body, would delay `close()`.
     if (closing.signal.aborted || body === undefined) outgoing.setHeader('connection', 'close');
     const isDynamodb = credentialOf(http)?.service === 'dynamodb';
-    write(outgoing, isDynamodb ? withChecksum(response) : response, stalledUntil);
+    write(outgoing, isDynamodb ? withChecksum(response) : response);
   }
 
   /** The answer to a page of another host. Undefined for AWS clients. */
@@ -142,11 +143,9 @@ function isForeignPage(origin: string | undefined): boolean {
   return origin !== undefined && !(URL.canParse(origin) && isOwnHost(new URL(origin).host));
 }
 
-function tooLarge(http: AwsHttpRequest): AwsResponse {
-  const service = credentialOf(http)?.service;
+function tooLarge(service: string | undefined): AwsError {
   const message = `The local AWS endpoint takes at most ${MAX_BODY_BYTES} bytes in one request.`;
-  const error = new AwsError('EntityTooLarge', message, { status: service === 's3' ? 400 : 413 });
-  return errorResponse(protocolOf(http, service), service, error);
+  return new AwsError('EntityTooLarge', message, { status: service === 's3' ? 400 : 413 });
 }
 
 function internalFailure(error: unknown): AwsError {
@@ -154,12 +153,7 @@ function internalFailure(error: unknown): AwsError {
   return new AwsError('InternalFailure', `The local AWS endpoint failed: ${message}`, { status: 500 });
 }
 
-/** @param stalledUntil sends only the headers, and breaks the connection at this signal. @default sends the body */
-function write(
-  outgoing: ServerResponse,
-  { status, headers, body }: AwsResponse,
-  stalledUntil?: AbortSignal,
-): void {
+function write(outgoing: ServerResponse, { status, headers, body, stalledUntil }: AwsResponse): void {
   outgoing.statusCode = status;
   for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
   if (!outgoing.hasHeader('x-amzn-RequestId')) outgoing.setHeader('x-amzn-RequestId', randomUUID());

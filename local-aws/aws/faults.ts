@@ -38,10 +38,11 @@ export class ConnectionLostError extends Error {
   override readonly name = 'ConnectionLostError';
 }
 
+/** Carries out a request, without throwing: an error is a response, too. */
+type CarryOut = (request: AwsRequest) => AwsResponse | Promise<AwsResponse>;
+
 interface Circumstances {
   readonly byRole: boolean;
-  /** Makes the endpoint send only the headers of the response, and break the connection at the signal. */
-  readonly stall: (until: AbortSignal) => void;
   readonly closing: AbortSignal;
 }
 
@@ -125,8 +126,8 @@ export class InjectedFaults {
   /** Carries out a request with the faults that apply to it. @throws ConnectionLostError if no answer may be sent */
   async disturb(
     request: AwsRequest,
-    carryOut: (request: AwsRequest) => AwsResponse | Promise<AwsResponse>,
-    { byRole, stall, closing }: Circumstances,
+    carryOut: CarryOut,
+    { byRole, closing }: Circumstances,
   ): Promise<AwsResponse> {
     const drawn = this.#draw(request, byRole);
     if (drawn === undefined) return carryOut(request);
@@ -144,15 +145,10 @@ export class InjectedFaults {
         });
         return carryOut(request);
       case 'response-lost':
-        try {
-          await carryOut(request);
-        } catch {
-          // A call that ends with an error has an answer as well, which can be lost.
-        }
+        await carryOut(request);
         throw new ConnectionLostError();
       case 'response-stalled':
-        stall(AbortSignal.any([ended.signal, closing]));
-        return carryOut(request);
+        return { ...(await carryOut(request)), stalledUntil: AbortSignal.any([ended.signal, closing]) };
       case 'records-refused':
         return putOthers(request, hits, carryOut);
     }
@@ -188,13 +184,14 @@ const REFUSAL: JsonObject = { ErrorCode: 'ServiceUnavailableException', ErrorMes
 async function putOthers(
   request: AwsRequest,
   isRefused: readonly boolean[],
-  carryOut: (request: AwsRequest) => AwsResponse | Promise<AwsResponse>,
+  carryOut: CarryOut,
 ): Promise<AwsResponse> {
   const Records = objectsOf(request.parameters, 'Records').filter((_, index) => !isRefused[index]);
   const answer =
     Records.length === 0
       ? documentResponse(request, { Encrypted: false, RequestResponses: [] })
       : await carryOut({ ...request, parameters: { ...request.parameters, Records } });
+  if (answer.status !== 200) return answer;
   const document = parseJsonObject(answer.body.toString()) ?? {};
   const taken = objectsOf(document, 'RequestResponses').values();
   const responses = isRefused.map((refused) => (refused ? REFUSAL : (taken.next().value ?? REFUSAL)));

@@ -8,6 +8,8 @@ export interface AwsResponse {
   status: number;
   headers: Record<string, string | string[]>;
   body: string | Buffer;
+  /** Sends only the headers, and breaks the connection at this signal. @default sends the body */
+  stalledUntil?: AbortSignal;
 }
 
 /**
@@ -22,10 +24,10 @@ export function documentResponse(
   document: JsonObject,
 ): AwsResponse {
   if (protocol === 'query') return queryResponse(service, operation, document);
-  const contentType = protocol === 'json' ? serviceForm(service)?.contentType : undefined;
+  const { contentType = 'application/json' } = serviceForm(service) ?? {};
   return {
     status: STATUSES[operation] ?? 200,
-    headers: { 'content-type': contentType ?? 'application/json' },
+    headers: { 'content-type': contentType },
     body: JSON.stringify(document),
   };
 }
