@@ -16,7 +16,7 @@ export const COMMAND_GROUPS = {
   'Help the partner': ['check-sender', 'partner-kit'],
   'Measure the receiver': ['bench'],
   'Change this project': ['new-event', 'generate', 'check', 'test'],
-  'Test this project further': ['test-console', 'test-emulator', 'soak'],
+  'Test this project further': ['test-emulator', 'soak'],
 } as const;
 
 const GROUPS = Object.entries<readonly string[]>(COMMAND_GROUPS);

@@ -1,6 +1,6 @@
 import { project, synthesis, testTimeout } from '../../../jest.config.js';
 
-/** The console in a real browser: `npx hookctl test-console`. */
+/** The console in a real browser: Chromium or Chrome. */
 /** @type {import('jest').Config} */
 export default {
   ...project,

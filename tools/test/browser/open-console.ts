@@ -1,11 +1,30 @@
+import { existsSync } from 'node:fs';
 import type { LocalStack, LocalStackOptions } from 'local-aws';
-import type { BrowserContext, Locator, Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 import { type Delivery, Partner, TEST_SECRET } from '../../../test/support/partner.ts';
 import { startTestStack } from '../../../test/support/test-stack.ts';
 import { pageCommands } from '../../commands/page-commands.ts';
 import { type LocalConsole, startLocalConsole } from '../../console/server/start-console.ts';
 import { LocalFeed } from '../../stage/history/local-feed.ts';
-import { launchBrowser } from './browser.ts';
+
+/** Usual paths of Chromium and Chrome. The environment variable `CHROMIUM` names another one. */
+const PLACES = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  'C:/Program Files/Google/Chrome/Application/chrome.exe',
+];
+
+/** The system's Chromium, without a window. @throws Error if none is installed */
+export async function launchBrowser(): Promise<Browser> {
+  const { CHROMIUM } = process.env;
+  const executablePath = CHROMIUM || PLACES.find((place) => existsSync(place));
+  if (executablePath === undefined)
+    throw new Error('There is no Chromium. Install it or Chrome, or set CHROMIUM to its path');
+  // Chromium's sandbox needs permissions that containers rarely have, and the page is our own.
+  return await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+}
 
 /** Timeout in milliseconds: far more than any action takes, for noisy computers. */
 const PATIENCE = 30_000;
