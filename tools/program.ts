@@ -15,8 +15,7 @@ export const COMMAND_GROUPS = {
   'Operate a stage': ['doctor', 'secret', 'dlq', 'archive', 'replay', 'pause', 'resume'],
   'Help the partner': ['check-sender', 'partner-kit'],
   'Measure the receiver': ['bench'],
-  'Change this project': ['new-event', 'generate', 'check', 'test'],
-  'Test this project further': ['test-emulator', 'soak'],
+  'Change this project': ['new-event', 'generate', 'check', 'test', 'soak'],
 } as const;
 
 const GROUPS = Object.entries<readonly string[]>(COMMAND_GROUPS);

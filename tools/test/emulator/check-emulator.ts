@@ -5,9 +5,9 @@ import { type Emulator, killAll, mustRun, startEmulator } from './emulator.ts';
 
 /**
  * Deploys the stage `dev` to an AWS emulator, as a person would to AWS, runs the acceptance suite, and deletes the stage.
- * @throws Error that names the failed step
+ * @throws Error with the output of the step that failed
  */
-export async function checkOnEmulator(): Promise<void> {
+async function checkOnEmulator(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'partner-webhooks-emulator-'));
   process.on('exit', () => {
     killAll();
@@ -60,3 +60,8 @@ async function step<Result>(name: string, work: () => Promise<Result>): Promise<
   console.log(`✓ ${name} (${((Date.now() - startedAt) / 1000).toFixed(1)} s)`);
   return result;
 }
+
+await checkOnEmulator().catch((error: Error) => {
+  console.error(error.message);
+  process.exitCode = 1;
+});
