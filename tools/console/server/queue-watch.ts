@@ -1,7 +1,7 @@
 import { isEventName } from '../../../lambda/events/catalogue.ts';
 import type { HistoryStore } from '../../stage/history/store.ts';
 import { pausedQueue } from '../../stage/history/trace.ts';
-import { pausesOf } from '../../stage/queues/pause-state.ts';
+import { pausesOf } from '../../stage/queues/pause.ts';
 import { oldestMessage, queueState, waitingQueues } from '../../stage/queues/queue.ts';
 import type { Stage } from '../../stage/stage.ts';
 import type { QueueDepth, QueueInfo, QueuesInfo } from '../api.ts';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { GetAliasCommand } from '@aws-sdk/client-lambda';
 import { ago, counted, printable } from '../../terminal/text.ts';
-import { pausesOf } from '../queues/pause-state.ts';
+import { pausesOf } from '../queues/pause.ts';
 import { failure, ok, problemsOr, type StageCheck, skipped, warning } from './inspection.ts';
 
 const IS_LOCAL = skipped('the local stack always runs this code, in one version');

@@ -6,7 +6,7 @@ import { CommandError } from '../../terminal/command-error.ts';
 import { readJson } from '../../terminal/files.ts';
 import { printable } from '../../terminal/text.ts';
 import { CONSOLE_FILE } from '../local-folder.ts';
-import { type Pause, pauseState } from '../queues/pause-state.ts';
+import { type Pause, pauseState } from '../queues/pause.ts';
 import type { Stage } from '../stage.ts';
 import { deadLettersOf } from './dead-letters.ts';
 import { deriveHistory, hasSettled } from './derive-history.ts';

@@ -5,7 +5,7 @@ import { ago, duration, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { PayloadFilter } from '../payload-filter.ts';
 import type { Stage } from '../stage.ts';
-import { type Pause, pausesOf } from './pause-state.ts';
+import { type Pause, pausesOf } from './pause.ts';
 import { queueState, removedQueues, type WaitingQueue, waitingQueues } from './queue.ts';
 import { eventCount, filterWords, gaps, selectMessages } from './selected-messages.ts';
 

@@ -1,19 +1,38 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type MetricAlarm, PutMetricAlarmCommand, SetAlarmStateCommand } from '@aws-sdk/client-cloudwatch';
-import { UpdateEventSourceMappingCommand } from '@aws-sdk/client-lambda';
+import {
+  DescribeAlarmsCommand,
+  type MetricAlarm,
+  PutMetricAlarmCommand,
+  SetAlarmStateCommand,
+} from '@aws-sdk/client-cloudwatch';
+import { ListEventSourceMappingsCommand, UpdateEventSourceMappingCommand } from '@aws-sdk/client-lambda';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { alarmTable } from '../../../lib/alarms/alarm-table.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { duration, messages, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
-import { type Pause, pauseState, pauseText } from './pause-state.ts';
-import { eventOf } from './queue.ts';
+import { eventOf, queueState } from './queue.ts';
 
-type PauseState = Awaited<ReturnType<typeof pauseState>>;
+export interface Pause {
+  readonly event: EventName;
+  /** Messages on the event's queue, without those that wait for a retry. */
+  readonly waiting: number;
+  /** ARN of the person who paused it. Absent if the event source was turned off without `npx hookctl pause`. */
+  readonly by?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly since?: Date | undefined;
+  /** Whether the event source is on in spite of the pause. */
+  readonly running: boolean;
+  /** The event source is being turned off. Messages that it receives until then are processed. */
+  readonly turningOff?: true | undefined;
+}
 
 /** Ages in seconds at which the alarm `Waiting` fires. */
 const { threshold, thresholdInPause } = alarmTable['<Event>/Waiting'].fires;
+
+/** Matches the state reason of the alarm in a pause, which its mail shows. */
+const PAUSED = /^Paused by (\S+): (.*)$/s;
 
 const UNCHANGED = 'Interrupted. Nothing was changed.';
 const REPEAT = 'Interrupted before it was complete. Repeat the command to complete it, or undo it';
@@ -43,7 +62,7 @@ export async function pause(operation: Operation, name: string, reason: string):
   try {
     // An alarm notifies only when its state changes. An alarm left over from an earlier pause would not notify.
     if (isReported) await set(stack, state.paused, 'OK', 'Paused again');
-    await set(stack, state.paused, 'ALARM', pauseText(by, reason));
+    await set(stack, state.paused, 'ALARM', `Paused by ${by}: ${reason}`);
     if ((await settled(operation, event, `${REPEAT}: ${undo}`)) === undefined) return false;
     // The threshold changes last: until an alarm reports the pause, the alarm on age must keep its normal threshold.
     await ringAt(stack, state.waiting, thresholdInPause);
@@ -98,6 +117,57 @@ export async function resume(operation: Operation, name: string): Promise<boolea
   return true;
 }
 
+type PauseState = Awaited<ReturnType<typeof pauseState>>;
+
+/**
+ * The resources that a pause changes: the event source, and the alarms for the pause and for messages that wait too
+ * long. `source` is `Enabled`, `Disabled` or a state in between, such as `Disabling`.
+ * @throws MissingOutputError or CommandError if the stage lacks one of them
+ */
+export async function pauseState(stage: Stage, event: EventName) {
+  const { uuid, paused, waiting, ...state } = await stateOf(stage, event, await alarmsOf(stage, [event]));
+  if (uuid && paused && waiting) return { ...state, uuid, paused, waiting };
+  const missing = uuid === undefined ? 'event source' : 'alarm';
+  throw new CommandError(`The ${missing} of ${event} no longer exists: deploy ${stage.title} again`);
+}
+
+/** Every paused event of the stage, including those whose event source somebody turned off directly. */
+export async function pausesOf(stage: Stage): Promise<Pause[]> {
+  const alarms = await alarmsOf(stage, stage.events);
+  const states = await Promise.all(stage.events.map((event) => stateOf(stage, event, alarms)));
+  return states.flatMap(({ pause }) => pause ?? []);
+}
+
+/** Maximum number of alarms per DescribeAlarms call. Source: CloudWatch API reference. */
+const MAX_ALARMS = 100;
+
+/** Both alarms of each event, in one call, because AWS allows few calls a second. */
+async function alarmsOf(stage: Stage, events: readonly EventName[]): Promise<readonly MetricAlarm[]> {
+  const AlarmNames = events.flatMap((event) => [
+    stage.ofEvent(event, 'PausedAlarm'),
+    stage.ofEvent(event, 'WaitingAlarm'),
+  ]);
+  const command = new DescribeAlarmsCommand({ AlarmNames, MaxRecords: MAX_ALARMS });
+  return (await stage.cloudwatch.send(command)).MetricAlarms ?? [];
+}
+
+/** @returns `pause`: undefined if the event is not paused */
+async function stateOf(stage: Stage, event: EventName, alarms: readonly MetricAlarm[]) {
+  const queue = await queueState(stage.sqs, stage.ofEvent(event, 'QueueUrl'));
+  const sources = new ListEventSourceMappingsCommand({ EventSourceArn: queue.arn });
+  const { EventSourceMappings: [{ UUID: uuid, State: source = '' } = {}] = [] } =
+    await stage.lambda.send(sources);
+  const paused = alarms.find(({ AlarmName }) => AlarmName === stage.ofEvent(event, 'PausedAlarm'));
+  const waiting = alarms.find(({ AlarmName }) => AlarmName === stage.ofEvent(event, 'WaitingAlarm'));
+  const running = source !== 'Disabled' && source !== 'Disabling';
+  const turningOff = source === 'Disabling' ? true : undefined;
+  const fired = paused?.StateValue === 'ALARM' ? paused : undefined;
+  const [, by, reason] = PAUSED.exec(fired?.StateReason ?? '') ?? [];
+  const since = fired?.StateTransitionedTimestamp ?? fired?.StateUpdatedTimestamp;
+  const pause: Pause = { event, waiting: queue.visible, by, reason, since, running, turningOff };
+  return { queue, uuid, source, paused, waiting, pause: running && !fired ? undefined : pause };
+}
+
 /**
  * Waits until the event source is on or off, and prints its state meanwhile.
  * @param ifInterrupted printed if Ctrl-C ends the wait
@@ -115,10 +185,10 @@ async function settled(
     if (state.source !== shown) printLine(`The event source of ${event}: ${state.source} …`);
     shown = state.source;
     await sleep(stack.pollMilliseconds, undefined, { signal }).catch(() => {});
-    if (!signal.aborted) continue;
-    printLine(ifInterrupted);
-    return undefined;
+    if (signal.aborted) break;
   }
+  printLine(ifInterrupted);
+  return undefined;
 }
 
 async function turn(
