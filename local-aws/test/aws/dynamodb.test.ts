@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { Dynalite } from '../../aws/dynamodb/dynalite.ts';
+import { Dynalite } from '../../aws/dynamodb/dynamodb.ts';
 import { type AwsEndpoint, startAwsEndpoint } from '../../aws/endpoint.ts';
 import { InjectedFaults } from '../../aws/faults.ts';
 import { arnOf } from '../../aws/service-forms.ts';
