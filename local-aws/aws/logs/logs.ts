@@ -142,8 +142,11 @@ function filteredPage(lines: readonly StoredLine[], parameters: JsonObject): Jso
   const from = Number(parameters.startTime ?? 0);
   const to = Number(parameters.endTime ?? Number.POSITIVE_INFINITY);
   const limit = Number(parameters.limit ?? DEFAULT_PAGE_SIZE);
-  const isNext = afterToken(textOf(parameters, 'nextToken'));
-  const left = lines.filter((line) => line.timestamp >= from && line.timestamp <= to && isNext(line));
+  const token = textOf(parameters, 'nextToken');
+  if (token !== undefined && !/^\d+$/.test(token)) throw invalid('The specified nextToken is invalid.');
+  // The token is the last line of the page before. A line that was removed meanwhile was the first.
+  const next = lines.findIndex(({ number }) => String(number) === token) + 1;
+  const left = lines.slice(next).filter(({ timestamp }) => timestamp >= from && timestamp <= to);
   const { events, last } = firstPage(left, limit, matches);
   return {
     events: events.map(({ number, timestamp, ingestionTime, message }) => ({
@@ -154,7 +157,7 @@ function filteredPage(lines: readonly StoredLine[], parameters: JsonObject): Jso
       eventId: idOf(timestamp, number),
     })),
     searchedLogStreams: [],
-    ...(last !== undefined && last !== left.at(-1) && { nextToken: tokenOf(last) }),
+    ...(last !== undefined && last !== left.at(-1) && { nextToken: String(last.number) }),
   };
 }
 
@@ -179,17 +182,5 @@ function firstPage(
 /** Id of a log line. The id begins with the time, so that no id is repeated after a restart of the stack. */
 const idOf = (timestamp: number, number: number) =>
   `${timestamp}${String(number).padStart(ID_LENGTH - String(timestamp).length, '0')}`;
-
-/** Token of the next page. It identifies the last line of the page before. */
-const tokenOf = ({ timestamp, number }: StoredLine) => `${timestamp}/${number}`;
-
-/** @returns a function that tells whether a line belongs to the token's page or a later one */
-function afterToken(token: string | undefined): (line: StoredLine) => boolean {
-  if (token === undefined) return () => true;
-  const [, at, last] = /^(\d+)\/(\d+)$/.exec(token) ?? [];
-  if (last === undefined) throw invalid('The specified nextToken is invalid.');
-  return ({ timestamp, number }) =>
-    timestamp > Number(at) || (timestamp === Number(at) && number > Number(last));
-}
 
 const invalid = (text: string) => new AwsError('InvalidParameterException', text);
