@@ -167,18 +167,14 @@ function eventSources(
       invoke: (event) => target.invoke(event),
       onProblem,
     });
-    aws.addEventSourceMapping({
-      eventSourceArn: queueArn,
+    aws.addEventSourceMapping(source, {
+      EventSourceArn: queueArn,
       // In a template, `FunctionName` is a name or an ARN of a function or its alias.
-      functionArn: name.startsWith('arn:') ? name : arnOf('lambda', `function:${name}`),
-      settings: {
-        BatchSize,
-        MaximumBatchingWindowInSeconds: 0,
-        FunctionResponseTypes,
-        ScalingConfig: { ...ScalingConfig },
-      },
-      disable: () => source.disable(),
-      enable: () => source.enable(),
+      FunctionArn: name.startsWith('arn:') ? name : arnOf('lambda', `function:${name}`),
+      BatchSize,
+      MaximumBatchingWindowInSeconds: 0,
+      FunctionResponseTypes,
+      ScalingConfig: { ...ScalingConfig },
     });
     return source;
   });

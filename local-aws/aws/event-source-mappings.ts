@@ -11,11 +11,7 @@ import {
 } from './service-forms.ts';
 
 /** An event source in this process. Lambda's API can disable and enable it. */
-export interface EventSourceMapping {
-  readonly eventSourceArn: string;
-  readonly functionArn: string;
-  /** Other fields of the mapping in Lambda's API, such as `BatchSize`. */
-  readonly settings: JsonObject;
+interface EventSource {
   /**
    * Stops polling.
    * @returns when the messages already received are processed
@@ -24,9 +20,15 @@ export interface EventSourceMapping {
   enable(): void;
 }
 
-interface Mapping extends Omit<EventSourceMapping, 'settings'> {
-  /** The mapping as Lambda's API describes it. */
-  readonly described: JsonObject & { State: 'Enabled' | 'Disabling' | 'Disabled' };
+/** An event source as Lambda's API describes it, with further fields, such as `BatchSize`. */
+interface EventSourceDescription extends JsonObject {
+  readonly EventSourceArn: string;
+  readonly FunctionArn: string;
+}
+
+interface Mapping {
+  readonly source: EventSource;
+  readonly described: EventSourceDescription & { State: 'Enabled' | 'Disabling' | 'Disabled' };
 }
 
 /** Lambda's event source mappings, the only part of Lambda's API that exists here. */
@@ -48,22 +50,20 @@ export function createEventSourceMappings() {
   }
 
   function turn(mapping: Mapping, enabled: boolean): void {
-    if (enabled) {
-      mapping.enable();
-      set(mapping, 'Enabled');
-      return;
-    }
-    set(mapping, 'Disabling');
-    mapping.disable().then(() => set(mapping, 'Disabled'));
+    set(mapping, enabled ? 'Enabled' : 'Disabling');
+    if (enabled) mapping.source.enable();
+    else mapping.source.disable().then(() => set(mapping, 'Disabled'));
   }
 
   const operations: Operations = {
     ListEventSourceMappings({ EventSourceArn, FunctionName }) {
       const found = [...mappings.values()].filter(
-        ({ eventSourceArn, functionArn }) =>
-          (EventSourceArn === undefined || eventSourceArn === EventSourceArn) &&
+        ({ described }) =>
+          (EventSourceArn === undefined || described.EventSourceArn === EventSourceArn) &&
           (FunctionName === undefined ||
-            [functionArn, functionArn.split(':function:')[1]].includes(String(FunctionName))),
+            [described.FunctionArn, described.FunctionArn.split(':function:')[1]].includes(
+              String(FunctionName),
+            )),
       );
       return { EventSourceMappings: found.map(({ described }) => described) };
     },
@@ -94,19 +94,17 @@ export function createEventSourceMappings() {
   };
 
   return {
-    add({ settings, ...source }: EventSourceMapping): void {
+    add(source: EventSource, description: EventSourceDescription): void {
       const uuid = randomUUID();
       const described = {
         UUID: uuid,
-        ...settings,
-        EventSourceArn: source.eventSourceArn,
+        ...description,
         EventSourceMappingArn: arnOf('lambda', `event-source-mapping:${uuid}`),
-        FunctionArn: source.functionArn,
         LastModified: Date.now() / 1000,
         State: 'Enabled' as const,
         StateTransitionReason: 'USER_INITIATED',
       };
-      mappings.set(uuid, { ...source, described });
+      mappings.set(uuid, { source, described });
     },
 
     operations,

@@ -294,22 +294,21 @@ describe('a Logs Insights query', () => {
 });
 
 describe('an event source mapping', () => {
-  const eventSourceArn = arnOf('sqs', 'orders');
-  const functionArn = arnOf('lambda', 'function:consumer:live');
+  const EventSourceArn = arnOf('sqs', 'orders');
+  const FunctionArn = arnOf('lambda', 'function:consumer:live');
+  const description = { EventSourceArn, FunctionArn, BatchSize: 10 };
   const done: string[] = [];
   const batch = Promise.withResolvers<void>();
 
   beforeAll(() => {
-    endpoint.addEventSourceMapping({
-      eventSourceArn,
-      functionArn,
-      settings: { BatchSize: 10 },
+    const source = {
       disable() {
         done.push('disable');
         return batch.promise;
       },
       enable: () => done.push('enable'),
-    });
+    };
+    endpoint.addEventSourceMapping(source, description);
   });
 
   async function call(method: string, path: string, input?: object | string) {
@@ -329,20 +328,12 @@ describe('an event source mapping', () => {
   };
 
   test('is found by queue and by function', async () => {
-    const found = [
-      {
-        UUID: expect.stringMatching(/^[0-9a-f-]{36}$/),
-        EventSourceArn: eventSourceArn,
-        FunctionArn: functionArn,
-        BatchSize: 10,
-        State: 'Enabled',
-        LastModified: expect.any(Number),
-      },
-    ];
-    expect(await list({ EventSourceArn: eventSourceArn })).toMatchObject(found);
-    expect(await list({ FunctionName: functionArn })).toMatchObject(found);
+    const UUID = expect.stringMatching(/^[0-9a-f-]{36}$/);
+    const found = [{ ...description, UUID, State: 'Enabled', LastModified: expect.any(Number) }];
+    expect(await list({ EventSourceArn })).toMatchObject(found);
+    expect(await list({ FunctionName: FunctionArn })).toMatchObject(found);
     expect(await list({ FunctionName: 'consumer:live' })).toMatchObject(found);
-    expect(await list({ EventSourceArn: `${eventSourceArn}-dead` })).toEqual([]);
+    expect(await list({ EventSourceArn: `${EventSourceArn}-dead` })).toEqual([]);
     expect(await list({ FunctionName: 'other' })).toEqual([]);
   });
 
