@@ -2,13 +2,11 @@ import { Argument } from '@commander-js/extra-typings';
 import type { FigureRow } from '../bench/figures.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { UsageError } from '../terminal/command-error.ts';
-import { jsonOption } from '../terminal/options.ts';
 import { screenWidth } from '../terminal/terminal.ts';
 
 export const command = hookctlCommand('bench', 'Measures speed and size, and compares them with their goals.')
   .addArgument(new Argument('[figure]', 'only this figure').default('all'))
-  .addOption(jsonOption())
-  .action(async (name, { json }) => {
+  .action(async (name) => {
     const { FIGURES, figureTable } = await import('../bench/figures.ts');
     const chosen = FIGURES.filter((figure) => name === 'all' || figure.name === name);
     if (chosen.length === 0) {
@@ -20,5 +18,5 @@ export const command = hookctlCommand('bench', 'Measures speed and size, and com
       console.error(`Measuring ${figure.name} …`);
       rows.push({ ...figure, ...(await measure()) });
     }
-    console.log(json ? JSON.stringify(rows, undefined, 2) : figureTable(rows, screenWidth()).join('\n'));
+    console.log(figureTable(rows, screenWidth()).join('\n'));
   });
