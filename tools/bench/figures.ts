@@ -93,18 +93,14 @@ async function openBench(network: 'local' | 'remote, with TLS') {
  * Starts a receiver and the bare receiver in turns, each in a process of its own.
  * @param time what is compared: loading the code, or the time until the first answer
  */
-export async function startPairs(
-  name: 'receiver' | 'withoutWarmUp',
-  time: 'load' | 'answer',
-  rounds = STARTS,
-): Promise<TimePair[]> {
+async function startPairs(name: 'receiver' | 'withoutWarmUp', time: 'load' | 'answer'): Promise<TimePair[]> {
   await using bench = await openBench(time === 'load' ? 'local' : 'remote, with TLS');
   const start = async (bundle: string) => {
     const { [time]: milliseconds = 0 } = (await bench.run(START, bundle)) as Record<string, number>;
     return milliseconds;
   };
   const pairs: TimePair[] = [];
-  for (let round = 1; round <= rounds; round += 1) {
+  for (let round = 1; round <= STARTS; round += 1) {
     pairs.push({ of: await start(bench.bundles[name]), to: await start(bench.bundles.bare) });
   }
   return pairs;

@@ -3,12 +3,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Plugin } from 'esbuild';
-import { httpApiEvent } from 'local-aws/payload-format-2';
-import { signatureOf } from '../../events/signing.ts';
+import { readSamples } from '../../events/samples.ts';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { queueUrlVariable } from '../../lambda/events/event-names.ts';
-import { SIGNATURE_HEADER, WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 import { writeBundles } from '../../lib/release/function-bundles.ts';
+import { receiverEvent } from '../stage/signed-post.ts';
 
 const RECEIVER = 'lambda/receiver/handler.ts';
 const BARE = 'tools/bench/bare-receiver.ts';
@@ -70,36 +69,10 @@ export const receiverEnvironment = (queueUrl: string): Record<string, string> =>
   AWS_SESSION_TOKEN: 'token',
 });
 
-const body = JSON.stringify({
-  event: 'user.updated',
-  data: {
-    user_id: 'user-1',
-    shop_id: 'shop-1',
-    display_name: 'Sora',
-    profile_image_url: 'https://example.com/a.png',
-  },
-  timestamp: new Date().toISOString(),
-});
+const body = JSON.stringify(readSamples()[0]?.payload);
 
 /** A valid delivery as an HTTP API passes it to a function, in JSON. */
-export const DELIVERY = JSON.stringify(
-  httpApiEvent(
-    {
-      method: 'POST',
-      path: WEBHOOK_PATH,
-      headers: [
-        ['content-type', 'application/json'],
-        [SIGNATURE_HEADER, signatureOf({ body: Buffer.from(body), secret: BENCH_SECRET })],
-      ],
-      body,
-      isBase64Encoded: false,
-      sourceIp: '192.0.2.1',
-      receivedAt: new Date(),
-      requestId: 'request',
-    },
-    'api',
-  ),
-);
+export const DELIVERY = JSON.stringify(receiverEvent(body, BENCH_SECRET, new Date()));
 
 /**
  * Runs JavaScript in a process of its own, so that nothing else is measured. What the measured code logs is dropped: the

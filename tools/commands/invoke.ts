@@ -1,15 +1,14 @@
 import { existsSync } from 'node:fs';
 import type { FunctionDefinition, FunctionLogLine } from 'local-aws/invocation';
 import { LocalFunction } from 'local-aws/local-function';
-import { httpApiEvent } from 'local-aws/payload-format-2';
-import { readSamples, SAMPLE_REQUEST_ID, sqsEvent } from '../../events/samples.ts';
-import { LOCAL_SECRET, signatureOf } from '../../events/signing.ts';
+import { readSamples, sqsEvent } from '../../events/samples.ts';
+import { LOCAL_SECRET } from '../../events/signing.ts';
 import { type EventName, eventNames, isEventName } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { RETRY_NOT_DELAYED } from '../../lambda/log-messages.ts';
-import { SIGNATURE_HEADER, WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import { FUNCTIONS_FILE, NOT_RUNNING } from '../stage/local-folder.ts';
+import { receiverEvent } from '../stage/signed-post.ts';
 import { LogFormat } from '../start/log-format.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError, UsageError } from '../terminal/command-error.ts';
@@ -87,22 +86,7 @@ function sampleInvocation(event: EventName, isForReceiver: boolean): object {
   if (sample === undefined) throw new Error(`events/ has no sample of ${event}`);
   if (!isForReceiver) return sqsEvent(sample);
   const body = JSON.stringify(sample.payload);
-  return httpApiEvent(
-    {
-      method: 'POST',
-      path: WEBHOOK_PATH,
-      headers: [
-        ['content-type', 'application/json'],
-        [SIGNATURE_HEADER, signatureOf({ body: Buffer.from(body), secret: LOCAL_SECRET })],
-      ],
-      body,
-      isBase64Encoded: false,
-      sourceIp: '127.0.0.1',
-      receivedAt: new Date(String(sample.payload.timestamp)),
-      requestId: SAMPLE_REQUEST_ID,
-    },
-    'local',
-  );
+  return receiverEvent(body, LOCAL_SECRET, new Date(String(sample.payload.timestamp)));
 }
 
 const format = new LogFormat(process.stderr);

@@ -1,4 +1,7 @@
+import { httpApiEvent } from 'local-aws/payload-format-2';
+import { SAMPLE_REQUEST_ID } from '../../events/samples.ts';
 import { signatureOf } from '../../events/signing.ts';
+import { SIGNATURE_HEADER, WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { shownId } from '../terminal/terminal.ts';
 import { printable } from '../terminal/text.ts';
@@ -45,6 +48,25 @@ export async function postSigned(post: SignedPost): Promise<SentAnswer> {
     );
   }
 }
+
+/** A signed body as an HTTP API passes it to the receiver. */
+export const receiverEvent = (body: string, secret: string, receivedAt: Date) =>
+  httpApiEvent(
+    {
+      method: 'POST',
+      path: WEBHOOK_PATH,
+      headers: [
+        ['content-type', 'application/json'],
+        [SIGNATURE_HEADER, signatureOf({ body: Buffer.from(body), secret })],
+      ],
+      body,
+      isBase64Encoded: false,
+      sourceIp: '127.0.0.1',
+      receivedAt,
+      requestId: SAMPLE_REQUEST_ID,
+    },
+    'local',
+  );
 
 /** `200 queued  event 1a2b3c4d  request JKJaXmPL`; for an error, its detail. */
 export function answerText({ status, body }: Pick<SentAnswer, 'status' | 'body'>): string {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { compare, figureTable, startPairs } from '../../bench/figures.ts';
+import { compare, figureTable } from '../../bench/figures.ts';
 import { runScript } from '../../bench/receivers.ts';
 
 test('ratios are those of pairs, so that a slow moment that affects both changes nothing', () => {
@@ -16,12 +16,6 @@ test('a figure meets its goal up to its value', () => {
   );
   expect(met).toMatch(/^start ÷ bare start +≤ 1\.10 +1\.10 +✓ +a ÷ b$/);
   expect(missed).toMatch(/^start ÷ bare start +≤ 1\.10 +1\.25 +✗ +a ÷ b$/);
-});
-
-test('each start is measured until the receiver has answered 200', async () => {
-  const [pair, ...others] = await startPairs('receiver', 'answer', 1);
-  expect(others).toEqual([]);
-  expect(Math.min(pair?.of ?? 0, pair?.to ?? 0)).toBeGreaterThan(0);
 });
 
 test('a measured process gets nothing of the environment, and its error tells nothing of the delivery', async () => {
