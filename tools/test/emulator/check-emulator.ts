@@ -16,7 +16,7 @@ async function checkOnEmulator(): Promise<void> {
   for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
     process.on(signal, () => process.exit(code));
   }
-  await step('Python packages', () => mustRun(['.ci/install-python-packages'], process.env));
+  await step('Python packages', () => mustRun(['.ci/python-packages'], process.env));
   const emulator = await step('Emulator, with HTTPS and IAM', () =>
     startEmulator(resolve('.ci/venv/bin/python'), folder),
   );
