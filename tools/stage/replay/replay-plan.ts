@@ -1,15 +1,16 @@
 import type { ArchiveRecord, SettledOutcome } from '../../../lambda/archive/record-schema.ts';
-import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
-import { REPLAYABLE_DAYS, REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/limits.ts';
+import { catalogue, type EventName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
+import { REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/limits.ts';
 import type { Replay, ReplayMode } from '../../../lambda/queue/replay.ts';
-import { UsageError } from '../../terminal/command-error.ts';
-import { readArchive } from '../archive/read-archive.ts';
-import { containsSearched, matches, type RecordFilter, requireWindow } from '../archive/record-filter.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import { fieldLines, table } from '../../terminal/layout.ts';
+import { counted, duration, printable, shellWord } from '../../terminal/text.ts';
+import { describeDamage, readArchive } from '../archive/read-archive.ts';
+import { containsSearched, matches, type RecordFilter } from '../archive/record-filter.ts';
+import { DAY, expiredPart } from '../archive/retention.ts';
 import type { Operation } from '../operation.ts';
 import { isOfAcceptance, type PayloadFilter } from '../payload-filter.ts';
 import type { Stage } from '../stage.ts';
-
-const DAY = 24 * 60 * 60 * 1000;
 
 export interface ReplayOptions extends PayloadFilter {
   /** @default every event */
@@ -32,7 +33,7 @@ export interface ReplayOptions extends PayloadFilter {
 }
 
 /** What a replay sends. Its window is absolute, so that the same request sends the same records later. */
-export interface ReplayRequest extends Replay {
+export interface ReplayRequest extends Replay, Pick<ReplayOptions, 'rate'> {
   readonly filter: RecordFilter & {
     readonly events: readonly EventName[];
     readonly since: Date;
@@ -40,62 +41,44 @@ export interface ReplayRequest extends Replay {
   };
 }
 
-/** Why a record is not sent. */
-type Unsent = 'ofReplays' | 'ofAcceptance' | 'forgotten' | 'tooOld' | 'payloadGone';
+/** Why a record is not sent: the text after a number of such records. */
+const UNSENT = {
+  ofReplays: 'from replays',
+  ofAcceptance: 'from acceptance runs (to include them, name their shop with --shop)',
+  forgotten: 'forgotten',
+  tooOld: `received more than ${REPLAYABLE_RECEIPT_DAYS} days ago`,
+  payloadGone: 'without a payload',
+};
+
+type Unsent = keyof typeof UNSENT;
 
 /** Number of records that are not sent, by the reason. */
 export type UnsentCounts = Partial<Record<Unsent, number>>;
 
-/** @throws UsageError if the options are not possible for a replay */
-export function newRequest(options: ReplayOptions, now: Date): ReplayRequest {
-  const { events, since, until = now, shop, search, outcomes } = options;
-  const { mode = 'fill', notify = false, name } = options;
-  if (since === undefined) throw new UsageError('Give a start, such as --since 3d');
-  for (const [option, time] of Object.entries({ since, until })) {
-    if (time > now) throw new UsageError(`--${option} is in the future: ${time.toISOString()}`);
-  }
-  requireWindow({ since, until });
-  const earliest = new Date(now.getTime() - REPLAYABLE_DAYS * DAY);
-  if (since < earliest) {
-    throw new UsageError(
-      `A replay reaches back ${REPLAYABLE_DAYS} days, to ${earliest.toISOString()}. --since is ${since.toISOString()}`,
-    );
-  }
-  const all = [...new Set(events.length === 0 ? eventNames : events)];
-  const filter = { events: all, since, until, shop, search, outcomes };
-  return { name: name ?? `${mode}-${compact(now)}`, mode, notify, filter };
-}
-
-/** `20261121-093000`. */
-const compact = (time: Date) => time.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
-
-/**
- * The words after `hookctl replay` that run a request, also again after an interruption. Times and name are fixed, so the
- * command sends nothing that settles later, and notifies nobody twice.
- * @param rate messages a second
- */
-export function replayWords({ name, mode, notify, filter }: ReplayRequest, rate: number): string[] {
-  const { events, since, until, shop, search, outcomes = [] } = filter;
-  return [
-    ...(events.length === eventNames.length ? [] : events),
-    ...['--since', since.toISOString(), '--until', until.toISOString()],
-    ...(shop === undefined ? [] : ['--shop', shop]),
-    ...(search === undefined ? [] : ['--search', search]),
-    ...outcomes.flatMap((outcome) => ['--outcome', outcome]),
-    ...['--mode', mode],
-    ...(notify ? ['--notify'] : []),
-    ...['--name', name, '--rate', String(rate), '--yes'],
-  ];
-}
+/** `12 from replays, 3 forgotten`. */
+export const describeUnsent = (skipped: UnsentCounts): string =>
+  Object.entries(UNSENT)
+    .flatMap(([reason, text]) => {
+      const number = skipped[reason as Unsent] ?? 0;
+      return number > 0 ? `${count(number)} ${text}` : [];
+    })
+    .join(', ');
 
 /** What a replay would do: its messages in total and by event and outcome, and the records that it skips. */
 export type ReplayPlan = NonNullable<Awaited<ReturnType<typeof makePlan>>>;
 
 /**
  * Counts what a replay would send. The messages are not held in memory.
+ * @param later a text if the archive does not have the end of the window yet
  * @returns undefined if Ctrl-C ended it
+ * @throws CommandError if there is nothing to send
  */
-export async function makePlan({ stack, signal, progress }: Operation, request: ReplayRequest) {
+export async function makePlan(
+  { stack, signal, progress }: Operation,
+  request: ReplayRequest,
+  later: string | undefined,
+) {
+  const expired = await expiredPart(stack, request.filter);
   const counts = new Map<EventName, Map<SettledOutcome, number>>();
   const skipped: UnsentCounts = {};
   let messages = 0;
@@ -110,7 +93,38 @@ export async function makePlan({ stack, signal, progress }: Operation, request: 
     const outcomes = counts.get(event) ?? new Map<SettledOutcome, number>();
     counts.set(event, outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1));
   }
-  return signal.aborted ? undefined : { messages, counts, skipped, damaged: reading.damaged };
+  if (signal.aborted) return undefined;
+  const { damaged } = reading;
+  if (messages === 0) {
+    const unsent = describeUnsent(skipped);
+    const facts = [
+      `Nothing to replay: the archive of ${stack.title} has no such record`,
+      unsent === '' ? '' : ` except ${unsent}, which a replay skips`,
+      damaged.length === 0 ? '' : `. Damaged objects: ${damaged.join(', ')}`,
+      later === undefined ? '' : `. ${later}`,
+    ];
+    throw new CommandError(facts.join(''));
+  }
+  return { request, messages, counts, skipped, damaged, expired, later, command: commandOf(stack, request) };
+}
+
+/**
+ * The command that runs a request, also again after an interruption. Times and name are fixed, so it sends nothing that
+ * settles later, and notifies nobody twice.
+ */
+function commandOf(stack: Stage, { name, mode, notify, rate, filter }: ReplayRequest): string {
+  const { events, since, until, shop, search, outcomes = [] } = filter;
+  const words = [
+    ...(events.length === eventNames.length ? [] : events),
+    ...['--since', since.toISOString(), '--until', until.toISOString()],
+    ...(shop === undefined ? [] : ['--shop', shop]),
+    ...(search === undefined ? [] : ['--search', search]),
+    ...outcomes.flatMap((outcome) => ['--outcome', outcome]),
+    ...['--mode', mode],
+    ...(notify ? ['--notify'] : []),
+    ...['--name', name, '--rate', String(rate), '--yes'],
+  ];
+  return printable(stack.command(words.map(shellWord).join(' '), 'replay'));
 }
 
 /**
@@ -138,3 +152,82 @@ function unsentOf(record: ArchiveRecord, { filter: { shop } }: ReplayRequest): U
   if (forgottenAt !== undefined) return 'forgotten';
   return Date.parse(receivedAt) < Date.now() - REPLAYABLE_RECEIPT_DAYS * DAY ? 'tooOld' : undefined;
 }
+
+const MODES: Readonly<Record<ReplayMode, string>> = {
+  fill: 'fill: writes missing items, leaves items that are up to date',
+  repair: 'repair: rewrites items from their newest events',
+};
+
+/**
+ * Maximum hours for which a message is tried. Ten attempts take about three hours, and up to three days if CloudFront
+ * has too many invalidations in progress (`lambda/consumer/retry.ts`). One hour more: if the archive rejects the
+ * record, the message is retried for about that time.
+ */
+export const hoursOfTries = (event: EventName) => (catalogue[event].effect === 'shop-cache' ? 73 : 4);
+
+export function describePlan({ stack, width }: Operation, plan: ReplayPlan): string[] {
+  const { request, messages, counts, skipped, damaged, expired, later } = plan;
+  const { name, mode, filter, rate } = request;
+  const only = [
+    filter.shop && `shop ${printable(filter.shop)}`,
+    filter.search && `payloads with ${printable(filter.search)}`,
+    filter.outcomes && `outcome ${filter.outcomes.join(' or ')}`,
+  ].filter(Boolean);
+  const seconds = messages / rate;
+  const time = seconds < 1 ? 'about a second' : `at least ${duration(seconds * 1000)}`;
+  const dead = sum(counts.values().map((outcomes) => outcomes.get('DeadLettered') ?? 0));
+  const hours = Math.max(...filter.events.map(hoursOfTries));
+  const fields: Parameters<typeof fieldLines>[0] = [
+    ['mode', MODES[mode]],
+    ['people', describePeople(plan)],
+    ['messages', count(messages)],
+    ['time', `${time}, at ${counted(rate, 'message')} a second`],
+    ['only', only.join('; ') || undefined],
+    ['skipped', describeUnsent(skipped) || undefined],
+    // A replayed dead letter is on two queues, but is processed only once.
+    ['dead letters', dead > 0 && `${count(dead)}. They also stay on the dead-letter queue unless redriven.`],
+    ['window', `settled from ${filter.since.toISOString()} to ${filter.until.toISOString()}`],
+    ['expired', expired],
+    ['later', later],
+    [
+      'after a fix',
+      mode === 'repair' &&
+        `wrong writes settle for up to ${hours} hours: an earlier end of the window misses them`,
+    ],
+  ];
+  const rows = [...counts]
+    .sort(([one], [other]) => one.localeCompare(other))
+    .flatMap(([event, of]) => [...of].sort().map(([outcome, number]) => [event, outcome, count(number)]));
+  const columns = [
+    { heading: 'EVENT' },
+    { heading: 'OUTCOME' },
+    { heading: 'MESSAGES', align: 'right' },
+  ] as const;
+  return [
+    `Replay ${name} in ${stack.title}`,
+    '',
+    ...fieldLines(fields, width),
+    '',
+    ...table(columns, rows, width),
+    ...(damaged.length === 0 ? [] : ['', ...describeDamage(damaged)]),
+    '',
+    `To run this plan, also after an interruption: ${plan.command}`,
+  ];
+}
+
+/** Says who is notified, and at most how often. */
+function describePeople({ request: { notify }, counts }: ReplayPlan): string {
+  const topics = [...counts]
+    .filter(([event]) => isNotification(event))
+    .map(([event, of]) => ({ topic: catalogue[event].effect, total: sum(of.values()) }));
+  if (topics.length === 0) return 'nobody: these events send no notifications';
+  const each = topics.map(({ topic, total }) => `${topic} ${count(total)}`).join(', ');
+  const again = notify
+    ? 'People are notified again, once per replay name.'
+    : 'Nobody is notified twice about an event.';
+  return `at most ${counted(sum(topics.map(({ total }) => total)), 'notification')} (${each}). ${again}`;
+}
+
+const sum = (numbers: Iterable<number>) => [...numbers].reduce((total, number) => total + number, 0);
+
+const count = (value: number) => value.toLocaleString('en');

@@ -15,7 +15,7 @@ import type { Operation } from '../operation.ts';
 import { allDone } from '../queues/for-each-message.ts';
 import type { Stage } from '../stage.ts';
 import { Backlog } from './backlog.ts';
-import { type ReplayRequest, replayRecords, type UnsentCounts } from './replay-plan.ts';
+import { type ReplayPlan, type ReplayRequest, replayRecords, type UnsentCounts } from './replay-plan.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 /** Maximum messages per batch, and maximum bytes of all of them. Source: SQS API reference, `SendMessageBatch`. */
@@ -50,28 +50,24 @@ export class ReplayResult {
 
 /**
  * Sends the records of a replay's window. Ends early if the signal is aborted.
- * @param rate maximum messages a second
- * @param planned number of messages, for the progress
+ * @param plan `messages` is for the progress
  * @param result gets what was sent, also if an error ends the replay
  * @throws CommandError if SQS does not accept a message, or a consumer fails
  */
 export async function sendReplay(
   { stack, signal, progress }: Operation,
-  request: ReplayRequest,
-  { rate, planned }: { readonly rate: number; readonly planned: number },
+  { request, messages: total }: Pick<ReplayPlan, 'request' | 'messages'>,
   result: ReplayResult,
 ): Promise<void> {
-  const bucket = new TokenBucket(rate);
+  const bucket = new TokenBucket(request.rate);
   const most = Math.min(MAX_BATCHES_AT_ONCE, Math.ceil(bucket.burst / BATCH_MESSAGES));
   const show = (note = '') =>
-    progress.show({ doing: 'Replaying', done: result.total, total: planned, unit: 'messages', note });
+    progress.show({ doing: 'Replaying', done: result.total, total, unit: 'messages', note });
   try {
     for (const event of request.filter.events.toSorted()) {
       const backlog = new Backlog(stack, event);
-      for await (const batches of groupsOf(
-        batchesOf(messagesOf(stack, event, request, signal, result)),
-        most,
-      )) {
+      const all = batchesOf(messagesOf(stack, event, request, signal, result));
+      for await (const batches of groupsOf(all, most)) {
         const count = batches.reduce((sum, { length }) => sum + length, 0);
         await backlog.waitForCapacity(count, signal, (reason) => show(`paused: ${reason}`));
         await bucket.take(count, signal);

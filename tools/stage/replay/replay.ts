@@ -1,22 +1,29 @@
-import type { EventName } from '../../../lambda/events/catalogue.ts';
-import { ARCHIVE_BUFFER_SECONDS, MAX_FUNCTION_SECONDS, VISIBILITY_TIMEOUTS } from '../../../lambda/limits.ts';
-import { CommandError } from '../../terminal/command-error.ts';
+import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
+import {
+  ARCHIVE_BUFFER_SECONDS,
+  MAX_FUNCTION_SECONDS,
+  REPLAYABLE_DAYS,
+  VISIBILITY_TIMEOUTS,
+} from '../../../lambda/limits.ts';
+import { CommandError, UsageError } from '../../terminal/command-error.ts';
+import { table } from '../../terminal/layout.ts';
 import { confirm, requireTerminal } from '../../terminal/terminal.ts';
-import { duration, messages, printable, shellWord } from '../../terminal/text.ts';
-import { expiredPart } from '../archive/retention.ts';
+import { duration, messages } from '../../terminal/text.ts';
+import { describeDamage } from '../archive/read-archive.ts';
+import { requireWindow } from '../archive/record-filter.ts';
+import { DAY } from '../archive/retention.ts';
 import { forPeople, type Operation } from '../operation.ts';
 import { queueState } from '../queues/queue.ts';
 import type { Stage } from '../stage.ts';
 import {
+  describePlan,
+  describeUnsent,
   makePlan,
-  newRequest,
   type ReplayOptions,
   type ReplayPlan,
   type ReplayRequest,
-  replayWords,
 } from './replay-plan.ts';
 import { ReplayResult, sendReplay } from './replay-sender.ts';
-import { describeEnd, describePlan, describeUnsent } from './replay-text.ts';
 
 /**
  * Sends the archived events of a window to their queues again. A replay stores no progress: effects are versioned and
@@ -26,27 +33,20 @@ import { describeEnd, describePlan, describeUnsent } from './replay-text.ts';
  */
 export async function replay(operation: Operation, options: ReplayOptions): Promise<boolean> {
   const { stack, signal, printLine } = operation;
-  const { rate, dryRun, yes } = options;
-  const now = new Date();
-  const asked = newRequest(options, now);
+  const { dryRun, yes } = options;
+  const { request, later } = await newRequest(stack, options);
+  // Fails before the archive is read, which takes long.
   if (!dryRun && !yes) requireTerminal();
-  const { request, later } = await withoutLateRecords(stack, asked, now);
-  const expired = await expiredPart(stack, request.filter);
-  const plan = await makePlan(operation, request);
+  const plan = await makePlan(operation, request, later);
   if (plan === undefined) {
     printLine('Interrupted. Nothing was sent.');
     return false;
   }
-  if (plan.messages === 0) throw nothingToReplay(stack.title, plan, later);
-  const command = commandOf(operation, request, rate);
-  for (const line of [
-    ...describePlan(operation, request, plan, { rate, expired, later }),
-    '',
-    `To run this plan, also after an interruption: ${command}`,
-  ])
-    printLine(line);
+  for (const line of describePlan(operation, plan)) printLine(line);
   if (dryRun) {
-    operation.report?.({ stack: stack.title, ...request, ...planReport(plan), expired, later, command });
+    const { request: _, counts, ...more } = plan;
+    const events = Object.fromEntries([...counts].map(([event, of]) => [event, Object.fromEntries(of)]));
+    operation.report?.({ stack: stack.title, ...request, events, ...more });
     return plan.damaged.length === 0;
   }
   if (!yes) {
@@ -56,21 +56,16 @@ export async function replay(operation: Operation, options: ReplayOptions): Prom
       return false;
     }
   }
-  return await run(operation, request, { rate, planned: plan.messages, later, command });
+  return await run(operation, plan);
 }
 
-async function run(
-  operation: Operation,
-  request: ReplayRequest,
-  plan: { rate: number; planned: number; later: string | undefined; command: string },
-): Promise<boolean> {
+async function run(operation: Operation, plan: ReplayPlan): Promise<boolean> {
   const { stack, signal, printLine } = operation;
-  const { planned, later, command } = plan;
-  const { name } = request;
+  const { request, later, command } = plan;
   const result = new ReplayResult();
   const began = performance.now();
   const again = `Run it again with: ${command}`;
-  await sendReplay(operation, request, plan, result).catch((error: unknown) => {
+  await sendReplay(operation, plan, result).catch((error: unknown) => {
     const shown = forPeople(error, stack.local);
     if (!(shown instanceof CommandError)) throw error;
     throw new CommandError(`${shown.message}. Sent until then: ${messages(result.total)}. ${again}`);
@@ -78,42 +73,66 @@ async function run(
   const finished = !signal.aborted;
   const { total, sent, skipped, damaged } = result;
   const lines = finished
-    ? describeEnd(operation, name, result, { took: performance.now() - began, later })
-    : ['', `Interrupted: ${total.toLocaleString('en')} of ${messages(planned)} are sent.`, again];
+    ? describeEnd(operation, plan, result, performance.now() - began)
+    : ['', `Interrupted: ${total.toLocaleString('en')} of ${messages(plan.messages)} are sent.`, again];
   for (const line of lines) printLine(line);
-  operation.report?.({ stack: stack.title, name, finished, sent, skipped, damaged, later });
+  operation.report?.({ stack: stack.title, name: request.name, finished, sent, skipped, damaged, later });
   return finished && damaged.length === 0;
 }
 
-/** A plan as data, for `--json`. */
-const planReport = ({ messages, counts, skipped, damaged }: ReplayPlan) => ({
-  messages,
-  events: Object.fromEntries([...counts].map(([event, of]) => [event, Object.fromEntries(of)] as const)),
-  skipped,
-  damaged,
-});
-
-/** The command that runs exactly what the plan shows. */
-function commandOf({ stack }: Operation, request: ReplayRequest, rate: number): string {
-  return printable(stack.command(replayWords(request, rate).map(shellWord).join(' '), 'replay'));
-}
-
-/** @param later a text if the archive does not have the end of the window yet */
-function nothingToReplay(
-  title: string,
-  { skipped, damaged }: ReplayPlan,
-  later: string | undefined,
-): CommandError {
+/**
+ * What a replay has sent and skipped, and where to look next.
+ * @param took milliseconds
+ */
+function describeEnd(
+  { stack, width }: Operation,
+  { request, later }: ReplayPlan,
+  { total, sent, skipped, damaged }: ReplayResult,
+  took: number,
+): string[] {
+  const rows = Object.entries(sent).map(([event, number]) => [event, number.toLocaleString('en')]);
   const unsent = describeUnsent(skipped);
-  return new CommandError(
-    [
-      `Nothing to replay: the archive of ${title} has no such record`,
-      unsent === '' ? '' : ` except ${unsent}, which a replay skips`,
-      damaged.length === 0 ? '' : `. Damaged objects: ${damaged.join(', ')}`,
-      later === undefined ? '' : `. ${later}`,
-    ].join(''),
-  );
+  return [
+    '',
+    `Replay ${request.name} is finished: sent ${messages(total)} in ${duration(Math.max(1_000, took))}.`,
+    '',
+    ...table([{ heading: 'EVENT' }, { heading: 'SENT', align: 'right' }], rows, width),
+    ...(unsent === '' ? [] : ['', `Skipped: ${unsent}.`]),
+    ...(damaged.length === 0 ? [] : ['', ...describeDamage(damaged)]),
+    '',
+    `To follow one message:  ${stack.command('<event id>', 'trace')}`,
+    `To see what failed:     ${stack.command('list')}`,
+    ...(later === undefined ? [] : ['', later]),
+  ];
 }
+
+/**
+ * The request that options describe, without records that the archive may lack yet.
+ * @throws UsageError if the options are not possible for a replay; CommandError if nothing of the window is left
+ */
+async function newRequest(stack: Stage, options: ReplayOptions) {
+  const now = new Date();
+  const { events, since, until = now, shop, search, outcomes } = options;
+  const { mode = 'fill', notify = false, name, rate } = options;
+  if (since === undefined) throw new UsageError('Give a start, such as --since 3d');
+  for (const [option, time] of Object.entries({ since, until })) {
+    if (time > now) throw new UsageError(`--${option} is in the future: ${time.toISOString()}`);
+  }
+  requireWindow({ since, until });
+  const earliest = new Date(now.getTime() - REPLAYABLE_DAYS * DAY);
+  if (since < earliest) {
+    throw new UsageError(
+      `A replay reaches back ${REPLAYABLE_DAYS} days, to ${earliest.toISOString()}. --since is ${since.toISOString()}`,
+    );
+  }
+  const all = [...new Set(events.length === 0 ? eventNames : events)];
+  const filter = { events: all, since, until, shop, search, outcomes };
+  const request = { name: name ?? `${mode}-${compact(now)}`, mode, notify, rate, filter };
+  return await withoutLateRecords(stack, request, now);
+}
+
+/** `20261121-093000`. */
+const compact = (time: Date) => time.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
 
 /** Seconds for Firehose to compress and write an object. An assumption: AWS documents no limit. */
 const WRITE_MARGIN = 5 * 60;

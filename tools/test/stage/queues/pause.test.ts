@@ -13,7 +13,7 @@ import type { TestAws } from '../../../../test/support/test-aws.ts';
 import type { Operation } from '../../../stage/operation.ts';
 import { dlqList } from '../../../stage/queues/dlq-list.ts';
 import { pause, pauseState, resume } from '../../../stage/queues/pause.ts';
-import { hoursOfTries } from '../../../stage/replay/replay-text.ts';
+import { hoursOfTries } from '../../../stage/replay/replay-plan.ts';
 import type { Stage } from '../../../stage/stage.ts';
 import { Operator, refusalOf, replied, startedOperator } from './support.ts';
 
