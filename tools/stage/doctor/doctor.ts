@@ -42,9 +42,6 @@ export const DOCTOR_ACTIONS = [
 /** Seconds after which a check without an answer is given up. */
 const TIME_LIMIT = 50;
 
-/** Checks that run at the same time. Each makes some calls in parallel, and AWS throttles an account's calls. */
-const AT_ONCE = 8;
-
 type CheckedLine = CheckResult & { readonly group: string; readonly name: string };
 
 /**
@@ -62,22 +59,16 @@ export async function doctor(
   if (!inspection.isLocalStack) await inspection.code().catch(() => undefined);
   setTimeout(() => late.abort(), TIME_LIMIT * 1000).unref();
   const checks = Object.entries(CHECKS).flatMap(([group, all]) => all.map((check) => ({ group, check })));
-  const found: CheckedLine[][] = [];
   let done = 0;
-  const left = checks.entries();
-  const workers = Array.from({ length: AT_ONCE }, async () => {
-    for (const [index, { group, check }] of left) {
-      const results = await examine(inspection, check);
-      const { name } = check;
-      found[index] = results.map(({ state, seen, why, fix }) => ({ group, name, state, seen, why, fix }));
-      done += 1;
-      progress.show({ doing: 'Checking', done, total: checks.length, unit: 'checks' });
-    }
+  const running = checks.map(async ({ group, check }): Promise<CheckedLine[]> => {
+    const found = await examine(inspection, check);
+    done += 1;
+    progress.show({ doing: 'Checking', done, total: checks.length, unit: 'checks' });
+    return found.map(({ state, seen, why, fix }) => ({ group, name: check.name, state, seen, why, fix }));
   });
-  await Promise.all(workers);
+  const results = (await Promise.all(running)).flat();
   progress.end();
   signal.throwIfAborted();
-  const results = found.flat();
   const count = (wanted: CheckResult['state']) => results.filter(({ state }) => state === wanted).length;
   const summary = `${count('failure')} failed, ${count('warning')} with a warning, ${count('ok')} ok, ${count('skipped')} skipped`;
   if (json) {
