@@ -1,11 +1,10 @@
 import { GetMetricDataCommand } from '@aws-sdk/client-cloudwatch';
-import { StartQueryCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { GetAccountSettingsCommand } from '@aws-sdk/client-lambda';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import { ACCEPTED, CLOCK_AHEAD } from '../../../lambda/log-messages.ts';
 import { ago } from '../../terminal/text.ts';
-import { queryResult } from '../history/log-search.ts';
+import { runQuery } from '../history/log-search.ts';
 import { failure, type Inspection, ok, type StageCheck, skipped, warning } from './inspection.ts';
 
 /** Concurrent executions of an account. Source: Lambda developer guide, "Lambda quotas". */
@@ -99,15 +98,13 @@ export const receivingChecks: readonly StageCheck[] = [
 /** When each event was last accepted. An event without a delivery in {@link SEARCHED_DAYS} is missing. */
 async function lastDeliveries({ stage, signal }: Inspection): Promise<ReadonlyMap<string, Date>> {
   const now = Math.ceil(Date.now() / 1000);
-  const { queryId } = await stage.logs.send(
-    new StartQueryCommand({
-      logGroupNames: [stage.receiverLogGroup],
-      queryString: `fields @timestamp, event | filter message = "${ACCEPTED}" | sort @timestamp desc | dedup event`,
-      startTime: now - SEARCHED_DAYS * DAY_SECONDS,
-      endTime: now,
-    }),
-  );
-  const { results = [] } = (await queryResult(stage, queryId, signal)) ?? {};
+  const query = {
+    logGroupNames: [stage.receiverLogGroup],
+    queryString: `fields @timestamp, event | filter message = "${ACCEPTED}" | sort @timestamp desc | dedup event`,
+    startTime: now - SEARCHED_DAYS * DAY_SECONDS,
+    endTime: now,
+  };
+  const { results = [] } = (await runQuery(stage, query, signal)) ?? {};
   return new Map(
     results.map((row) => {
       const value = (name: string) => row.find(({ field }) => field === name)?.value ?? '';

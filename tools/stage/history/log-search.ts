@@ -4,6 +4,7 @@ import {
   GetQueryResultsCommand,
   type GetQueryResultsResponse,
   StartQueryCommand,
+  type StartQueryCommandInput,
   StopQueryCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
 import { CommandError } from '../../terminal/command-error.ts';
@@ -11,7 +12,7 @@ import { counted } from '../../terminal/text.ts';
 import { requireWindow } from '../archive/record-filter.ts';
 import { orRefusal } from '../operation.ts';
 import type { Stage } from '../stage.ts';
-import { type LineFact, lineFact } from './facts.ts';
+import { lineFact } from './facts.ts';
 
 /**
  * Maximum number of lines that a query returns. A normal delivery has two lines, and one that fails to the end has 20.
@@ -56,20 +57,12 @@ export function windowOf({
   return window;
 }
 
-/** The result of a search. */
-interface FoundLines {
-  /** The newest matching lines. */
-  readonly lines: readonly LineFact[];
-  readonly source: SearchedSource;
-  /** Bytes that all searches have scanned. */
-  readonly scanned: number;
-}
-
 /**
  * Searches the logs of the receiver and of all consumers with a CloudWatch Logs Insights query.
  * @param pattern a regular expression
  * @param before bytes that earlier searches have scanned, for the costs
- * @returns no lines if it was interrupted or the logs cannot be read
+ * @returns the newest matching lines, none if it was interrupted or the logs cannot be read; `scanned`: bytes that all
+ * searches have scanned
  * @throws CommandError if the query fails
  */
 export async function searchLogs(
@@ -78,7 +71,7 @@ export async function searchLogs(
   window: Window,
   signal: AbortSignal,
   before = 0,
-): Promise<FoundLines> {
+) {
   const found = await orRefusal(stage, () => queryLogs(stage, pattern, window, signal));
   if ('refused' in found) {
     const problem = found.refused;
@@ -91,31 +84,27 @@ export async function searchLogs(
   const cost = stage.local ? '' : `, ${(scanned / 1e9).toFixed(3)} GB scanned for ${dollars} dollars`;
   const more = hasMore ? ' There are more lines: narrow the window with --since and --until.' : '';
   const times = `${toTheMinute(since)} to ${toTheMinute(window.until)}`;
-  return {
-    lines,
-    source: { text: `Logs from ${times}: ${counted(lines.length, 'line')}${cost}.${more}` },
-    scanned,
+  const source: SearchedSource = {
+    text: `Logs from ${times}: ${counted(lines.length, 'line')}${cost}.${more}`,
   };
+  return { lines, source, scanned };
 }
 
 /** An interruption stops the query. The bytes scanned until then are still paid. */
 async function queryLogs(stage: Stage, pattern: string, window: Window, signal: AbortSignal) {
-  const { logs, receiverLogGroup, events } = stage;
   const oldest = await whenLogsBegin(stage);
   // Older times would prove nothing.
   const since = new Date(Math.min(window.until.getTime(), Math.max(oldest, window.since.getTime())));
   const nothing = { lines: [], since, hasMore: false, scanned: 0 };
   if (window.until.getTime() <= oldest || signal.aborted) return nothing;
-  const { queryId } = await logs.send(
-    new StartQueryCommand({
-      logGroupNames: [receiverLogGroup, ...events.map((event) => stage.ofEvent(event, 'LogGroup'))],
-      queryString: `fields @message | filter @message like /${pattern}/ | sort @timestamp desc | limit ${MAX_LINES}`,
-      // CloudWatch takes whole seconds. The window includes both.
-      startTime: Math.floor(since.getTime() / 1000),
-      endTime: Math.ceil(window.until.getTime() / 1000),
-    }),
-  );
-  const answer = await queryResult(stage, queryId, signal);
+  const query = {
+    logGroupNames: [stage.receiverLogGroup, ...stage.events.map((event) => stage.ofEvent(event, 'LogGroup'))],
+    queryString: `fields @message | filter @message like /${pattern}/ | sort @timestamp desc | limit ${MAX_LINES}`,
+    // CloudWatch takes whole seconds. The window includes both.
+    startTime: Math.floor(since.getTime() / 1000),
+    endTime: Math.ceil(window.until.getTime() / 1000),
+  };
+  const answer = await runQuery(stage, query, signal);
   const { results = [], statistics: { bytesScanned = 0, recordsMatched = 0 } = {} } = answer ?? {};
   const texts = results.map((row) => row.find(({ field }) => field === '@message')?.value ?? '');
   const lines = texts.flatMap((text) => lineFact(text.trimEnd()) ?? []);
@@ -138,15 +127,13 @@ const toTheMinute = (time: Date) => `${time.toISOString().slice(0, 16)}Z`;
 
 export const inPattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 
-/**
- * Waits for the result of a query.
- * @returns undefined if it was interrupted
- */
-export async function queryResult(
+/** @returns undefined if it was interrupted */
+export async function runQuery(
   { logs }: Stage,
-  queryId: string | undefined,
+  query: StartQueryCommandInput,
   signal: AbortSignal,
 ): Promise<GetQueryResultsResponse | undefined> {
+  const { queryId } = await logs.send(new StartQueryCommand(query));
   for (let wait = POLL.first; ; wait = Math.min(2 * wait, POLL.longest)) {
     if (signal.aborted) {
       await logs.send(new StopQueryCommand({ queryId })).catch((error: Error) => {
