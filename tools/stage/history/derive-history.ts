@@ -1,6 +1,7 @@
 import { IGNORED } from '../../../lambda/log-messages.ts';
 import {
   DISCARDED,
+  discardedBy,
   type Fact,
   identityOf,
   isoTime,
@@ -34,7 +35,7 @@ export function deriveHistory(facts: readonly Fact[]): History {
       ofKind(all, 'exchange')[0]?.shopId,
     timestamp: records.find(({ record }) => record.timestamp !== undefined)?.record.timestamp,
     steps: mergedAttempts(stepsOf(lines, requests, messages, records)),
-    now: locationsOf({ facts: all, lines, event: event ?? '', requests, messages }),
+    now: locationsOf({ facts: all, event: event ?? '', requests, messages }),
   };
 }
 
@@ -163,17 +164,13 @@ function stepsOfRequest(
   ];
 }
 
-const archiveStep = ({
-  record: { requestId, attempt, forgottenAt },
-  at,
-  object,
-}: RecordFact): HistoryStep => ({
-  ...{ kind: 'archived', at: isoTime(at), requestId, attempt, object, forgottenAt },
-});
+function archiveStep({ record, at, object }: RecordFact): HistoryStep {
+  const { requestId, attempt, forgottenAt } = record;
+  return { kind: 'archived', at: isoTime(at), requestId, attempt, object, forgottenAt };
+}
 
-function logStep({ level, message, requestId, messageId, error, by, reason, ...line }: LineFact) {
+function logStep({ level, message, requestId, messageId, error, ...line }: LineFact): HistoryStep {
   const base = { at: isoTime(line.at), requestId, messageId };
-  if (message !== DISCARDED) return { kind: 'noted', ...base, level, message, error } as const;
-  const discarded = { by: by ?? 'somebody', reason: reason ?? '' };
-  return { kind: 'discarded', ...base, discarded } as const;
+  if (message === DISCARDED) return { kind: 'discarded', ...base, discarded: discardedBy(line) };
+  return { kind: 'noted', ...base, level, message, error };
 }

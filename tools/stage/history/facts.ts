@@ -204,3 +204,9 @@ export const ofKind = <Kind extends Fact['kind']>(facts: readonly Fact[], kind: 
   facts.filter((fact): fact is Extract<Fact, { kind: Kind }> => fact.kind === kind);
 
 export const isoTime = (at: number) => new Date(at).toISOString();
+
+/** Who discarded a message, and why, from the line that says so. */
+export const discardedBy = ({ by = 'somebody', reason = '' }: Pick<LineFact, 'by' | 'reason'>) => ({
+  by,
+  reason,
+});

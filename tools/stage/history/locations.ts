@@ -1,5 +1,5 @@
 import { IGNORED, UNUSABLE } from '../../../lambda/log-messages.ts';
-import { DISCARDED, type Fact, isoTime, type LineFact, ofKind } from './facts.ts';
+import { DISCARDED, discardedBy, type Fact, isoTime, ofKind } from './facts.ts';
 import { type DeliveryState, type HistoryLocation, type HistoryStep, queueOf, stateOn } from './history.ts';
 import { type HistoryMessage, isGivenUp, startOf } from './messages.ts';
 import type { HistoryRequest } from './requests.ts';
@@ -24,7 +24,6 @@ const WORST_FIRST: readonly DeliveryState[] = [
 
 interface DeliveryParts {
   readonly facts: readonly Fact[];
-  readonly lines: readonly LineFact[];
   readonly event: string;
   readonly requests: readonly HistoryRequest[];
   readonly messages: readonly HistoryMessage[];
@@ -75,22 +74,19 @@ function onQueues({ facts }: DeliveryParts, fromLogs: readonly HistoryLocation[]
 }
 
 /** A message that should be on a queue that nothing consumes, if it has left it. */
-function ifRemoved(location: HistoryLocation, { facts, lines, requests }: DeliveryParts): HistoryLocation {
+function ifRemoved(location: HistoryLocation, { facts, requests }: DeliveryParts): HistoryLocation {
   const { state, requestId, queue, since } = location;
   if (queueOf({ state }) === undefined) return location;
-  const isLater = (one: { readonly requestId?: string | undefined; readonly at: number }) =>
-    one.requestId === requestId && one.at >= Date.parse(since);
-  const redrive = ofKind(facts, 'redrive').findLast(isLater);
+  const later = facts.filter((fact) => fact.requestId === requestId && fact.at >= Date.parse(since));
+  const redrive = ofKind(later, 'redrive').at(-1);
   if (redrive !== undefined) return { ...location, state: 'queued', since: isoTime(redrive.at) };
-  const line = lines.findLast((one) => one.message === DISCARDED && isLater(one));
-  const left = ofKind(facts, 'left').findLast((fact) => fact.queue === queue && isLater(fact));
+  const line = ofKind(later, 'line').findLast(({ message }) => message === DISCARDED);
+  const left = ofKind(later, 'left').findLast((fact) => fact.queue === queue);
   const at = line?.at ?? left?.at;
   if (at === undefined) return location;
-  const again = requests.find(
-    (other) => other.at > Date.parse(since) && other.queue !== undefined,
-  )?.requestId;
-  const discarded = line && { by: line.by ?? 'somebody', reason: line.reason ?? '' };
-  return { state: 'removed', requestId, queue, since: isoTime(at), again, discarded };
+  const again = requests.find((other) => other.at > Date.parse(since) && other.queue !== undefined);
+  const discarded = line && discardedBy(line);
+  return { state: 'removed', requestId, queue, since: isoTime(at), again: again?.requestId, discarded };
 }
 
 /** Where the payload of a request is, if none of its messages is known. */
@@ -139,11 +135,9 @@ function locationOfMessage(
 ): HistoryLocation | undefined {
   const { attempts, requestId, replay, started } = message;
   const last = attempts.at(-1);
-  const since = started?.at ?? last?.at;
   // A crash after a success does not count: SQS sends the message again, but nothing is left to do.
   const end = attempts.findLast(({ kind }) => kind !== 'crashed');
-  const isDone = end?.kind === 'processed' || end?.kind === 'skipped';
-  if (since === undefined || isDone) return undefined;
+  if (end?.kind === 'processed' || end?.kind === 'skipped') return undefined;
   const later = messages.slice(messages.indexOf(message) + 1);
   const isRedriven = later.some(
     (other) => other.requestId === requestId && other.replay === replay && isGivenUp(message, startOf(other)),
@@ -152,7 +146,7 @@ function locationOfMessage(
   const location = {
     requestId,
     queue: event,
-    since,
+    since: started?.at ?? last?.at ?? '',
     attempts: last?.attempt ?? (started?.attempt ?? 1) - 1,
     replay,
     error: errorOfMessage(attempts),
@@ -174,10 +168,10 @@ function errorOfMessage(attempts: readonly HistoryStep[]): string | undefined {
  */
 function doneOf(messages: readonly HistoryMessage[]): HistoryLocation | undefined {
   const ends = messages
-    .flatMap(({ attempts, replay }) => attempts.map((attempt) => ({ ...attempt, replay })))
+    .flatMap(({ attempts }) => attempts)
     .filter(({ kind }) => kind === 'processed' || kind === 'skipped')
     .sort((a, b) => (a.at < b.at ? -1 : 1));
-  const own = ends.filter(({ replay }) => replay === undefined);
+  const own = ends.filter(({ origin }) => origin?.kind !== 'replay');
   const end = ends.find(({ kind }) => kind === 'processed') ?? own.at(-1) ?? ends.at(-1);
   if (end === undefined) return undefined;
   const state = end.kind === 'processed' ? 'processed' : 'skipped';

@@ -56,7 +56,7 @@ export function messagesOf(
   lines: readonly LineFact[],
   requests: readonly HistoryRequest[],
 ): HistoryMessage[] {
-  const records = ofKind(facts, 'record');
+  const records = ofKind(facts, 'record').filter(({ record }) => !lines.some((line) => isOf(record, line)));
   // Parked and quarantined messages had no consumer.
   const deadLetters = ofKind(facts, 'dead-letter').filter(({ queue }) => stateOn(queue) === 'dead-letter');
   const movedBySqs = new Map(
@@ -67,7 +67,7 @@ export function messagesOf(
   const ids = new Set([...lines.flatMap(({ messageId }) => messageId ?? []), ...movedBySqs.keys()]);
   const known = [
     ...[...ids].map((id) => messageFromLines(id, lines, movedBySqs.get(id), logged)),
-    ...records.filter(({ record }) => !lines.some((line) => isOf(record, line))).map(messageFromRecord),
+    ...records.map(messageFromRecord),
   ];
   // A consumer sends a dead letter as a new message. The log line of its last attempt may already be known.
   const isReported = ({ requestId }: DeadLetterFact) =>
@@ -75,21 +75,19 @@ export function messagesOf(
       (message) =>
         message.requestId === requestId && message.attempts.some(({ kind }) => kind === 'dead-lettered'),
     );
-  const all = [
-    ...known,
-    ...deadLetters.filter((fact) => !isReported(fact)).map(messageFromDeadLetter),
-  ].filter(({ attempts, started }) => attempts.length > 0 || started !== undefined);
+  const unreported = deadLetters.filter((fact) => !isReported(fact));
+  const all = [...known, ...unreported.map(messageFromDeadLetter)]
+    .filter(({ attempts, started }) => attempts.length > 0 || started !== undefined)
+    .sort((a, b) => (`${startOf(a)} ${a.messageId ?? ''}` < `${startOf(b)} ${b.messageId ?? ''}` ? -1 : 1));
   const lost = attemptAfterLostAnswer(all, facts, requests);
-  return all
-    .sort((a, b) => (`${startOf(a)} ${a.messageId ?? ''}` < `${startOf(b)} ${b.messageId ?? ''}` ? -1 : 1))
-    .map((message, index, every) => {
-      const origin = originOf(message, every.slice(0, index), requests);
-      const attempts = message.attempts.map((one): EndedAttempt => {
-        const processed = one === lost && ({ kind: 'processed', reason: 'answer-lost' } as const);
-        return { ...one, ...processed, origin };
-      });
-      return { ...message, attempts };
+  return all.map((message, index) => {
+    const origin = originOf(message, all.slice(0, index), requests);
+    const attempts = message.attempts.map((one): EndedAttempt => {
+      const processed = one === lost && ({ kind: 'processed', reason: 'answer-lost' } as const);
+      return { ...one, ...processed, origin };
     });
+    return { ...message, attempts };
+  });
 }
 
 export const isOf = (record: RecordFact['record'], line: LineFact): boolean =>
@@ -109,8 +107,7 @@ function messageFromLines(
   logged: ReadonlySet<string | undefined>,
 ): HistoryMessage {
   const lines = allLines.filter((line) => line.messageId === messageId);
-  const requestId = lines[0]?.requestId ?? moved?.requestId;
-  const replay = lines[0]?.replay;
+  const [{ requestId = moved?.requestId, replay } = {}] = lines;
   const ids = { requestId, messageId };
   const ends = lines.filter(isEnd);
   const isCrash = ({ message }: LineFact) => message === CRASHED;
@@ -135,10 +132,8 @@ function messageFromLines(
     const at = times.find((one) => one.attempt > attempt)?.at ?? end;
     if (!hasEnded(attempt)) silent.push({ kind: 'crashed', at, ...ids, attempt });
   }
-  const moves = isMoved
-    ? [{ kind: 'dead-lettered', at: end, ...ids, attempt: Math.max(1, last) } as const]
-    : [];
-  const attempts = [...ended, ...silent, ...moves].sort((a, b) =>
+  if (isMoved) silent.push({ kind: 'dead-lettered', at: end, ...ids, attempt: Math.max(1, last) });
+  const attempts = [...ended, ...silent].sort((a, b) =>
     a.at === b.at ? a.attempt - b.attempt : a.at < b.at ? -1 : 1,
   );
   return { ...ids, replay, attempts, started: isMoved ? undefined : started };
@@ -152,15 +147,19 @@ function isReplaced(own: readonly LineFact[], lines: readonly LineFact[]): boole
   return [...begun].some(([id, at]) => id !== undefined && id !== messageId && at > end);
 }
 
-function attemptOf(line: LineFact, lines: readonly LineFact[]): EndedAttempt {
-  const { message, requestId, messageId, attempt = 1, latencyMs, error, retryInSeconds, replay } = line;
-  const base = { at: isoTime(line.at), requestId, messageId, attempt, latencyMs, error };
+/** @param lines all of its message */
+function attemptOf(
+  { at, ...line }: Pick<LineFact, 'at' | 'message'> & Partial<LineFact>,
+  lines: readonly LineFact[] = [],
+): EndedAttempt {
+  const { message, requestId, messageId, attempt = 1, latencyMs, error, retryInSeconds = 0, replay } = line;
+  const base = { at: isoTime(at), requestId, messageId, attempt, latencyMs, error };
   const kind = ENDS[message] ?? 'failed';
   // A message that could not be moved is retried, although it was given up.
   const isNotMoved = lines.some((one) => one.message === DEAD_LETTER_NOT_SENT && one.attempt === attempt);
   if (kind === 'dead-lettered' && isNotMoved) return { ...base, kind: 'failed' };
   if (kind !== 'failed') return { ...base, kind, reason: skipReason(message, replay) };
-  const nextAttemptAt = isoTime(line.at + (retryInSeconds ?? 0) * 1000);
+  const nextAttemptAt = isoTime(at + retryInSeconds * 1000);
   return { ...base, kind, error: error ?? 'Error', nextAttemptAt };
 }
 
@@ -173,13 +172,12 @@ function skipReason(outcome: string, replay: string | undefined): SkipReason | u
 
 /** A message whose lines have expired. */
 function messageFromRecord({ record, at }: RecordFact): HistoryMessage {
-  const { requestId, replay, outcome, attempt, failureReason: error, receivedAt } = record;
-  const isTimed = outcome !== DEAD_LETTERED && replay === undefined;
+  const { requestId, outcome: message, attempt, failureReason: error, receivedAt } = record;
+  const replay = record.replay?.name;
+  const isTimed = message !== DEAD_LETTERED && replay === undefined;
   const latencyMs = isTimed ? Math.max(0, at - Date.parse(receivedAt)) : undefined;
-  const kind = ENDS[outcome] ?? 'processed';
-  const reason = skipReason(outcome, replay?.name);
-  const step = { kind, at: isoTime(at), requestId, attempt, reason, latencyMs, error };
-  return { requestId, replay: replay?.name, attempts: [step] };
+  const end = attemptOf({ message, at, requestId, attempt, latencyMs, error, replay });
+  return { requestId, replay, attempts: [end] };
 }
 
 function messageFromDeadLetter({ messageId, requestId, at, error }: DeadLetterFact): HistoryMessage {
@@ -199,13 +197,9 @@ function attemptAfterLostAnswer(
 ): EndedAttempt | undefined {
   const attempts = messages.flatMap((message) => message.attempts);
   if (attempts.some(({ kind }) => kind === 'processed')) return undefined;
+  const failed = attempts.filter(({ kind }) => kind === 'failed' || kind === 'crashed');
   const isAfterFailure = ({ messageId, attempt }: EndedAttempt) =>
-    attempts.some(
-      (one) =>
-        one.messageId === messageId &&
-        one.attempt < attempt &&
-        (one.kind === 'failed' || one.kind === 'crashed'),
-    );
+    failed.some((one) => one.messageId === messageId && one.attempt < attempt);
   const isObserved = ({ requestId, at }: EndedAttempt) => {
     const receipt = requests.find((one) => one.requestId === requestId)?.exchange?.at ?? Infinity;
     return ofKind(facts, 'effect').some((one) => one.at >= receipt && one.at <= Date.parse(at));

@@ -147,27 +147,24 @@ function attemptText({ attempt = 1, attempts = 1, origin }: HistoryStep): string
 /** The words of a log code: `retry not delayed` for `RetryNotDelayed`. */
 const codeText = (code = '') => code.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
 
-const STATES: Readonly<Record<DeliveryState, readonly [title: string, tone: Tone]>> = {
-  received: ['Received', 'neutral'],
-  refused: ['Gateway error', 'neutral'],
-  rejected: ['Bad signature', 'neutral'],
-  failed: ['Server error', 'warning'],
-  invalid: ['Invalid', 'bad'],
-  parked: ['Parked', 'bad'],
-  queued: ['Queued', 'neutral'],
-  retrying: ['Retrying', 'warning'],
-  paused: ['Paused', 'warning'],
-  'dead-letter': ['Dead letter', 'bad'],
-  processed: ['Processed', 'good'],
-  skipped: ['Skipped', 'good'],
-  removed: ['Removed', 'neutral'],
-  unknown: ['Unknown', 'warning'],
+const STATES: Readonly<Record<DeliveryState, Pick<Words, 'title' | 'tone'>>> = {
+  received: { title: 'Received', tone: 'neutral' },
+  refused: { title: 'Gateway error', tone: 'neutral' },
+  rejected: { title: 'Bad signature', tone: 'neutral' },
+  failed: { title: 'Server error', tone: 'warning' },
+  invalid: { title: 'Invalid', tone: 'bad' },
+  parked: { title: 'Parked', tone: 'bad' },
+  queued: { title: 'Queued', tone: 'neutral' },
+  retrying: { title: 'Retrying', tone: 'warning' },
+  paused: { title: 'Paused', tone: 'warning' },
+  'dead-letter': { title: 'Dead letter', tone: 'bad' },
+  processed: { title: 'Processed', tone: 'good' },
+  skipped: { title: 'Skipped', tone: 'good' },
+  removed: { title: 'Removed', tone: 'neutral' },
+  unknown: { title: 'Unknown', tone: 'warning' },
 };
 
-export function stateTitle(state: DeliveryState): Pick<Words, 'title' | 'tone'> {
-  const [title, tone] = STATES[state];
-  return { title, tone };
-}
+export const stateTitle = (state: DeliveryState) => STATES[state];
 
 export function stateWords(location: HistoryLocation, clock: Clock): Words {
   const { state, replay } = location;

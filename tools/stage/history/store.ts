@@ -149,12 +149,11 @@ export class HistoryStore {
 
   /** The facts of one request, and of all deliveries of its bytes. */
   facts({ id = '', eventId = '' }: Partial<Pick<Delivery, 'id' | 'eventId'>>): Fact[] {
-    const own = this.#entries.get(id);
-    const entries = new Set([...(own === undefined ? [] : [own]), ...(this.#ofEvent.get(eventId) ?? [])]);
-    const others = this.#withoutRequest.get(eventId)?.values() ?? [];
-    return [...[...entries].flatMap(({ facts }) => [...facts.values()]), ...others].sort(
-      (a, b) => a.at - b.at,
-    );
+    const entries = new Set([this.#entries.get(id), ...(this.#ofEvent.get(eventId) ?? [])]);
+    const found = [...entries].map((entry) => entry?.facts);
+    return [...found, this.#withoutRequest.get(eventId)]
+      .flatMap((facts) => [...(facts?.values() ?? [])])
+      .sort((a, b) => a.at - b.at);
   }
 
   history(delivery: Pick<Delivery, 'id' | 'eventId'>): History {
@@ -169,12 +168,12 @@ export class HistoryStore {
   list({ search = '', ids }: DeliveryFilter = {}): Delivery[] {
     this.#deriveRows();
     const pattern = search === '' ? undefined : new RegExp(RegExp.escape(search), 'iu');
-    const wanted =
-      ids === undefined ? [...this.#entries.values()] : ids.flatMap((id) => this.#entries.get(id) ?? []);
+    const wanted = ids?.map((id) => this.#entries.get(id)) ?? [...this.#entries.values()];
     const found = wanted.flatMap((entry): Delivery[] => {
-      const match = pattern && matchOf(entry, pattern);
-      if (entry.row === undefined || (pattern !== undefined && match === undefined)) return [];
-      return [match === undefined ? entry.row : { ...entry.row, match }];
+      if (entry?.row === undefined) return [];
+      if (pattern === undefined) return [entry.row];
+      const match = matchOf(entry, pattern);
+      return match === undefined ? [] : [{ ...entry.row, match }];
     });
     return found.sort(newestFirst);
   }
@@ -210,16 +209,9 @@ export class HistoryStore {
     const own = [...facts.values()];
     const ofEvent = this.#withoutRequest.get(own.find((fact) => fact.eventId !== undefined)?.eventId ?? '');
     const history = deriveHistory([...own, ...ofKind([...(ofEvent?.values() ?? [])], 'effect')]);
-    const others = [...(this.#ofEvent.get(history.eventId ?? '') ?? [])];
-    const delivery: Delivery = {
-      ...deliveryOf(
-        id,
-        own,
-        history,
-        others.flatMap((other) => (other === entry ? [] : (other.row ?? []))),
-      ),
-      preview: entry.preview,
-    };
+    const others = [...(this.#ofEvent.get(history.eventId ?? '') ?? [])].filter((other) => other !== entry);
+    const rows = others.flatMap((other) => other.row ?? []);
+    const delivery: Delivery = { ...deliveryOf(id, own, history, rows), preview: entry.preview };
     const { eventId, event, shopId, error } = delivery;
     const ofSteps = history.steps.flatMap((one) => [one.messageId, one.error]);
     const texts = [id, eventId, event, shopId, error, ...ofSteps];
@@ -227,7 +219,7 @@ export class HistoryStore {
     if (JSON.stringify(delivery) === JSON.stringify(row)) return false;
     entry.row = delivery;
     if (delivery.state !== row?.state) {
-      for (const other of others) if (other !== entry && dependsOnOthers(other)) this.#dirty.add(other);
+      for (const other of others) if (dependsOnOthers(other)) this.#dirty.add(other);
     }
     return true;
   }
@@ -262,21 +254,15 @@ const keyOf = (fact: Fact) => hash('md5', identityOf(fact), 'base64url');
 
 const firstTime = ({ facts }: Entry) => facts.values().next().value?.at ?? 0;
 
-const lastTime = (facts: Entry['facts']) =>
-  [...facts.values()].reduce((last, { at }) => Math.max(last, at), 0);
+const lastTime = (facts: Entry['facts']) => Math.max(0, ...[...facts.values()].map(({ at }) => at));
 
 const newestFirst = (a: Delivery, b: Delivery) =>
   Date.parse(b.receivedAt) - Date.parse(a.receivedAt) || (a.id < b.id ? 1 : -1);
 
-/** Where a search finds a delivery. Undefined if nowhere. */
+/** The first match of a search and the text around it, in one line. Undefined if nothing matches. */
 function matchOf({ preview = '', payload, texts }: Entry, pattern: RegExp): Delivery['match'] {
   const all = [preview, payload === undefined ? '' : searchableText(payload), ...texts];
-  const text = all.find((one) => pattern.test(one));
-  return text === undefined ? undefined : matchIn(text, pattern);
-}
-
-/** The first match of a text and the text around it, in one line. */
-function matchIn(text: string, pattern: RegExp): Delivery['match'] {
+  const text = all.find((one) => pattern.test(one)) ?? '';
   const found = pattern.exec(text);
   if (found === null) return undefined;
   const [match] = found;
