@@ -61,19 +61,7 @@ export function createAlarms(publish: Publish) {
 
     /** Answers without datapoints, because the local stack has no metrics. */
     GetMetricStatistics: () => ({ Datapoints: [] }),
-
-    DisableAlarmActions: (parameters) => enableActions(parameters, false),
-    EnableAlarmActions: (parameters) => enableActions(parameters, true),
   };
-
-  function enableActions(parameters: JsonObject, ActionsEnabled: boolean): JsonObject {
-    // Names of alarms that do not exist are ignored, as in CloudWatch.
-    for (const name of textsOf(parameters, 'AlarmNames') ?? []) {
-      const alarm = alarms.get(name);
-      if (alarm !== undefined) alarm.ActionsEnabled = ActionsEnabled;
-    }
-    return {};
-  }
 
   return {
     put(definition: MetricAlarm): void {
