@@ -6,7 +6,7 @@ import type { InspectorPort } from './functions/inspector-port.ts';
 import { type FunctionLogLine, serviceOf } from './functions/invocation.ts';
 import { LocalFunction } from './functions/local-function.ts';
 import { SqsEventSource } from './functions/sqs-event-source.ts';
-import { type DeployedApi, deployedApi, type FindFunction } from './gateway/deployed-api.ts';
+import { deployedApi, type FindFunction } from './gateway/deployed-api.ts';
 import { readCloudAssembly, type SynthesisedStack } from './template/cloud-assembly.ts';
 import { Resources, type StackLocation } from './template/resources.ts';
 
@@ -40,27 +40,14 @@ interface DeployedStackOptions extends FunctionOptions {
 }
 
 /** A synthesised stack that is deployed to the AWS endpoint: resources, functions and event sources. */
-export interface DeployedStack {
-  readonly name: string;
-  /** Functions by `serviceOf` their definition. */
-  readonly functions: ReadonlyMap<string, LocalFunction>;
-  /** The stack's API: an HTTP API or a REST API, as in the template. */
-  readonly api: DeployedApi;
-  /** Outputs, in the form of `cdk deploy --outputs-file`. */
-  outputs(): Readonly<Record<string, string>>;
-  close(): Promise<void>;
-}
+export type DeployedStack = Awaited<ReturnType<typeof deployStack>>;
 
 /**
  * Deploys a synthesised stack to the AWS endpoint.
  * @param assembly folder of the stack's cloud assembly
  * @throws Error if the template contains something that cannot run locally
  */
-export async function deployStack(
-  assembly: string,
-  aws: AwsEndpoint,
-  options: DeployedStackOptions,
-): Promise<DeployedStack> {
+export async function deployStack(assembly: string, aws: AwsEndpoint, options: DeployedStackOptions) {
   const { location, secret, onProblem, onStep = () => {}, warmUp = true } = options;
   const stack = readCloudAssembly(assembly);
   const resources = new Resources(stack, location);
@@ -68,33 +55,35 @@ export async function deployStack(
   onStep('Creating queues, topics, tables, buckets, delivery streams and secrets');
   await deploy(resources, aws, secret);
   onStep('Starting the functions');
+  await using parts = new AsyncDisposableStack();
   const { functions, find } = createFunctions(resources, stack, aws, options);
-  const closeFunctions = () => Promise.all([...functions.values()].map((one) => one.close()));
-  try {
-    const called = new Set<LocalFunction | undefined>();
-    const findCalled = (name: string) => {
-      const found = find(name);
-      called.add(found);
-      return found;
-    };
-    const api = deployedApi(resources, findCalled, aws);
-    const sources = eventSources(resources, findCalled, aws, onProblem);
-    if (warmUp) await Promise.all([...called].map((one) => one?.warmUp()));
-    for (const source of sources) source.enable();
-    return {
-      name: stack.name,
-      functions,
-      api,
-      outputs: () => resources.outputs(),
-      async close() {
-        await Promise.all(sources.map((source) => source.stop()));
-        await closeFunctions();
-      },
-    };
-  } catch (error) {
-    await closeFunctions();
-    throw error;
-  }
+  parts.defer(async () => {
+    await Promise.all([...functions.values()].map((one) => one.close()));
+  });
+  const called = new Set<LocalFunction | undefined>();
+  const findCalled = (name: string) => {
+    const found = find(name);
+    called.add(found);
+    return found;
+  };
+  const api = deployedApi(resources, findCalled, aws);
+  const sources = eventSources(resources, findCalled, aws, onProblem);
+  parts.defer(async () => {
+    await Promise.all(sources.map((source) => source.stop()));
+  });
+  if (warmUp) await Promise.all([...called].map((one) => one?.warmUp()));
+  for (const source of sources) source.enable();
+  const running = parts.move();
+  return {
+    name: stack.name,
+    /** Functions by `serviceOf` their definition. */
+    functions,
+    /** The stack's API: an HTTP API or a REST API, as in the template. */
+    api,
+    /** Outputs, in the form of `cdk deploy --outputs-file`. */
+    outputs: () => resources.outputs(),
+    close: () => running.disposeAsync(),
+  };
 }
 
 function createFunctions(

@@ -62,12 +62,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
   const faults = options.faults ?? new InjectedFaults();
   await using parts = new AsyncDisposableStack();
   onStep('Starting the AWS endpoint');
-  const aws = await startAwsEndpoint({
-    port: options.awsPort,
-    faults,
-    onProblem,
-    ...(observer && { observer }),
-  });
+  const aws = await startAwsEndpoint({ port: options.awsPort, faults, onProblem, observer });
   parts.defer(() => aws.close());
 
   const location = { awsUrl: aws.url, apiUrl: '' };
@@ -79,7 +74,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     port: options.port,
     onExchange: (exchange) => observer?.onExchange(exchange),
     publicHosts,
-    onForeign: options.onForeign ?? (() => {}),
+    onForeign: options.onForeign,
   });
   parts.defer(() => gateway.close());
   location.apiUrl = gateway.url;

@@ -18,7 +18,7 @@ interface AwsEndpointOptions {
   /** Port of the endpoint; 0 for any free port. */
   port: number;
   /** Faults to inject, for tests. @default none */
-  faults?: InjectedFaults;
+  faults?: InjectedFaults | undefined;
   /** Called with problems of the endpoint that no caller gets as an error. @default none */
   onProblem?: (message: string) => void;
   /**
@@ -26,7 +26,7 @@ interface AwsEndpointOptions {
    * operators.
    * @default none
    */
-  observer?: Pick<StackObserver, 'onItemChange' | 'onNotification'>;
+  observer?: Pick<StackObserver, 'onItemChange' | 'onNotification'> | undefined;
 }
 
 export type AwsEndpoint = Awaited<ReturnType<typeof startAwsEndpoint>>;

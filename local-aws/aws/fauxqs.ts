@@ -16,13 +16,7 @@ export const FORBIDDEN_CHARACTER = /[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u
 export type InspectedQueue = NonNullable<ReturnType<FauxqsServer['inspectQueue']>>;
 
 /** fauxqs (SQS, SNS and S3) in this process, without a port of its own. */
-export interface Fauxqs {
-  send(request: FauxqsRequest): Promise<AwsResponse>;
-  /** @returns undefined if the queue does not exist */
-  inspectQueue(name: string): Promise<InspectedQueue | undefined>;
-  /** Ends long polls. */
-  close(): Promise<void>;
-}
+export type Fauxqs = ReturnType<typeof createFauxqs>;
 
 interface FauxqsRequest {
   readonly method: string;
@@ -38,14 +32,14 @@ const CONNECTION_HEADERS = ['connection', 'keep-alive', 'transfer-encoding', 'ex
  * fauxqs is loaded at the first request, because that takes 200 ms of processor time.
  * @param host of the endpoint for clients, with its port
  */
-export function createFauxqs(host: string): Fauxqs {
+export function createFauxqs(host: string) {
   let app: ReturnType<typeof start> | undefined;
   const running = () => {
     app ??= start();
     return app;
   };
   return {
-    async send({ method, url, headers, body }) {
+    async send({ method, url, headers, body }: FauxqsRequest): Promise<AwsResponse> {
       // fauxqs separates resources by the region in this header. Without the header, all resources are in the stack's
       // region.
       const { authorization: _authorization, ...others } = headers;
@@ -61,11 +55,13 @@ export function createFauxqs(host: string): Fauxqs {
         body: answer.rawPayload,
       };
     },
-    async inspectQueue(name) {
+    /** @returns undefined if the queue does not exist */
+    async inspectQueue(name: string): Promise<InspectedQueue | undefined> {
       const answer = await (await running()).inject({ url: `/_fauxqs/queues/${encodeURIComponent(name)}` });
       return answer.statusCode === 200 ? answer.json() : undefined;
     },
-    async close() {
+    /** Ends long polls. */
+    async close(): Promise<void> {
       await (await app)?.close();
     },
   };

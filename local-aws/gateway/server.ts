@@ -22,7 +22,7 @@ export interface GatewayOptions {
    */
   publicHosts?: readonly string[];
   /** Called when a request for an unknown host was rejected, at most once a minute. @default none */
-  onForeign?: () => void;
+  onForeign?: (() => void) | undefined;
 }
 
 /** Limit of the calls of `onForeign`, per second: one a minute. */

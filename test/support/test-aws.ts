@@ -26,11 +26,7 @@ export async function startTestAws(
   faults?: InjectedFaults,
   observer?: Pick<StackObserver, 'onItemChange' | 'onNotification'>,
 ): Promise<TestAws> {
-  const aws = await startAwsEndpoint({
-    port: 0,
-    ...(faults && { faults }),
-    ...(observer && { observer }),
-  });
+  const aws = await startAwsEndpoint({ port: 0, faults, observer });
   const resources = new Resources(readCloudAssembly(testAssembly()), {
     awsUrl: aws.url,
     apiUrl: 'http://localhost',
