@@ -15,8 +15,6 @@ import { readSecretValue, secretDoubt, UnusableSecretError } from './secret-valu
 export interface WebhookSecretsOptions {
   readonly client: SecretsManagerClient;
   readonly secretId: string;
-  /** Milliseconds since the epoch. @default Date.now */
-  readonly now?: () => number;
 }
 
 /** What the request that uses the secret reports about it. */
@@ -43,7 +41,6 @@ interface CachedSecrets {
  */
 export class WebhookSecrets {
   readonly #options: WebhookSecretsOptions;
-  readonly #now: () => number;
   #cached: CachedSecrets | undefined;
   #refreshedAt = Number.NEGATIVE_INFINITY;
   /** The last read, if it failed and no secret is cached. */
@@ -52,7 +49,6 @@ export class WebhookSecrets {
 
   constructor(options: WebhookSecretsOptions) {
     this.#options = options;
-    this.#now = options.now ?? Date.now;
   }
 
   /**
@@ -88,7 +84,7 @@ export class WebhookSecrets {
    */
   async accepted(reports: SecretReports): Promise<readonly string[]> {
     if (this.#cached === undefined) await this.#readFirst(reports);
-    else if (this.#now() - this.#cached.readAt >= SECRET_MAX_AGE) await this.#refresh('age', reports);
+    else if (Date.now() - this.#cached.readAt >= SECRET_MAX_AGE) await this.#refresh('age', reports);
     return this.#secrets(reports);
   }
 
@@ -110,13 +106,13 @@ export class WebhookSecrets {
       this.#hasWarned = true;
       reports.doubt(doubt);
     }
-    return previous !== undefined && this.#now() < previous.until ? [current, previous.secret] : [current];
+    return previous !== undefined && Date.now() < previous.until ? [current, previous.secret] : [current];
   }
 
   async #refresh(cause: 'age' | 'mismatch', reports: SecretReports): Promise<boolean> {
-    if (this.#now() - this.#refreshedAt < SECRET_REFRESH_INTERVAL) return false;
+    if (Date.now() - this.#refreshedAt < SECRET_REFRESH_INTERVAL) return false;
     const before = this.#refreshedAt;
-    this.#refreshedAt = this.#now();
+    this.#refreshedAt = Date.now();
     try {
       await this.#read(reports);
       // A read because of age must not prevent a read after a mismatch, which may show a rotation.
@@ -129,11 +125,11 @@ export class WebhookSecrets {
   }
 
   async #readFirst(reports: SecretReports): Promise<void> {
-    if (this.#failed && this.#now() - this.#failed.at < SECRET_FIRST_READ_INTERVAL) throw this.#failed.error;
+    if (this.#failed && Date.now() - this.#failed.at < SECRET_FIRST_READ_INTERVAL) throw this.#failed.error;
     try {
       await this.#read(reports);
     } catch (error) {
-      this.#failed = { error, at: this.#now() };
+      this.#failed = { error, at: Date.now() };
       throw error;
     }
   }
@@ -154,11 +150,11 @@ export class WebhookSecrets {
     const current = readSecretValue(SecretString);
     const until = (CreatedDate?.getTime() ?? 0) + PREVIOUS_SECRET_MAX_AGE;
     // The previous version matters, and costs a call, only until then.
-    const previous = this.#now() < until ? await readPrevious() : undefined;
+    const previous = Date.now() < until ? await readPrevious() : undefined;
     return {
       current,
       previous: previous === undefined ? undefined : { secret: previous, until },
-      readAt: this.#now(),
+      readAt: Date.now(),
     };
   }
 

@@ -107,13 +107,6 @@ function logBlocks(scope: Construct, firewall: CfnWebACL, props: ProtectedLogPro
     logGroupName: `${LOG_PREFIX}${logName(scope, 'firewall')}`,
   });
   const stack = Stack.of(scope);
-  const arn = (resourceName: string) =>
-    stack.formatArn({
-      service: 'logs',
-      resource: 'log-group',
-      resourceName,
-      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-    });
   // Without this policy, AWS WAF adds each log to one policy of the account, which fails above 5,120 characters.
   // Sources: CloudWatch Logs user guide, "Logs sent to CloudWatch Logs";
   // https://github.com/hashicorp/terraform-provider-aws/issues/25296.
@@ -130,8 +123,15 @@ function logBlocks(scope: Construct, firewall: CfnWebACL, props: ProtectedLogPro
   );
   const logging = new CfnLoggingConfiguration(scope, 'FirewallLogging', {
     resourceArn: firewall.attrArn,
-    // The ARN of the log group without `:*`, which the construct's own ARN ends with.
-    logDestinationConfigs: [arn(log.logGroupName)],
+    // Without `:*`, with which the construct's own ARN ends.
+    logDestinationConfigs: [
+      stack.formatArn({
+        service: 'logs',
+        resource: 'log-group',
+        resourceName: log.logGroupName,
+        arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+      }),
+    ],
     redactedFields: [{ singleHeader: { Name: SIGNATURE_HEADER } }],
     loggingFilter: {
       DefaultBehavior: 'DROP',

@@ -1,4 +1,4 @@
-import { CfnOutput, type RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { CfnOutput, Stack } from 'aws-cdk-lib';
 import { DomainName, SecurityPolicy } from 'aws-cdk-lib/aws-apigatewayv2';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
@@ -10,7 +10,7 @@ import type { Alarms } from '../alarms/alarms.ts';
 import { certificateLink } from '../alarms/console-links.ts';
 import { countedMetrics, countLines, metricsUnder } from '../alarms/log-metrics.ts';
 import type { StageConfig } from '../config.ts';
-import type { Encryption } from '../encryption.ts';
+import type { StoredProps } from '../pipeline/protected-storage.ts';
 import type { ReleasedFunction } from '../pipeline/webhook-function.ts';
 import { AccessLog } from './access-log.ts';
 import { RATE_RULE, ruleMetrics } from './firewall.ts';
@@ -18,11 +18,9 @@ import type { Gateway } from './gateway.ts';
 import { httpGateway } from './http-api.ts';
 import { answeredAs, restGateway } from './rest-api.ts';
 
-interface WebhookApiProps {
+interface WebhookApiProps extends StoredProps {
   readonly config: Pick<StageConfig, 'gateway' | 'waf' | 'domain' | 'apiThrottle' | 'logRetentionDays'>;
   readonly receiver: ReleasedFunction;
-  readonly encryption: Encryption;
-  readonly removalPolicy: RemovalPolicy;
   readonly alarms: Alarms;
 }
 
@@ -103,10 +101,10 @@ export class WebhookApi extends Construct {
     });
     alarms.add(this, 'Api/Slow', { metricsOf: metrics, links: [link] });
     alarms.add(this, 'Api/RejectionsJump', { metricsOf: counted, links: logLinks(UNAUTHORIZED) });
-    alarms.add(this, 'Api/Throttled', { metricsOf: counted, links: logLinks(ownAnswers.Throttled) });
     alarms.add(this, 'Api/Unavailable', { metricsOf: counted, links: logLinks(SERVER_ERRORS) });
-    alarms.add(this, 'Api/TooLarge', { metricsOf: counted, links: logLinks(ownAnswers.TooLarge) });
-    alarms.add(this, 'Api/WrongAddress', { metricsOf: counted, links: logLinks(ownAnswers.WrongAddress) });
+    for (const answer of ['Throttled', 'TooLarge', 'WrongAddress'] as const) {
+      alarms.add(this, `Api/${answer}`, { metricsOf: counted, links: logLinks(ownAnswers[answer]) });
+    }
     if (waf === undefined) return;
     alarms.add(this, 'Api/Blocked', { metricsOf: ruleMetrics(this, RATE_RULE), links: logLinks(BLOCKED) });
     for (const list of waf.managedLists) {

@@ -10,11 +10,11 @@ import { ARCHIVE_BUFFER_SECONDS } from '../../lambda/limits.ts';
 import type { Alarms } from '../alarms/alarms.ts';
 import { logLink } from '../alarms/console-links.ts';
 import { countedMetrics, countLines, type MetricSource, metricsUnder } from '../alarms/log-metrics.ts';
-import { ProtectedBucket, ProtectedLog } from '../pipeline/protected-storage.ts';
+import { ProtectedBucket, ProtectedLog, type StoredProps } from '../pipeline/protected-storage.ts';
 import type { FunctionAccess, FunctionDefaults } from '../pipeline/webhook-function.ts';
 import { ArchiveQueries } from './archive-queries.ts';
 
-interface EventArchiveProps extends Pick<FunctionDefaults, 'encryption' | 'removalPolicy' | 'logRetention'> {
+interface EventArchiveProps extends StoredProps, Pick<FunctionDefaults, 'logRetention'> {
   /** Days that records are kept. */
   readonly days: number;
   readonly alarms: Alarms;
@@ -118,13 +118,10 @@ export class EventArchive extends Construct {
         return [event, stream];
       }),
     ) as Record<EventName, CfnDeliveryStream>;
-    const streams = eventNames.map((event) => [
-      `${pascalCase(event)}ArchiveStream`,
-      this.#streams[event].ref,
-    ]);
+    const outputOf = (event: EventName) => [`${pascalCase(event)}ArchiveStream`, this.#streams[event].ref];
     this.outputs = {
       ArchiveBucket: this.bucket.bucketName,
-      ...Object.fromEntries(streams),
+      ...Object.fromEntries(eventNames.map(outputOf)),
       ...queries.outputs,
     };
   }

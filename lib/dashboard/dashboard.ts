@@ -1,14 +1,7 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import {
-  Alarm,
-  AlarmStatusWidget,
-  Dashboard,
-  type IWidget,
-  PeriodOverride,
-  TextWidget,
-} from 'aws-cdk-lib/aws-cloudwatch';
+import { Alarm, AlarmStatusWidget, Dashboard, PeriodOverride } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
-import { accepting, type DashboardSources, heading, keepingUp, stuck } from './graphs.ts';
+import { accepting, type DashboardSources, keepingUp, stuck, textRow } from './graphs.ts';
 
 /** Time range when the dashboard is opened. */
 const RANGE = Duration.hours(3);
@@ -23,23 +16,19 @@ const ALARMS_HEIGHT = 8;
 export function addDashboard(scope: Construct, sources: DashboardSources): void {
   const { stackName } = Stack.of(scope);
   const alarms = scope.node.findAll().filter((construct) => construct instanceof Alarm);
-  const rows: IWidget[][] = [
-    [
-      new TextWidget({
-        markdown: `The stack ${stackName} makes this dashboard. The next deployment overwrites changes made by hand.`,
-        width: 24,
-        height: 1,
-      }),
-    ],
+  const rows = [
+    textRow(
+      `The stack ${stackName} makes this dashboard. The next deployment overwrites changes made by hand.`,
+    ),
     [new AlarmStatusWidget({ title: 'Alarms', alarms, width: 24, height: ALARMS_HEIGHT })],
-    heading(
+    textRow(
       '# Are we accepting?',
       'The partner repeats deliveries that got 401 or 500. Those that got 400 are in quarantine. Those that API Gateway itself rejected are not stored.',
     ),
     ...accepting(sources),
-    heading('# Are we keeping up?', 'One row for each event: its queue, its consumer and its outcomes.'),
+    textRow('# Are we keeping up?', 'One row for each event: its queue, its consumer and its outcomes.'),
     ...keepingUp(sources),
-    heading(
+    textRow(
       '# What is stuck?',
       'Messages on a dead-letter, quarantine or unrouted queue stay there until somebody acts: see docs/redrive-and-replay.md.',
     ),

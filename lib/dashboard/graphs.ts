@@ -86,13 +86,12 @@ function row(...graphs: readonly Graph[]): IWidget[] {
 }
 
 /**
- * A row with a heading and an optional line below it.
- * @param text in Markdown
+ * A row of text.
+ * @param heading in Markdown
  */
-export function heading(text: string, hint?: string): IWidget[] {
-  return hint === undefined
-    ? [new TextWidget({ markdown: text, width: 24, height: 1 })]
-    : [new TextWidget({ markdown: `${text}\n\n${hint}`, width: 24, height: 2 })];
+export function textRow(heading: string, ...lines: readonly string[]): IWidget[] {
+  const markdown = [heading, ...lines].join('\n\n');
+  return [new TextWidget({ markdown, width: 24, height: 1 + lines.length })];
 }
 
 /** Graphs that answer "Are we accepting?": from the partner's requests to the receiver's outcomes. */
@@ -177,7 +176,7 @@ export function keepingUp({ api, pipelines }: DashboardSources): IWidget[][] {
       unit: 'milliseconds',
     }),
     ...pipelines.flatMap((pipeline) => [
-      heading(`### ${pipeline.event}: ${catalogue[pipeline.event].processing}`),
+      textRow(`### ${pipeline.event}: ${catalogue[pipeline.event].processing}`),
       eventRow(pipeline),
     ]),
   ];

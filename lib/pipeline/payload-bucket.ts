@@ -1,23 +1,19 @@
-import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { LAST_DAY_ON_QUEUES, MIN_PAYLOAD_DAYS } from '../../lambda/limits.ts';
-import type { Encryption } from '../encryption.ts';
-import { ProtectedBucket } from './protected-storage.ts';
+import { ProtectedBucket, type StoredProps } from './protected-storage.ts';
 
-interface PayloadBucketProps {
-  readonly encryption: Encryption;
-  readonly removalPolicy: RemovalPolicy;
+interface PayloadBucketProps extends StoredProps {
   /** Days that the archive keeps a record, which may refer to a payload. */
   readonly archiveDays: number;
 }
 
 /** Payloads that are too large for a message (decision D13), by event: `shop.updated/<eventId>`. */
 export class PayloadBucket extends ProtectedBucket {
-  constructor(scope: Construct, id: string, { encryption, removalPolicy, archiveDays }: PayloadBucketProps) {
+  constructor(scope: Construct, id: string, { archiveDays, ...stored }: PayloadBucketProps) {
     super(scope, id, {
-      encryption,
-      removalPolicy,
+      ...stored,
       // Each redrive gives a message up to 14 more days on a queue, but no more days to its payload.
       lifecycleRule: {
         expiration: Duration.days(Math.max(MIN_PAYLOAD_DAYS, archiveDays + LAST_DAY_ON_QUEUES)),

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Duration, type RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { type Duration, Stack } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   type Alias,
@@ -16,19 +16,16 @@ import { Construct } from 'constructs';
 import { type DimensionName, type MetricName, metrics } from '../../lambda/metric-names.ts';
 import { acknowledge } from '../acknowledge.ts';
 import { type MetricSource, metricsUnder } from '../alarms/log-metrics.ts';
-import type { Encryption } from '../encryption.ts';
 import { permissionsDigest, UnchangingPolicy } from './permissions.ts';
-import { ProtectedLog } from './protected-storage.ts';
+import { ProtectedLog, type StoredProps } from './protected-storage.ts';
 
 /** Settings that all functions of a stage share. */
-export interface FunctionDefaults {
+export interface FunctionDefaults extends StoredProps {
   /** Folder with a subfolder per function that has its code. */
   readonly bundles: string;
   readonly logRetention: RetentionDays;
   /** Whether X-Ray follows deliveries through the functions and their queues. */
   readonly tracing: boolean;
-  readonly encryption: Encryption;
-  readonly removalPolicy: RemovalPolicy;
 }
 
 /** What a function needs to reach a table, topic, queue or stream. */

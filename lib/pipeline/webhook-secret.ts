@@ -1,15 +1,12 @@
-import type { RemovalPolicy } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { type CfnSecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
 import type { StageConfig } from '../config.ts';
-import type { Encryption } from '../encryption.ts';
+import type { StoredProps } from './protected-storage.ts';
 
-interface WebhookSecretProps {
+interface WebhookSecretProps extends StoredProps {
   readonly config: Pick<StageConfig, 'secretArn' | 'secretKmsKeyArn'>;
-  readonly encryption: Encryption;
-  readonly removalPolicy: RemovalPolicy;
 }
 
 /** Characters of a generated secret: letters and digits, more than 256 bits. */

@@ -4,7 +4,7 @@ import {
   ResourceNotFoundException,
   type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import {
   SECRET_FIRST_READ_INTERVAL,
   SECRET_MAX_AGE,
@@ -62,8 +62,8 @@ beforeEach(() => {
   secrets = new WebhookSecrets({
     client: secret as unknown as SecretsManagerClient,
     secretId: 'secret-arn',
-    now: () => secret.now,
   });
+  jest.spyOn(Date, 'now').mockImplementation(() => secret.now);
 });
 
 /** The calls since the last check. */
