@@ -175,8 +175,6 @@ export interface Delivery
   readonly bytes?: number | undefined;
   /** The beginning of its data, in one line. Absent if the payload is unknown or was forgotten. */
   readonly preview?: string | undefined;
-  /** Where the text of a search was found: the text before it, itself, and after it. Only in the result of a search. */
-  readonly match?: readonly [before: string, found: string, after: string] | undefined;
 }
 
 /**

@@ -21,10 +21,6 @@ const DERIVE_INTERVAL = 25;
 /** Milliseconds after its last fact in which a message may not be on its queue yet. */
 const ON_ITS_WAY = 2_000;
 
-/** Characters around a match, so that it is visible in a narrow column, and a reader knows what it belongs to. */
-const BEFORE_MATCH = 20;
-const AFTER_MATCH = 160;
-
 interface DeliveryFilter {
   /** Part of the payload, of an id, of the shop or of an error. Ignores case. */
   readonly search?: string | undefined;
@@ -164,16 +160,14 @@ export class HistoryStore {
     return this.facts({ eventId }).flatMap((fact) => (fact.kind === 'effect' ? [fact.effect] : []));
   }
 
-  /** Matching deliveries, newest first. With a search, each says where the text was found. */
+  /** Matching deliveries, newest first. */
   list({ search = '', ids }: DeliveryFilter = {}): Delivery[] {
     this.#deriveRows();
     const pattern = search === '' ? undefined : new RegExp(RegExp.escape(search), 'iu');
     const wanted = ids?.map((id) => this.#entries.get(id)) ?? [...this.#entries.values()];
-    const found = wanted.flatMap((entry): Delivery[] => {
+    const found = wanted.flatMap((entry) => {
       if (entry?.row === undefined) return [];
-      if (pattern === undefined) return [entry.row];
-      const match = matchOf(entry, pattern);
-      return match === undefined ? [] : [{ ...entry.row, match }];
+      return pattern === undefined || isMatch(entry, pattern) ? [entry.row] : [];
     });
     return found.sort(newestFirst);
   }
@@ -259,22 +253,10 @@ const lastTime = (facts: Entry['facts']) => Math.max(0, ...[...facts.values()].m
 const newestFirst = (a: Delivery, b: Delivery) =>
   Date.parse(b.receivedAt) - Date.parse(a.receivedAt) || (a.id < b.id ? 1 : -1);
 
-/** The first match of a search and the text around it, in one line. Undefined if nothing matches. */
-function matchOf({ preview = '', payload, texts }: Entry, pattern: RegExp): Delivery['match'] {
+function isMatch({ preview = '', payload, texts }: Entry, pattern: RegExp): boolean {
   const all = [preview, payload === undefined ? '' : searchableText(payload), ...texts];
-  const text = all.find((one) => pattern.test(one)) ?? '';
-  const found = pattern.exec(text);
-  if (found === null) return undefined;
-  const [match] = found;
-  const start = Math.max(0, found.index - BEFORE_MATCH);
-  const end = found.index + match.length;
-  // Half of a surrogate pair at the edge would be displayed as a wrong character.
-  const before = text.slice(start, found.index).replace(/^[\udc00-\udfff]/, '');
-  const after = text.slice(end, end + AFTER_MATCH).replace(/[\ud800-\udbff]$/, '');
-  return [`${start === 0 ? '' : '…'}${inLine(before)}`, inLine(match), inLine(after)];
+  return all.some((text) => pattern.test(text));
 }
-
-const inLine = (text: string) => text.replaceAll(/\s+/g, ' ');
 
 /** Whether a row says something about other deliveries of the same bytes. */
 const dependsOnOthers = ({ row }: Entry) =>

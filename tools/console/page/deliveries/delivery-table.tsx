@@ -151,21 +151,9 @@ const Name = ({ of, claimed }: { of: string; claimed: true | undefined }) => (
   </span>
 );
 
-/** The text that the search found. Otherwise why the delivery had no effect, then the beginning of its data. */
+/** Why the delivery had no effect, then the beginning of its data. */
 function Preview({ delivery }: { delivery: Delivery }) {
-  const { state, reason, error, match, preview = '', shopId } = delivery;
-  if (match !== undefined) {
-    const [before, found, after] = match;
-    return (
-      <span class="cut mono soft">
-        <Visible text={before} />
-        <mark>
-          <Visible text={found} />
-        </mark>
-        <Visible text={after} />
-      </span>
-    );
-  }
+  const { state, reason, error, preview = '', shopId } = delivery;
   const why = reason === undefined ? error : skipText(reason);
   const shop = `"shop_id":${JSON.stringify(shopId)}`;
   return (
