@@ -27,6 +27,8 @@ interface QueueWatchOptions {
   readonly readQueues: () => Promise<QueuesInfo>;
   readonly onRead: (queues: QueuesInfo) => void;
   readonly isLocal: boolean;
+  /** Aborted when the console closes. */
+  readonly closing: AbortSignal;
   readonly onError: (error: unknown) => void;
 }
 
@@ -34,8 +36,6 @@ interface QueueWatchOptions {
 export class QueueWatch {
   readonly #options: QueueWatchOptions;
   #pages = 0;
-  #timer: NodeJS.Timeout | undefined;
-  #unsubscribe = () => {};
   /** The last read. The next one begins after it. */
   #last: Promise<unknown> = Promise.resolve();
   #isReading = false;
@@ -45,7 +45,15 @@ export class QueueWatch {
   #due = 0;
 
   constructor(options: QueueWatchOptions) {
+    const { isLocal, store, closing } = options;
     this.#options = options;
+    // A local queue changes a moment after the log line that reports it, so it is read twice.
+    const onChange = () => {
+      this.#due = 2;
+    };
+    if (isLocal) store.subscribe(onChange);
+    const timer = setInterval(() => this.#readIfDue(), GAP);
+    closing.addEventListener('abort', () => clearInterval(timer));
   }
 
   /**
@@ -53,24 +61,10 @@ export class QueueWatch {
    * @returns a function to call when the page closes
    */
   open(): () => void {
-    const { isLocal, store } = this.#options;
     this.#pages += 1;
-    if (this.#pages === 1) {
-      // A local queue changes a moment after the log line that reports it, so it is read twice.
-      const onChange = () => {
-        this.#due = 2;
-      };
-      if (isLocal) this.#unsubscribe = store.subscribe(onChange);
-      // Changes are not recorded while no page is open, so a change is assumed.
-      if (isLocal) onChange();
-      this.#timer = setInterval(() => this.#readIfDue(), GAP);
-      this.#readIfDue();
-    }
+    if (this.#pages === 1) this.#readIfDue();
     return () => {
       this.#pages -= 1;
-      if (this.#pages > 0) return;
-      clearInterval(this.#timer);
-      this.#unsubscribe();
     };
   }
 
@@ -94,7 +88,7 @@ export class QueueWatch {
 
   #readIfDue(): void {
     const isOld = Date.now() - this.#readAt >= (this.#options.isLocal ? LOCAL_EVERY : STAGE_EVERY);
-    if (this.#isReading || !(isOld || this.#due > 0)) return;
+    if (this.#pages === 0 || this.#isReading || !(isOld || this.#due > 0)) return;
     this.#isReading = true;
     this.read()
       .catch(this.#options.onError)

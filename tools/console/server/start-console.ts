@@ -73,6 +73,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
     readQueues: () => readQueues(source.stage, local),
     onRead: (data) => updates.publish({ event: 'queues', data }),
     isLocal: local !== undefined,
+    closing: closing.signal,
     onError: report,
   });
   const onChange = () => watch.read().catch(report);

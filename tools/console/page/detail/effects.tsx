@@ -35,7 +35,7 @@ export function Effects({ effects }: { effects: readonly Effect[] }) {
 interface CardProps {
   title: string;
   about: string;
-  badge?: string;
+  badge?: string | undefined;
   at?: string | undefined;
   children: ComponentChildren;
 }
@@ -55,21 +55,15 @@ const Card = ({ title, about, badge, at, children }: CardProps) => (
 );
 
 function ItemCard({ effect: { table, key, at, before, after, now, written } }: { effect: ItemEffect }) {
-  const title = outputTitle(table);
-  if (before === undefined && after === undefined) {
-    const text =
-      now == null ? 'The item does not exist now.' : `The item as it is now, written ${written ?? ''}.`;
-    return (
-      <Card title={title} about={key} at={at}>
-        <p class="soft">{text}</p>
-        <Versions of={{ Now: now }} />
-      </Card>
-    );
-  }
-  const badge = before == null ? 'Item added' : after == null ? 'Item deleted' : 'Item changed';
+  // A stage knows only the item as it is now.
+  const text =
+    now == null ? 'The item does not exist now.' : `The item as it is now, written ${written ?? ''}.`;
+  const change = before == null ? 'Item added' : after == null ? 'Item deleted' : 'Item changed';
+  const isNow = before === undefined && after === undefined;
   return (
-    <Card title={title} about={key} badge={badge} at={at}>
-      <Versions of={{ Before: before, After: after }} />
+    <Card title={outputTitle(table)} about={key} badge={isNow ? undefined : change} at={at}>
+      {isNow && <p class="soft">{text}</p>}
+      <Versions of={{ Before: before, After: after, Now: now }} />
     </Card>
   );
 }

@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Delivery } from '../../../stage/history/history.ts';
 import type { DeliveryDetail } from '../../api.ts';
@@ -18,19 +17,14 @@ const REPEAT = 2_000;
  * late
  */
 export function useDetail(id: string, row: Delivery | undefined): LoadState<DeliveryDetail> {
-  const version = useSignal(0);
+  const loaded = useLoad(id, async (signal) => {
+    await new Promise((resolve) => setTimeout(resolve, PAUSE));
+    signal.throwIfAborted();
+    return api.delivery(id, signal);
+  });
   const refresh = () => {
-    if (!document.hidden) version.value = version.peek() + 1;
+    if (!document.hidden) loaded.reload();
   };
-  const loaded = useLoad(
-    id,
-    async (signal) => {
-      await new Promise((resolve) => setTimeout(resolve, PAUSE));
-      signal.throwIfAborted();
-      return api.delivery(id, signal);
-    },
-    version,
-  );
   // The text of the row is compared, because each new stream sends equal rows as new objects. A request that failed is
   // repeated when the server is reachable again.
   const facts = JSON.stringify([row, statesOfEvent(row), connection.value.state === 'live']);

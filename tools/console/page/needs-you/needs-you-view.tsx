@@ -4,17 +4,16 @@ import type { NeedsYouMessage } from '../../api.ts';
 import { api } from '../api.ts';
 import { countOf, discardMessages, type Messages, redriveMessages, redriveQueues } from '../command.ts';
 import { formatRoute, navigate, route } from '../route.ts';
-import { changes } from '../store.ts';
+import { changes, stack } from '../store.ts';
 import { Code } from '../text/code.tsx';
 import { formatted } from '../text/format-json.ts';
 import { Visible } from '../text/visible.tsx';
 import { Badge, Empty, Problems, shortId } from '../ui/badge.tsx';
 import { Button, CheckBox, Disclose } from '../ui/button.tsx';
-import { useKeepFocus } from '../ui/dialog.tsx';
-import { ReasonDialog } from '../ui/reason-dialog.tsx';
+import { ReasonDialog, useKeepFocus } from '../ui/dialog.tsx';
 import { Table, toggled } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
-import { LoadNote, Refresh, useLoad } from '../ui/use-load.tsx';
+import { LoadNote, useLoad } from '../ui/use-load.tsx';
 import { useRun } from '../use-run.tsx';
 
 /** Maximum number of messages for which all groups are open at first. */
@@ -34,7 +33,7 @@ const discarded = signal<Messages>([]);
 /** Messages that wait for a person, by queue and reason: `#/needs-you?search=<a queue's name or a shop's id>`. */
 export function NeedsYouView() {
   const { start } = useRun();
-  const loaded = useLoad('needs you', api.needsYou, changes);
+  const loaded = useLoad('needs you', api.needsYou, changes.value);
   const { messages: all = [], problems = [], limited = [] } = loaded.value ?? {};
   const { search = '' } = route.value.query;
   const messages = ofQueueOrShop(all, search);
@@ -66,7 +65,7 @@ export function NeedsYouView() {
                 <option key={value} value={value} />
               ))}
             </datalist>
-            <Refresh of={loaded} />
+            {!stack.local && <Button onClick={loaded.reload}>Refresh</Button>}
             {messages.length > 0 && (
               <Actions
                 of={isAll ? messages : chosen}

@@ -9,7 +9,7 @@ import { depthOf, queues, stack } from '../store.ts';
 import { Visible } from '../text/visible.tsx';
 import { Badge, Loading, Problems, Quantity } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
-import { ReasonDialog } from '../ui/reason-dialog.tsx';
+import { ReasonDialog } from '../ui/dialog.tsx';
 import { Table, type TableColumn } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
 import { toastError } from '../ui/toasts.ts';

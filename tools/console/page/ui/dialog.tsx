@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
-import { IconButton } from './button.tsx';
+import { MAX_PAUSE_REASON_LENGTH } from '../../../../lambda/limits.ts';
+import { Button, IconButton } from './button.tsx';
 
 /** Milliseconds until the page is drawn again without the dialog. */
 const FOCUS_DELAY = 50;
@@ -87,3 +88,53 @@ interface DialogProps {
 export const openDialog = () => document.querySelector('dialog[open]');
 
 const FIRST = ':is(.scrolled :is(input, select), footer button)';
+
+interface ReasonDialogProps {
+  title: string;
+  text: string;
+  action: string;
+  onReason: (reason: string) => void;
+  onClose: () => void;
+}
+
+/** Asks for the reason of an action, which others will read. */
+export function ReasonDialog({ title, text, action, onReason, onClose }: ReasonDialogProps) {
+  const id = useId();
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" form={id}>
+            {action}
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={id}
+        class="stack"
+        onSubmit={(submit) => {
+          submit.preventDefault();
+          onReason(String(new FormData(submit.currentTarget).get('reason')));
+          onClose();
+        }}
+      >
+        <p>{text}</p>
+        <label class="labelled">
+          Reason, in one line
+          <input
+            class="field"
+            name="reason"
+            placeholder="The chat service is down until noon"
+            maxLength={MAX_PAUSE_REASON_LENGTH}
+            autoComplete="off"
+            required
+          />
+        </label>
+      </form>
+    </Dialog>
+  );
+}

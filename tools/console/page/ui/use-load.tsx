@@ -1,9 +1,7 @@
-import { type ReadonlySignal, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { errorText } from '../api.ts';
-import { stack } from '../store.ts';
 import { ErrorNote, Loading } from './badge.tsx';
-import { Button } from './button.tsx';
 
 export interface LoadState<T> {
   /** The last answer, which is kept while a newer answer loads. */
@@ -13,13 +11,13 @@ export interface LoadState<T> {
 }
 
 /**
- * Loads a value, and loads it again if `key` or `refresh` changes.
+ * Loads a value, and loads it again if `key` or `version` changes.
  * @param key identifies the value: the value of another key is never shown
  */
 export function useLoad<T>(
   key: string,
   load: (signal: AbortSignal) => Promise<T>,
-  refresh?: ReadonlySignal<number>,
+  version = 0,
 ): LoadState<T> {
   const state = useSignal<{ key: string; value?: T | undefined; error?: string }>({ key });
   const round = useSignal(0);
@@ -35,7 +33,7 @@ export function useLoad<T>(
         if (!abort.signal.aborted) state.value = next;
       });
     return () => abort.abort();
-  }, [key, round.value, refresh?.value]);
+  }, [key, round.value, version]);
   const reload = () => {
     round.value += 1;
   };
@@ -49,7 +47,3 @@ export const LoadNote = ({ of: { value, error } }: { of: LoadState<unknown> }) =
     {value === undefined && error === undefined && <Loading />}
   </>
 );
-
-/** Button that loads a value again. Only for a stage, whose values are not loaded again by themselves. */
-export const Refresh = ({ of: { reload } }: { of: LoadState<unknown> }) =>
-  stack.local ? null : <Button onClick={reload}>Refresh</Button>;
