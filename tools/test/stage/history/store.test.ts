@@ -1,11 +1,10 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { sha256Hex } from '../../../../lambda/hash.ts';
 import { PROCESSED } from '../../../../lambda/log-messages.ts';
-import { type DeadLetterFact, type Fact, lineFact } from '../../../stage/history/facts.ts';
+import type { DeadLetterFact } from '../../../stage/history/facts.ts';
 import { exchangeFact, LocalFeed } from '../../../stage/history/local-feed.ts';
 import { HistoryStore, MAX_DELIVERIES, MAX_PAYLOAD_BYTES } from '../../../stage/history/store.ts';
-
-const START = Date.parse('2026-01-31T09:00:00.000Z');
+import { at, deadLetter, received, time } from './support.ts';
 
 let store: HistoryStore;
 
@@ -13,19 +12,9 @@ beforeEach(() => {
   store = new HistoryStore();
 });
 
-/** A line of the receiver, or of a consumer if it names a message. */
-function line(id: string, message: string, more: Readonly<Record<string, unknown>> = {}, seconds = 0): Fact {
-  const timestamp = new Date(START + seconds * 1000).toISOString();
-  const known = {
-    timestamp,
-    level: 'INFO',
-    message,
-    eventId: sha256Hex(id),
-    event: 'shop.updated',
-    requestId: id,
-  };
-  return lineFact(JSON.stringify({ ...known, ...more })) as Fact;
-}
+/** A line of the receiver, or of a consumer if it names a message. Each request has an event of its own. */
+const line = (id: string, message: string, more: object = {}, seconds = 0) =>
+  received(seconds, message, { event: 'shop.updated', requestId: id, eventId: sha256Hex(id), ...more });
 
 const processed = (id: string, seconds = 1) =>
   line(id, 'Processed', { messageId: `message of ${id}`, attempt: 1, latencyMs: 1000 }, seconds);
@@ -66,7 +55,7 @@ describe('a search', () => {
 test('the preview of a payload disappears with it when it is forgotten', () => {
   const body = '{"event":"shop.updated","data":{"name":"Aozora"}}';
   const ids = { requestId: 'request-1', eventId: sha256Hex('request-1'), event: 'shop.updated' } as const;
-  const receipt = { receivedAt: '2026-01-31T09:00:00.000Z', settledAt: '2026-01-31T09:00:01.000Z' };
+  const receipt = { receivedAt: at(0), settledAt: at(1) };
   const record = { ...ids, ...receipt, outcome: PROCESSED, attempt: 1 } as const;
   store.addRecord({ ...record, body }, 'object');
   expect(store.get('request-1')).toMatchObject({ preview: '{"name":"Aozora"}' });
@@ -123,14 +112,10 @@ test('the oldest payloads are removed, and their deliveries stay', () => {
 });
 
 describe('what is on a queue', () => {
-  const onQueue = (id: string, more: Partial<DeadLetterFact> = {}): DeadLetterFact => ({
-    kind: 'dead-letter',
-    ...{ at: START, seenAt: START + 1_000, queue: 'shop.updated', event: 'shop.updated' },
-    ...{ eventId: sha256Hex(id), requestId: id, messageId: `message of ${id}` },
-    ...more,
-  });
+  const onQueue = (id: string, more: Partial<DeadLetterFact> = {}) =>
+    deadLetter({ eventId: sha256Hex(id), requestId: id, messageId: `message of ${id}`, ...more });
   const stateOf = (id: string) => store.get(id)?.state;
-  const soon = START + 60_000;
+  const soon = time(60);
 
   test('overrides the logs: a dead letter is not being retried, and needs nobody after it has left', () => {
     store.add(line('request-1', 'Accepted'), failed('request-1', 'Throttled'));
@@ -147,7 +132,7 @@ describe('what is on a queue', () => {
 
   test('is missed if the logs say that it is there, unless it was just sent', () => {
     store.add(line('request-1', 'Unusable'));
-    store.readQueue('quarantine', [], START);
+    store.readQueue('quarantine', [], time(0));
     expect(stateOf('request-1')).toBe('invalid');
     store.readQueue('quarantine', [], soon);
     expect(stateOf('request-1')).toBe('removed');
@@ -155,7 +140,7 @@ describe('what is on a queue', () => {
 
   test('counts once, if the same invalid bytes came again: the older row names the newer one', () => {
     const eventId = sha256Hex('bytes');
-    const again = { ...onQueue('request-2'), eventId, queue: 'quarantine' } as const;
+    const again = onQueue('request-2', { eventId, queue: 'quarantine' });
     store.add(line('request-1', 'Unusable', { eventId }), line('request-2', 'Unusable', { eventId }, 5));
     store.readQueue('quarantine', [again], soon);
     expect(store.get('request-1')).toMatchObject({ state: 'removed', again: 'request-2' });
