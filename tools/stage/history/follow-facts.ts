@@ -43,8 +43,6 @@ const REACH_BACK = 30_000;
  */
 const CLOCK_TOLERANCE = 5 * 60_000;
 
-type AddLines = (facts: readonly LineFact[]) => void;
-
 /**
  * Passes the facts in log lines to `add` as they are written, until the signal is aborted. CloudWatch Logs shows some
  * lines late, so polls overlap, and a line may be passed again.
@@ -52,49 +50,39 @@ type AddLines = (facts: readonly LineFact[]) => void;
 export async function followLines(
   stage: Stage,
   { since, signal, onRead }: FollowOptions,
-  add: AddLines,
+  add: (facts: readonly LineFact[]) => void,
 ): Promise<void> {
   const bucket = stage.local ? undefined : new TokenBucket(REQUESTS_A_SECOND);
-  const logs = functionNames.map((name): FollowedLog => ({ name, from: since.getTime() }));
+  const times = new Map(functionNames.map((name) => [name, since.getTime()]));
   while (!signal.aborted) {
     const begun = performance.now();
-    for (const log of logs) {
-      const error = await readLog(stage, log, { signal, bucket, add }).catch((failure: Error) => failure);
+    for (const [name, from] of times) {
+      const next = await readLog(name, from).catch((error: Error) => error);
       if (signal.aborted) return;
-      onRead(log.name, error);
+      onRead(name, next instanceof Error ? next : undefined);
+      if (!(next instanceof Error)) times.set(name, next);
     }
     const left = POLL_MILLISECONDS[stage.local ? 'local' : 'aws'] - (performance.now() - begun);
     await sleep(Math.max(0, left), undefined, { signal }).catch(() => {});
   }
-}
 
-interface FollowedLog {
-  readonly name: FunctionName;
-  /** Where the next poll begins, in epoch milliseconds. */
-  from: number;
-}
-
-/** @throws the error of AWS */
-async function readLog(
-  stage: Stage,
-  log: FollowedLog,
-  { signal, bucket, add }: { signal: AbortSignal; bucket: TokenBucket | undefined; add: AddLines },
-): Promise<undefined> {
-  const { name, from: startTime } = log;
-  const logGroupName = name === 'receiver' ? stage.receiverLogGroup : stage.ofEvent(name, 'LogGroup');
-  let newest = Date.now() - CLOCK_TOLERANCE;
-  let nextToken: string | undefined;
-  do {
-    // Before the request, so that those that are throttled count, too.
-    await bucket?.take(1, signal);
-    const command = new FilterLogEventsCommand({ logGroupName, startTime, nextToken });
-    const page = await stage.logs.send(command, { abortSignal: signal });
-    nextToken = page.nextToken;
-    for (const { timestamp = 0 } of page.events ?? []) newest = Math.max(newest, timestamp);
-    // Lambda ends each line with a line feed.
-    add((page.events ?? []).flatMap(({ message = '' }) => lineFact(message.trimEnd()) ?? []));
-  } while (nextToken !== undefined);
-  log.from = Math.max(startTime, newest - REACH_BACK);
+  /** @returns where the next poll begins, in epoch milliseconds */
+  async function readLog(name: FunctionName, startTime: number): Promise<number> {
+    const logGroupName = name === 'receiver' ? stage.receiverLogGroup : stage.ofEvent(name, 'LogGroup');
+    let newest = Date.now() - CLOCK_TOLERANCE;
+    let nextToken: string | undefined;
+    do {
+      // Before the request, so that those that are throttled count, too.
+      await bucket?.take(1, signal);
+      const command = new FilterLogEventsCommand({ logGroupName, startTime, nextToken });
+      const { events = [], ...page } = await stage.logs.send(command, { abortSignal: signal });
+      nextToken = page.nextToken;
+      for (const { timestamp = 0 } of events) newest = Math.max(newest, timestamp);
+      // Lambda ends each line with a line feed.
+      add(events.flatMap(({ message = '' }) => lineFact(message.trimEnd()) ?? []));
+    } while (nextToken !== undefined);
+    return Math.max(startTime, newest - REACH_BACK);
+  }
 }
 
 /**
@@ -108,13 +96,10 @@ export async function followArchive(
 ): Promise<void> {
   const read = new Map<string, string | undefined>();
   while (stage.hasArchive && !signal.aborted) {
-    const reading = readRecords(stage, { since, read, signal: inReadingTime(signal) }, add);
-    const error = await reading.then(
-      () => undefined,
-      (failure: Error) => failure,
-    );
+    const options = { since, read, signal: inReadingTime(signal) };
+    const found = await readRecords(stage, options, add).catch((error: Error) => error);
     if (signal.aborted) return;
-    onRead('archive', error);
+    onRead('archive', found instanceof Error ? found : undefined);
     const interval = stage.local ? ARCHIVE_INTERVAL.local : ARCHIVE_INTERVAL.aws;
     await sleep(interval, undefined, { signal }).catch(() => {});
   }
