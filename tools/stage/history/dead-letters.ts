@@ -44,41 +44,31 @@ export async function waitingMessages(
   queues = waitingQueues(stage),
 ) {
   const messages: WaitingMessage[] = [];
-  const read = await orRefusal(stage, async () => {
-    const wholly = queues.map((queue) =>
-      readQueue(stage, queue, signal, (one) => fits(one.fact) && messages.push(one)),
-    );
-    return { wholly: await Promise.all(wholly) };
-  });
+  const read = await orRefusal(stage, () => Promise.all(queues.map(isReadWholly)));
   if ('refused' in read) {
     const source = { text: `The queues could not be read: ${read.refused}.`, problem: read.refused };
     return { messages, complete: false, source };
   }
-  const complete = !read.wholly.includes(false) && !signal.aborted;
+  const complete = !read.includes(false) && !signal.aborted;
   const text = `Dead letters, quarantined and parked messages: ${counted(messages.length, 'message')}.`;
   const source: SearchedSource = { text: complete ? text : `${text} Some could not be checked.` };
   return { messages, complete, source };
-}
 
-/** @returns false if there may be more */
-async function readQueue(
-  stage: Stage,
-  queue: WaitingQueue,
-  signal: AbortSignal,
-  visit: (message: WaitingMessage) => unknown,
-): Promise<boolean> {
-  const seenAt = Date.now();
-  const { visible, inFlight } = await queueState(stage.sqs, queue.url);
-  if (visible === 0) return inFlight === 0;
-  const options = { signal, limit: MAX_SEARCHED };
-  const { limited } = await forEachMessage(stage, queue, options, async (message) => {
-    const fact = deadLetterFact(message, seenAt);
-    // A message that was sent by hand has no attributes.
-    const bytes = bytesInMessage(message) ?? Buffer.from(message.body);
-    visit({ message, fact: { ...fact, eventId: fact.eventId ?? sha256Hex(bytes) } });
-    return 'stays';
-  });
-  return !limited && inFlight === 0;
+  async function isReadWholly(queue: WaitingQueue): Promise<boolean> {
+    const seenAt = Date.now();
+    const { visible, inFlight } = await queueState(stage.sqs, queue.url);
+    if (visible === 0) return inFlight === 0;
+    const options = { signal, limit: MAX_SEARCHED };
+    const { limited } = await forEachMessage(stage, queue, options, async (message) => {
+      const fact = deadLetterFact(message, seenAt);
+      // A message that was sent by hand has no attributes.
+      const bytes = bytesInMessage(message) ?? Buffer.from(message.body);
+      const found = { message, fact: { ...fact, eventId: fact.eventId ?? sha256Hex(bytes) } };
+      if (fits(found.fact)) messages.push(found);
+      return 'stays';
+    });
+    return !limited && inFlight === 0;
+  }
 }
 
 /**

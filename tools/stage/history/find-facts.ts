@@ -48,13 +48,7 @@ export async function findFacts(stage: Stage, text: string, { signal, progress, 
   const waiting = (onQueues?.messages ?? []).map(({ fact }) => fact);
   known ??= onlyOne(text, waiting);
   if (signal.aborted) return undefined;
-  if (known === undefined) {
-    throw nothingFound(
-      text,
-      [logs, archive, onQueues].flatMap((one) => one?.source ?? []),
-      window,
-    );
-  }
+  if (known === undefined) throw nothingFound(text, sourcesOf(logs, archive, onQueues), window);
 
   const { eventId = '' } = known;
   // A request id, for example, finds only its own delivery. The event id finds all deliveries of the event.
@@ -63,17 +57,16 @@ export async function findFacts(stage: Stage, text: string, { signal, progress, 
     archive &&= await findRecords(stage, reading, (record) => record.eventId === eventId);
   }
   archive ??= await recordsOfLines(stage, logs.lines, signal);
-  const found: Fact[] = [
-    ...logs.lines.filter((line) => line.eventId === eventId),
-    ...(archive?.found ?? []),
-    ...waiting,
-  ];
+  const lines = logs.lines.filter((line) => line.eventId === eventId);
+  const found: Fact[] = [...lines, ...(archive?.found ?? []), ...waiting];
   const deadLetters = await deadLettersOf(stage, found, signal);
   if (signal.aborted) return undefined;
   const facts = [...found, ...(deadLetters?.facts ?? [])];
-  const sources = [logs, archive, deadLetters ?? onQueues].flatMap((one) => one?.source ?? []);
-  return { eventId, facts, sources };
+  return { eventId, facts, sources: sourcesOf(logs, archive, deadLetters ?? onQueues) };
 }
+
+const sourcesOf = (...searches: readonly ({ readonly source: SearchedSource } | undefined)[]) =>
+  searches.flatMap((search) => search?.source ?? []);
 
 type Ids = Partial<Readonly<Record<'eventId' | 'requestId' | 'messageId', string | undefined>>>;
 

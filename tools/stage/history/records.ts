@@ -63,18 +63,13 @@ export async function readRecords(
  */
 const timeOf = ({ key }: StoredObject) => key.slice(key.indexOf('/date='));
 
-interface FoundRecords {
-  readonly found: readonly RecordFact[];
-  readonly source: SearchedSource;
-}
-
 /** @param isEnough called after each object; true stops reading */
 export async function findRecords(
   stage: Stage,
   options: ReadingOptions,
   fits: (record: ArchiveRecord) => boolean,
   isEnough: (found: readonly RecordFact[]) => boolean = () => false,
-): Promise<FoundRecords> {
+): Promise<{ readonly found: readonly RecordFact[]; readonly source: SearchedSource }> {
   const found: RecordFact[] = [];
   if (!stage.hasArchive) return { found, source: { text: 'The stage has no archive (archive.days is 0).' } };
   const read = await orRefusal(stage, () =>
@@ -100,11 +95,7 @@ export async function findRecords(
  * The records that belong to log lines. Reads only objects near the times of these lines, and stops when all records
  * are found.
  */
-export async function recordsOfLines(
-  stage: Stage,
-  lines: readonly LineFact[],
-  signal: AbortSignal,
-): Promise<FoundRecords | undefined> {
+export async function recordsOfLines(stage: Stage, lines: readonly LineFact[], signal: AbortSignal) {
   const settled = lines.filter(({ message }) => settledOutcomes.some((outcome) => outcome === message));
   const [{ eventId, event = '' } = {}] = settled.filter((line) => line.event !== undefined);
   if (!isEventName(event)) return undefined;
