@@ -1,15 +1,7 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import type { CountGroup } from '../stage/archive/export-records.ts';
-import {
-  eventsArgument,
-  idOption,
-  outcomeOption,
-  requireWindow,
-  sinceOption,
-  untilOption,
-} from '../stage/archive/record-filter.ts';
+import { idOption, onRecords, requireWindow } from '../stage/archive/record-filter.ts';
 import { onStage, runOperation } from '../stage/operation.ts';
-import { searchOption, shopOption } from '../stage/payload-filter.ts';
 import { hookctlGroup } from '../terminal/command.ts';
 import { UsageError } from '../terminal/command-error.ts';
 import { ExportDestination, typedPath } from '../terminal/files.ts';
@@ -23,14 +15,8 @@ export const command = hookctlGroup(
   'Exports and counts records of settled messages, and removes personal data.',
 ).usage('export | forget [options]');
 
-onStage(command.command('export'))
+onRecords(command.command('export'))
   .description('Writes or counts records. They have payloads, which are personal data')
-  .addArgument(eventsArgument())
-  .addOption(sinceOption())
-  .addOption(untilOption())
-  .addOption(shopOption())
-  .addOption(searchOption())
-  .addOption(outcomeOption())
   .addOption(idOption())
   .option('--count-by <group>', `only count, by ${COUNT_GROUPS.join(', ')}; repeatable`, eachOf(COUNT_GROUPS))
   .option('--csv', 'write comma-separated values instead of JSON lines or a table')

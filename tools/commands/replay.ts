@@ -1,8 +1,7 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { REPLAY_NAME, replayModes } from '../../lambda/queue/replay.ts';
-import { eventsArgument, outcomeOption, sinceOption, untilOption } from '../stage/archive/record-filter.ts';
-import { onStage, reporting, runOperation } from '../stage/operation.ts';
-import { searchOption, shopOption } from '../stage/payload-filter.ts';
+import { onRecords } from '../stage/archive/record-filter.ts';
+import { reporting, runOperation } from '../stage/operation.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { jsonOption, wholeNumber } from '../terminal/options.ts';
 
@@ -10,15 +9,9 @@ import { jsonOption, wholeNumber } from '../terminal/options.ts';
 const DEFAULT_RATE = 100;
 const MAX_RATE = 10_000;
 
-export const command = onStage(
+export const command = onRecords(
   hookctlCommand('replay', 'Sends archived events to their queues again. It shows a plan and asks first.'),
 )
-  .addArgument(eventsArgument())
-  .addOption(sinceOption())
-  .addOption(untilOption())
-  .addOption(shopOption())
-  .addOption(searchOption())
-  .addOption(outcomeOption())
   .addOption(
     new Option('--mode <mode>', 'fill (default): as if delivered again; repair: rewrite items').choices(
       replayModes,

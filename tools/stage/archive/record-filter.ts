@@ -1,11 +1,12 @@
-import { Argument, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { Argument, type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { ArchiveRecord, SettledOutcome } from '../../../lambda/archive/record-schema.ts';
 import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
 import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
 import { UsageError } from '../../terminal/command-error.ts';
 import { eachOf, time } from '../../terminal/options.ts';
 import { SHORT_ID_LENGTH } from '../../terminal/terminal.ts';
-import { isOfShop, matchesPayload, type PayloadFilter } from '../payload-filter.ts';
+import { onStage } from '../operation.ts';
+import { isOfShop, matchesPayload, type PayloadFilter, searchOption, shopOption } from '../payload-filter.ts';
 import { storedPayload } from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
 
@@ -55,24 +56,28 @@ export async function containsSearched(
   return payload !== undefined && matchesPayload({ search }, payload);
 }
 
-export const eventsArgument = () =>
-  new Argument('[events...]', 'events, such as shop.updated (default: all)').argParser<readonly EventName[]>(
-    eachOf(eventNames),
-  );
-
-export const sinceOption = () =>
-  new Option(
-    '--since <time>',
-    'only records settled since this time: 2026-01-31T09:00:00Z, 2026-01-31 or 3h',
-  ).argParser(time);
-
-export const untilOption = () =>
-  new Option('--until <time>', 'only records settled before this time').argParser(time);
-
-export const outcomeOption = () =>
-  new Option('--outcome <outcome>', `only this outcome: ${settledOutcomes.join(', ')}; repeatable`).argParser<
-    readonly SettledOutcome[]
-  >(eachOf(settledOutcomes));
+/** Adds the options that name the stage of a command, and those that select records. */
+export const onRecords = (command: Command) =>
+  onStage(command)
+    .addArgument(
+      new Argument('[events...]', 'events, such as shop.updated (default: all)').argParser<
+        readonly EventName[]
+      >(eachOf(eventNames)),
+    )
+    .option(
+      '--since <time>',
+      'only records settled since this time: 2026-01-31T09:00:00Z, 2026-01-31 or 3h',
+      time,
+    )
+    .option('--until <time>', 'only records settled before this time', time)
+    .addOption(shopOption())
+    .addOption(searchOption())
+    .addOption(
+      new Option(
+        '--outcome <outcome>',
+        `only this outcome: ${settledOutcomes.join(', ')}; repeatable`,
+      ).argParser<readonly SettledOutcome[]>(eachOf(settledOutcomes)),
+    );
 
 /** @param what the ids name */
 export const idOption = (what = 'event or request') =>
