@@ -4,7 +4,7 @@ import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { isLocalSecret, LOCAL_SECRET } from '../../events/signing.ts';
 import { inspectedFunction } from '../start/inspected-functions.ts';
 import { assertPorts } from '../start/ports.ts';
-import { runStack, type StartSettings } from '../start/run-stack.ts';
+import { runStack } from '../start/run-stack.ts';
 import { endWithNpm, runNextStacks } from '../start/stack-process.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError, UsageError } from '../terminal/command-error.ts';
@@ -34,27 +34,27 @@ export const command = hookctlCommand(
     inspectedFunction,
   )
   .option('--no-watch', 'ignore code that you save while it runs')
-  .action(start);
-
-async function start(settings: StartSettings): Promise<void> {
-  const { secret, port, awsPort, consolePort, inspect = [], publicHost: publicHosts = [] } = settings;
-  if (publicHosts.length > 0 && isLocalSecret(secret)) {
-    throw new UsageError(
-      `--public-host makes the webhook public. Set your own --secret: ${LOCAL_SECRET} is known to everybody`,
-    );
-  }
-  assertOpenFiles();
-  await assertPorts([
-    { option: 'port', port },
-    { option: 'aws-port', port: awsPort },
-    { option: 'console-port', port: consolePort },
-    ...inspect.map(({ name, port }) => ({ option: `inspect ${name}:<port>`, port })),
-  ]);
-  await endWithNpm();
-  const { pageCommands } = await import('./page-commands.ts');
-  const options = await runStack({ ...settings, commands: pageCommands });
-  if (options !== undefined) process.exitCode = await runNextStacks(options);
-}
+  .action(
+    async ({ inspect: inspected = [], publicHost: publicHosts = [], retryFast = false, ...settings }) => {
+      const { secret, port, awsPort, consolePort } = settings;
+      if (publicHosts.length > 0 && isLocalSecret(secret)) {
+        throw new UsageError(
+          `--public-host makes the webhook public. Set your own --secret: ${LOCAL_SECRET} is known to everybody`,
+        );
+      }
+      assertOpenFiles();
+      await assertPorts([
+        { option: 'port', port },
+        { option: 'aws-port', port: awsPort },
+        { option: 'console-port', port: consolePort },
+        ...inspected.map(({ name, port }) => ({ option: `inspect ${name}:<port>`, port })),
+      ]);
+      await endWithNpm();
+      const { pageCommands: commands } = await import('./page-commands.ts');
+      const options = await runStack({ ...settings, inspected, publicHosts, retryFast, commands });
+      if (options !== undefined) process.exitCode = await runNextStacks(options);
+    },
+  );
 
 /** Files and connections that a busy stack opens: 180, on 2026-11-28. The default limit of Linux is 1,024. */
 const MIN_OPEN_FILES = 256;

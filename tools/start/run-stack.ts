@@ -1,35 +1,34 @@
+import { once } from 'node:events';
 import type { LocalStack } from 'local-aws';
 import { InspectorPort } from 'local-aws/inspector-port';
 import { stageOverrides, synthesise } from '../../bin/synthesise.ts';
 import { WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 import type { Notice } from '../console/api.ts';
 import type { PageCommands } from '../console/server/console-context.ts';
-import type { LocalConsole } from '../console/server/start-console.ts';
 import { OUTPUTS_FILE, SYNTHESISED_FOLDER, Workspace } from '../stage/local-folder.ts';
 import type { GatewayKind } from '../terminal/options.ts';
 import { interruption } from '../terminal/terminal.ts';
 import { type InspectedFunction, inspectText } from './inspected-functions.ts';
 import { adjustAssembly, writeAssembly } from './local-assembly.ts';
 import { LogFormat } from './log-format.ts';
+import type { SavedCodeOptions } from './saved-code.ts';
 import { SourceWatch } from './source-watch.ts';
 import { restartTyped } from './stack-process.ts';
 
 /** Values of the options of `npm start`. */
-export interface StartSettings {
+interface StackRun {
   readonly port: number;
   readonly awsPort: number;
   readonly consolePort: number;
   readonly secret: string;
+  /** @default the setting of the stage */
   readonly gateway?: GatewayKind | undefined;
   /** Host names of tunnels to the webhook. */
-  readonly publicHost?: readonly string[] | undefined;
-  readonly retryFast?: boolean | undefined;
-  readonly inspect?: readonly InspectedFunction[] | undefined;
+  readonly publicHosts: readonly string[];
+  readonly retryFast: boolean;
+  readonly inspected: readonly InspectedFunction[];
   /** Whether saved sources take effect while the stack runs. */
   readonly watch: boolean;
-}
-
-interface StackRun extends StartSettings {
   /** Commands that the console runs for its page. */
   readonly commands: PageCommands;
 }
@@ -39,7 +38,7 @@ interface StackRun extends StartSettings {
  * @returns options by which the next stack gets the same ports; undefined after Ctrl-C
  */
 export async function runStack(settings: StackRun): Promise<readonly string[] | undefined> {
-  const { secret, inspect: inspected = [], publicHost: publicHosts = [] } = settings;
+  const { secret, inspected, publicHosts } = settings;
   const started = performance.now();
   const format = new LogFormat();
   await using workspace = await Workspace.open();
@@ -48,12 +47,13 @@ export async function runStack(settings: StackRun): Promise<readonly string[] | 
   const onProblem = (message: string) => console.error(`Problem: ${message}`);
   // Opened before the synthesis, so that a file that is saved meanwhile counts as changed.
   await using sources = settings.watch ? await SourceWatch.open(onProblem) : undefined;
+  const readable = new Set(inspected.map(({ service }) => service));
   // These modules load while another process synthesises the stack.
   const [{ startLocalStack }, { LocalFeed }, { startLocalConsole }] = await Promise.all([
     import('local-aws'),
     import('../stage/history/local-feed.ts'),
     import('../console/server/start-console.ts'),
-    synthesiseTo(workspace.assembly, settings),
+    synthesiseTo(workspace.assembly, settings, readable),
   ]);
   using feed = new LocalFeed();
   const inspectors = new Map<string, InspectorPort>();
@@ -90,18 +90,23 @@ export async function runStack(settings: StackRun): Promise<readonly string[] | 
   let next: readonly string[] | undefined;
   try {
     feed.attach(stack);
-    await using page = await startLocalConsole(feed, {
-      stack,
-      secret,
-      port: settings.consolePort,
-      commands: settings.commands,
-    });
+    const { consolePort: port, commands } = settings;
+    await using page = await startLocalConsole(feed, { stack, secret, port, commands });
     const { url, token } = page;
     const isSecond = await workspace.publish(stack, { url, token });
-    console.log(welcome(settings, stack, page.url, performance.now() - started));
+    console.log(welcome(settings, stack, url, performance.now() - started));
     for (const one of inspected) console.log(inspectText(one));
     if (isSecond) console.log(IS_SECOND);
-    next = await untilEnd(settings, { stack, page, workspace, sources });
+    const onNotice = (notice: Notice) => {
+      console.log(notice.text);
+      page.updates.notice(notice);
+    };
+    if (await restartWanted(sources, { stack, workspace, readable, onNotice }))
+      next = Object.entries({
+        '--port': stack.outputs.WebhookUrl ?? '',
+        '--aws-port': stack.operator.endpoint,
+        '--console-port': url,
+      }).flatMap(([option, address]) => [option, new URL(address).port]);
   } finally {
     await stack.close();
   }
@@ -116,72 +121,42 @@ export async function runStack(settings: StackRun): Promise<readonly string[] | 
 
 const IS_SECOND = 'Another stack of this folder runs, too. The other commands talk to this one now.\n';
 
-interface RunningParts {
-  readonly stack: LocalStack;
-  readonly page: LocalConsole;
-  readonly workspace: Workspace;
-  /** Undefined with `--no-watch`. */
-  readonly sources: SourceWatch | undefined;
-}
-
 /**
- * Applies saved sources to the running stack.
- * @returns options of the next stack, or undefined after Ctrl-C
+ * Applies saved sources to the running stack, until Ctrl-C or until the user wants a restart.
+ * @param sources undefined with `--no-watch`
  */
-async function untilEnd(
-  { inspect: inspected = [] }: StackRun,
-  { stack, page, workspace, sources }: RunningParts,
-): Promise<readonly string[] | undefined> {
+async function restartWanted(
+  sources: SourceWatch | undefined,
+  options: Omit<SavedCodeOptions, 'onRestartNeeded'>,
+): Promise<boolean> {
   const interrupted = interruption();
-  const ended = Promise.withResolvers<'restart' | undefined>();
-  interrupted.addEventListener('abort', () => ended.resolve(undefined));
-  let isReading = false;
-  const readAnswer = async () => {
-    if (isReading) return;
-    isReading = true;
-    if (await restartTyped(interrupted)) ended.resolve('restart');
-  };
+  const stopped = once(interrupted, 'abort').then(() => false);
+  const needed = Promise.withResolvers<void>();
   // Loaded after the stack is ready, so that the start does not wait for esbuild.
   const { SavedCode } = await import('./saved-code.ts');
-  const code =
-    sources &&
-    new SavedCode({
-      stack,
-      workspace,
-      readable: new Set(inspected.map(({ service }) => service)),
-      onNotice(notice: Notice) {
-        console.log(notice.text);
-        page.updates.notice(notice);
-      },
-      onRestartNeeded: readAnswer,
-    });
-  sources?.follow((files) => code?.apply(files));
-  const end = await ended.promise;
-  await code?.close();
-  if (end === undefined) {
-    console.log('Stopping …');
-    return undefined;
-  }
-  console.log('Restarting the stack, empty …');
-  const portOf = (url = '') => new URL(url).port;
-  return [
-    ...['--port', portOf(stack.outputs.WebhookUrl), '--aws-port', portOf(stack.operator.endpoint)],
-    ...['--console-port', portOf(page.url)],
-  ];
+  const code = new SavedCode({ ...options, onRestartNeeded: needed.resolve });
+  sources?.follow((files) => code.apply(files));
+  const typed = needed.promise.then(() => restartTyped(interrupted));
+  // Standard input may end without an answer.
+  const isWanted = await Promise.race([stopped, typed.then((isRestart) => isRestart || stopped)]);
+  await code.close();
+  console.log(isWanted ? 'Restarting the stack, empty …' : 'Stopping …');
+  return isWanted;
 }
 
 async function synthesiseTo(
   folder: string,
-  { gateway, retryFast = false, inspect: inspected = [] }: StackRun,
+  { gateway, retryFast }: StackRun,
+  inspected: ReadonlySet<string>,
 ): Promise<void> {
   const overrides = gateway === undefined ? {} : stageOverrides({ gateway });
   await writeAssembly(folder, overrides, { cache: SYNTHESISED_FOLDER, synthesise });
-  await adjustAssembly(folder, { retryFast, inspected: new Set(inspected.map(({ service }) => service)) });
+  await adjustAssembly(folder, { retryFast, inspected });
 }
 
 /** @param milliseconds that the start took */
 function welcome(
-  { secret, publicHost: publicHosts = [], retryFast }: StackRun,
+  { secret, publicHosts, retryFast }: StackRun,
   { outputs, operator }: LocalStack,
   consoleUrl: string,
   milliseconds: number,

@@ -24,7 +24,7 @@ const MAX_NAMED = 3;
 /** Maximum number of source positions shown for an error. */
 const MAX_POSITIONS = 3;
 
-interface SavedCodeOptions {
+export interface SavedCodeOptions {
   readonly stack: LocalStack;
   readonly workspace: Workspace;
   /** Names of debugged functions, whose bundles must stay readable. */
@@ -32,7 +32,7 @@ interface SavedCodeOptions {
   /** Called with the outcome of each save. */
   readonly onNotice: (notice: Notice) => void;
   /** Called if only a restart makes a saved file take effect. */
-  readonly onRestartNeeded: () => Promise<void>;
+  readonly onRestartNeeded: () => void;
 }
 
 /**
@@ -74,7 +74,7 @@ export class SavedCode {
         'info',
         `${namesOf(ofStack, 'files')} changed. To restart the stack, empty, type r and press Enter`,
       );
-      void this.#options.onRestartNeeded();
+      this.#options.onRestartNeeded();
     }
     if (services.length > 0) await this.#rebuild(services);
   }

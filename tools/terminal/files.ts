@@ -95,41 +95,34 @@ export class ExportDestination implements AsyncDisposable {
 
   /** @throws CommandError if the file exists already, or cannot be written */
   write(line: string): Promise<void> {
-    this.#last = this.#last.then(() => this.#write(line));
+    this.#last = this.#last.then(async () => {
+      if (this.#path === undefined) return writeOut(line);
+      this.#file ??= await createExport(this.#path);
+      await this.#file.write(line);
+    });
     return this.#last;
-  }
-
-  async #write(line: string): Promise<void> {
-    if (this.#path === undefined) {
-      await writeOut(line);
-      return;
-    }
-    this.#file ??= await this.#create(this.#path);
-    await this.#file.write(line);
-  }
-
-  /** Creates the file so that only its owner can read it, because it contains personal data. */
-  async #create(path: string): Promise<FileHandle> {
-    try {
-      return await open(path, 'wx', 0o600);
-    } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      if (code === 'EEXIST') {
-        throw new CommandError(
-          statSync(path).isDirectory()
-            ? `${path} is a folder, not a file`
-            : `${path} exists already: name another file, or delete it first`,
-        );
-      }
-      if (code === 'ENOENT') throw new CommandError(`No folder ${dirname(path)}`);
-      throw new CommandError(message);
-    }
   }
 
   /** Also waits until the lines are on the disk: the original may be deleted next. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#file?.sync();
     await this.#file?.close();
+  }
+}
+
+/** Creates the file so that only its owner can read it, because it contains personal data. */
+async function createExport(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'wx', 0o600);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') throw new CommandError(`No folder ${dirname(path)}`);
+    if (code !== 'EEXIST') throw new CommandError(message);
+    throw new CommandError(
+      statSync(path).isDirectory()
+        ? `${path} is a folder, not a file`
+        : `${path} exists already: name another file, or delete it first`,
+    );
   }
 }
 
