@@ -1,13 +1,11 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { Option } from '@commander-js/extra-typings';
 import { CONSOLE_FILE, NOT_RUNNING } from '../stage/local-folder.ts';
-import type { Operation } from '../stage/operation.ts';
 import { onStage, runOperation } from '../stage/operation.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { readJson } from '../terminal/files.ts';
-import { port, time } from '../terminal/options.ts';
+import { portOption, time } from '../terminal/options.ts';
 
 /** Default of `--since`. */
 const SINCE = '1h';
@@ -15,22 +13,11 @@ const SINCE = '1h';
 /** Milliseconds within which a local console must answer, even if it is busy. */
 const ANSWER_LIMIT = 5_000;
 
-interface ConsoleSettings {
-  readonly port: number;
-  readonly readOnly: boolean;
-  readonly since: Date;
-}
-
 export const command = onStage(
   hookctlCommand('console', 'Shows a stage in the browser, with your AWS permissions, until Ctrl-C.'),
   'stage in AWS (default: only print the address of the local console)',
 )
-  .addOption(
-    new Option('--port <port>', 'port of the console; 0 picks a free one')
-      .env('CONSOLE_PORT')
-      .argParser(port)
-      .default(3001),
-  )
+  .addOption(portOption('--port <port>', 'port of the console', 'CONSOLE_PORT', 3001))
   .option('--read-only', 'refuse all changes')
   .option(
     '--since <time>',
@@ -42,7 +29,27 @@ export const command = onStage(
       await printLocalAddress();
       return;
     }
-    await runOperation(where, (operation) => serve(operation, { port, readOnly, since }));
+    await runOperation(where, async ({ stack, signal, printLine }) => {
+      const { pageCommands: commands } = await import('./page-commands.ts');
+      const { startConsole } = await import('../console/server/start-console.ts');
+      const { Source } = await import('../console/source.ts');
+      const { HistoryStore } = await import('../stage/history/store.ts');
+      const { assertPorts } = await import('../start/ports.ts');
+      await assertPorts([{ option: 'port', port }]);
+      const who = await stack.caller();
+      const source = new Source(stack, new HistoryStore(), since);
+      try {
+        const page = await startConsole({ source, port, readOnly, local: undefined, commands });
+        source.follow((notice) => page.updates.notice(notice));
+        printLine(`${stack.title}, as ${who}${readOnly ? ', read only' : ''}\n`);
+        printLine(`  Console   ${page.url}\n`);
+        printLine('Anyone who has this address has your permissions on the stage. Ctrl-C ends it.');
+        if (!signal.aborted) await once(signal, 'abort');
+        await page.close();
+      } finally {
+        await source.close();
+      }
+    });
     // Ctrl-C is the usual way to end the command, so it is no error.
     process.exitCode = 0;
   });
@@ -58,30 +65,4 @@ async function printLocalAddress(): Promise<void> {
     throw new CommandError(NOT_RUNNING);
   });
   console.log(`For the console of a stage in AWS, name it: --stage … The console of the local stack: ${url}`);
-}
-
-async function serve({ stack, signal, printLine }: Operation, settings: ConsoleSettings): Promise<void> {
-  const { pageCommands } = await import('./page-commands.ts');
-  const { startConsole } = await import('../console/server/start-console.ts');
-  const { Source } = await import('../console/source.ts');
-  const { HistoryStore } = await import('../stage/history/store.ts');
-  const { assertPorts } = await import('../start/ports.ts');
-  const { port, readOnly, since } = settings;
-  await assertPorts([{ option: 'port', port }]);
-  const who = await stack.caller();
-  const source = new Source(stack, new HistoryStore(), since);
-  try {
-    const context = { source, port, readOnly, local: undefined, commands: pageCommands };
-    const page = await startConsole(context);
-    source.follow((notice) => page.updates.notice(notice));
-    printLine(`${stack.title}, as ${who}${readOnly ? ', read only' : ''}`);
-    printLine('');
-    printLine(`  Console   ${page.url}`);
-    printLine('');
-    printLine('Anyone who has this address has your permissions on the stage. Ctrl-C ends it.');
-    if (!signal.aborted) await once(signal, 'abort');
-    await page.close();
-  } finally {
-    await source.close();
-  }
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { isLocalSecret, LOCAL_SECRET } from '../../events/signing.ts';
 import { inspectedFunction } from '../start/inspected-functions.ts';
 import { assertPorts } from '../start/ports.ts';
@@ -8,10 +8,7 @@ import { runStack } from '../start/run-stack.ts';
 import { endWithNpm, runNextStacks } from '../start/stack-process.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError, UsageError } from '../terminal/command-error.ts';
-import { gatewayOption, port, secretOption } from '../terminal/options.ts';
-
-const portOption = <Flags extends string>(flags: Flags, what: string, variable: string, number: number) =>
-  new Option(flags, `${what}; 0 picks a free one`).env(variable).argParser(port).default(number);
+import { gatewayOption, portOption, secretOption } from '../terminal/options.ts';
 
 export const command = hookctlCommand(
   'start',

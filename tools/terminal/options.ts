@@ -71,6 +71,14 @@ export function requireReason(text = ''): string {
 
 export const port = wholeNumber(0, 65_535);
 
+/** Option for a port to listen on. Default: the environment's variable, or the number. */
+export const portOption = <Flags extends string>(
+  flags: Flags,
+  what: string,
+  variable: string,
+  number: number,
+) => new Option(flags, `${what}; 0 picks a free one`).env(variable).argParser(port).default(number);
+
 /** @throws InvalidArgumentError if the secret is empty */
 export function nonEmptySecret(text: string): string {
   if (text === '')
