@@ -3,7 +3,7 @@ export interface JsonObject {
   [field: string]: JsonValue | undefined;
 }
 
-export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -19,7 +19,7 @@ export interface ApiAnswer {
 }
 
 /** Reads a request's body. Undefined if the body exceeds {@link BODY_LIMIT_BYTES}. */
-export type BodyReader = () => Promise<Buffer | undefined>;
+type BodyReader = () => Promise<Buffer | undefined>;
 
 export interface Api {
   /**

@@ -7,12 +7,6 @@ import { type Api, commonLogTime } from './api.ts';
 import { httpApi } from './http-api.ts';
 import { restApi } from './rest-api.ts';
 
-/** The API of a template, and its kind, for people. */
-export interface DeployedApi {
-  readonly kind: 'HTTP API' | 'REST API';
-  readonly api: Api;
-}
-
 /** @returns the function with an ARN or a name, or with that of its alias */
 export type FindFunction = (name: string) => LocalFunction | undefined;
 
@@ -23,29 +17,27 @@ type LogWriter = Pick<AwsEndpoint, 'createLogGroup' | 'writeLog'>;
  * @param aws receives the access log
  * @throws Error if the API cannot run locally
  */
-export function deployedApi(resources: Resources, find: FindFunction, aws: LogWriter): DeployedApi {
+export function deployedApi(resources: Resources, find: FindFunction, aws: LogWriter) {
   const [rest] = resources.ofType('AWS::ApiGateway::RestApi');
-  if (rest !== undefined) {
-    const api = deployedRestApi(resources, rest, find);
-    const [stage] = resources.ofType('AWS::ApiGateway::Stage');
-    return { kind: 'REST API', api: logged(api, stage?.properties.AccessLogSetting, aws) };
-  }
-  const api = deployedHttpApi(resources, find);
-  const [stage] = resources.ofType('AWS::ApiGatewayV2::Stage');
-  return { kind: 'HTTP API', api: logged(api, stage?.properties.AccessLogSettings, aws) };
-}
-
-function logged(api: Api, settings: AccessLogSettings | undefined, aws: LogWriter): Api {
-  const group = LOG_GROUP_ARN.exec(settings?.DestinationArn ?? '')?.[1];
-  if (settings === undefined || group === undefined) return api;
+  const { kind, api, accessLog } =
+    rest === undefined ? deployedHttpApi(resources, find) : deployedRestApi(resources, rest, find);
+  const group = LOG_GROUP_ARN.exec(accessLog?.DestinationArn ?? '')?.[1];
+  if (accessLog === undefined || group === undefined) return { kind, api };
   aws.createLogGroup(group);
-  return withAccessLog(api, settings.Format, (line) => aws.writeLog(group, line));
+  return { kind, api: withAccessLog(api, accessLog.Format, (line) => aws.writeLog(group, line)) };
 }
 
 /** Matches the ARN of a log group. Group 1 is the name. */
 const LOG_GROUP_ARN = /:log-group:([^:]+)/;
 
-function deployedHttpApi(resources: Resources, find: FindFunction): Api {
+interface ApiOfTemplate {
+  /** For people. */
+  readonly kind: 'HTTP API' | 'REST API';
+  readonly api: Api;
+  readonly accessLog: AccessLogSettings | undefined;
+}
+
+function deployedHttpApi(resources: Resources, find: FindFunction): ApiOfTemplate {
   const integrations = new Map(
     resources
       .ofType('AWS::ApiGatewayV2::Integration')
@@ -59,19 +51,20 @@ function deployedHttpApi(resources: Resources, find: FindFunction): Api {
   });
   const [stage] = resources.ofType('AWS::ApiGatewayV2::Stage');
   const [integration] = resources.ofType('AWS::ApiGatewayV2::Integration');
-  return httpApi({
+  const api = httpApi({
     apiId: `local${randomUUID().slice(0, 5)}`,
     routes,
     throttle: stage?.properties.DefaultRouteSettings,
     integrationLimitMilliseconds: integration?.properties.TimeoutInMillis,
   });
+  return { kind: 'HTTP API', api, accessLog: stage?.properties.AccessLogSettings };
 }
 
 function deployedRestApi(
   resources: Resources,
   rest: DeployedResource<'AWS::ApiGateway::RestApi'>,
   find: FindFunction,
-): Api {
+): ApiOfTemplate {
   const [stage, another] = resources.ofType('AWS::ApiGateway::Stage');
   if (stage === undefined || another !== undefined) {
     throw new Error(
@@ -81,7 +74,7 @@ function deployedRestApi(
   const paths = resourcePaths(resources);
   const methods = resources.ofType('AWS::ApiGateway::Method').map(({ logicalId, properties }) => {
     const { HttpMethod, ResourceId, Integration } = properties;
-    const target = find(functionArnOf(Integration.Uri));
+    const target = find(INVOCATION_URI.exec(Integration.Uri)?.[1] ?? '');
     if (target === undefined) throw new Error(`Method ${logicalId} needs a function of this stack`);
     return {
       httpMethod: HttpMethod,
@@ -91,15 +84,16 @@ function deployedRestApi(
       integrationLimitMilliseconds: Integration.TimeoutInMillis,
     };
   });
-  return restApi({
+  const { StageName, MethodSettings, AccessLogSetting } = stage.properties;
+  const gatewayResponses = resources.ofType('AWS::ApiGateway::GatewayResponse');
+  const api = restApi({
     apiId: rest.ref,
-    stage: stage.properties.StageName,
+    stage: StageName,
     methods,
-    gatewayResponses: resources
-      .ofType('AWS::ApiGateway::GatewayResponse')
-      .map(({ properties }) => properties),
-    throttle: stage.properties.MethodSettings?.[0],
+    gatewayResponses: gatewayResponses.map(({ properties }) => properties),
+    throttle: MethodSettings?.[0],
   });
+  return { kind: 'REST API', api, accessLog: AccessLogSetting };
 }
 
 /**
@@ -116,8 +110,6 @@ function resourcePaths(resources: Resources): (resourceId: string) => string {
   };
   return (resourceId) => below(resourceId) || '/';
 }
-
-const functionArnOf = (uri: string) => INVOCATION_URI.exec(uri)?.[1] ?? '';
 
 /** A variable in the format of an access log, such as `$context.identity.sourceIp`. */
 const VARIABLE = /\$context\.(\w+(?:\.\w+)*)/g;

@@ -90,10 +90,6 @@ export function isHeader(name: string, value: unknown): value is string | number
   }
 }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /**
  * Reads the parts of a handler's result that both payload formats have. Results that AWS's documentation does not cover
  * are rejected (`statusCode` as text), so that code that works here also works in AWS.

@@ -6,6 +6,7 @@
  */
 import type { Buffer } from 'node:buffer';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { isJsonObject } from '../aws/json.ts';
 import type { InvocationResult } from '../functions/invocation.ts';
 import { apiContext, commonLogTime } from './api.ts';
 import {
@@ -14,7 +15,6 @@ import {
   type HttpRequest,
   type HttpResponse,
   isHeader,
-  isObject,
   responseOf,
   setOf,
   valuesOf,
@@ -135,7 +135,7 @@ export function toEvent(
  * @returns undefined, which the API answers with 502, for a function error or a malformed result
  */
 export function toResponse(result: InvocationResult): HttpResponse | undefined {
-  if (!result.ok || !isObject(result.payload)) return undefined;
+  if (!result.ok || !isJsonObject(result.payload)) return undefined;
   if (Object.keys(result.payload).some((field) => !RESPONSE_FIELDS.has(field))) return undefined;
   const { headers, multiValueHeaders } = result.payload;
   const read = readResponseHeaders(headers ?? {}, multiValueHeaders ?? {});
@@ -144,7 +144,7 @@ export function toResponse(result: InvocationResult): HttpResponse | undefined {
 
 /** Merges `headers` and `multiValueHeaders`. A pair that is in both is sent once. */
 function readResponseHeaders(single: unknown, multiple: unknown): Record<string, string[]> | undefined {
-  if (!isObject(single) || !isObject(multiple)) return undefined;
+  if (!isJsonObject(single) || !isJsonObject(multiple)) return undefined;
   if (!Object.values(multiple).every(Array.isArray)) return undefined;
   const all = [...Object.entries(multiple), ...Object.entries(single)].flatMap(([name, value]) =>
     [value].flat().map((item: unknown) => ({ name, item })),

@@ -4,6 +4,7 @@
  */
 import { Buffer } from 'node:buffer';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { isJsonObject } from '../aws/json.ts';
 import type { InvocationResult } from '../functions/invocation.ts';
 import { apiContext, commonLogTime } from './api.ts';
 import {
@@ -12,7 +13,6 @@ import {
   type HttpRequest,
   type HttpResponse,
   isHeader,
-  isObject,
   responseOf,
   setOf,
   valuesOf,
@@ -128,7 +128,7 @@ function eventHeaders(
 export function toResponse(result: InvocationResult): HttpResponse | undefined {
   if (!result.ok) return undefined;
   const { payload } = result;
-  if (!isObject(payload) || payload.statusCode === undefined) {
+  if (!isJsonObject(payload) || payload.statusCode === undefined) {
     const body = Buffer.from(JSON.stringify(payload));
     return { status: 200, headers: { 'content-type': 'application/json' }, body };
   }
@@ -143,7 +143,7 @@ export function toResponse(result: InvocationResult): HttpResponse | undefined {
 }
 
 function readResponseHeaders(headers: unknown): Record<string, string> | undefined {
-  if (!isObject(headers)) return undefined;
+  if (!isJsonObject(headers)) return undefined;
   const result: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
     if (!isHeader(name, value)) return undefined;

@@ -7,14 +7,13 @@ import {
   type ApiAnswer,
   type ApiFailure,
   BODY_LIMIT_BYTES,
-  type BodyReader,
   createThrottle,
   respond,
   shortId,
   traceId,
 } from './api.ts';
 import { type GatewayError, type GatewayResponse, GatewayResponses } from './gateway-responses.ts';
-import { type HttpRequest, type HttpResponse, valuesOf } from './http-message.ts';
+import { type HttpResponse, valuesOf } from './http-message.ts';
 import { toEvent, toResponse } from './payload-format-1.ts';
 
 /**
@@ -73,6 +72,9 @@ const FAILURES: Record<ApiFailure, GatewayError> = {
   'bad response': { type: 'DEFAULT_5XX', status: 502, message: INTERNAL },
 };
 
+/** Failures before the API makes an event. Their answers have no trace. */
+const UNTRACED: ReadonlySet<ApiFailure> = new Set(['no route', 'throttled', 'body too large']);
+
 /** Error for a path outside of the stage. No gateway response applies to it. */
 const FORBIDDEN: GatewayError = { type: 'ACCESS_DENIED', status: 403, message: 'Forbidden' };
 const NO_RESPONSES = new GatewayResponses([]);
@@ -89,56 +91,47 @@ export function restApi(options: RestApiOptions): Api {
   const responses = new GatewayResponses(options.gatewayResponses);
   const admits = createThrottle(options.throttle);
 
-  async function respondTo(
-    request: HttpRequest,
-    readBody: BodyReader,
-    ids: { requestId: string; extendedRequestId: string },
-  ): Promise<Pick<ApiAnswer, 'response' | 'context'>> {
-    const resourcePath = pathBelow(stage, request.path);
-    if (resourcePath === undefined) {
-      return { response: NO_RESPONSES.answer({ error: FORBIDDEN, ...ids }), context: undefined };
-    }
-    const method = methods.get(`${request.method} ${resourcePath}`);
-    const trace = traceId(request.receivedAt);
-    const resource = { apiId, stage, resourceId: method?.resourceId ?? '', resourcePath, traceId: trace };
-    // A request that the API answers before it makes an event has no trace.
-    let traced: HttpResponse['headers'] = {};
-    const outcome = await respond({
-      route: method,
-      admits,
-      readBody,
-      limitMilliseconds: method?.integrationLimitMilliseconds ?? INTEGRATION_LIMIT_MILLISECONDS,
-      toEvent: (body) => {
-        traced = { 'x-amzn-trace-id': trace };
-        return toEvent(request, body, { ...resource, ...ids });
-      },
-      toResponse,
-    });
-    const known = { ...ids, ...(method && { resourcePath }) };
-    const withTrace = ({ headers, ...rest }: HttpResponse) => ({
-      ...rest,
-      headers: { ...headers, ...traced },
-    });
-    if (typeof outcome !== 'string') return { response: withTrace(outcome), context: known };
-    const error = FAILURES[outcome];
-    return {
-      response: withTrace(responses.answer({ error, ...ids })),
-      context: { ...known, 'error.responseType': error.type },
-    };
-  }
-
   return {
     async answer(request, readBody) {
       // Source: "Clients can override the value in the x-amzn-RequestId header" (documentation of $context.requestId).
       const requestId = valuesOf(request.headers, 'x-amzn-requestid').at(-1) || randomUUID();
       const extendedRequestId = shortId();
-      const { response, context } = await respondTo(request, readBody, { requestId, extendedRequestId });
-      const ids = { 'x-amzn-requestid': requestId, 'x-amz-apigw-id': extendedRequestId };
-      return {
-        requestId: extendedRequestId,
-        context,
-        response: { ...response, headers: { ...response.headers, ...ids } },
+      const ids = { requestId, extendedRequestId };
+      const answerOf = (
+        { headers, ...rest }: HttpResponse,
+        context: ApiAnswer['context'],
+        traced: HttpResponse['headers'] = {},
+      ): ApiAnswer => {
+        const idHeaders = { 'x-amzn-requestid': requestId, 'x-amz-apigw-id': extendedRequestId };
+        return {
+          requestId: extendedRequestId,
+          context,
+          response: { ...rest, headers: { ...headers, ...traced, ...idHeaders } },
+        };
       };
+      const resourcePath = pathBelow(stage, request.path);
+      if (resourcePath === undefined) {
+        return answerOf(NO_RESPONSES.answer({ error: FORBIDDEN, ...ids }), undefined);
+      }
+      const method = methods.get(`${request.method} ${resourcePath}`);
+      const trace = traceId(request.receivedAt);
+      const resource = { apiId, stage, resourceId: method?.resourceId ?? '', resourcePath, traceId: trace };
+      const outcome = await respond({
+        route: method,
+        admits,
+        readBody,
+        limitMilliseconds: method?.integrationLimitMilliseconds ?? INTEGRATION_LIMIT_MILLISECONDS,
+        toEvent: (body) => toEvent(request, body, { ...resource, ...ids }),
+        toResponse,
+      });
+      const context = { ...ids, ...(method && { resourcePath }) };
+      if (typeof outcome !== 'string') return answerOf(outcome, context, { 'x-amzn-trace-id': trace });
+      const error = FAILURES[outcome];
+      return answerOf(
+        responses.answer({ error, ...ids }),
+        { ...context, 'error.responseType': error.type },
+        UNTRACED.has(outcome) ? {} : { 'x-amzn-trace-id': trace },
+      );
     },
   };
 }
