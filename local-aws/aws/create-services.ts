@@ -16,16 +16,15 @@ import { publishedNotification, sns } from './sns.ts';
 import { createSqs } from './sqs.ts';
 import { createStacks } from './stacks.ts';
 
-interface AwsServicesOptions {
-  /** Host and port of the endpoint for clients. */
-  readonly host: string;
-  readonly onProblem: (message: string) => void;
-  readonly observer: Pick<StackObserver, 'onItemChange' | 'onNotification'> | undefined;
-}
-
-/** The services of the AWS endpoint, without HTTP. */
-export function createAwsServices(options: AwsServicesOptions) {
-  const { host, onProblem, observer } = options;
+/**
+ * The services of the AWS endpoint, without HTTP.
+ * @param host of the endpoint for clients, with its port
+ */
+export function createAwsServices(
+  host: string,
+  onProblem: (message: string) => void,
+  observer: Pick<StackObserver, 'onItemChange' | 'onNotification'> | undefined,
+) {
   const secrets = createSecretsManager();
   const authorization = createAuthorization(secrets.arnOf);
   const logs = createLogs();
@@ -46,15 +45,7 @@ export function createAwsServices(options: AwsServicesOptions) {
   );
   const mappings = createEventSourceMappings();
   const stacks = createStacks();
-  const firehose = createFirehose({
-    isAllowed: authorization.isAllowed,
-    async writeObject(roleArn, bucket, key, body) {
-      const permission = { action: 's3:PutObject', resource: `arn:aws:s3:::${bucket}/${key}` };
-      authorization.authorizeRole(roleArn, 's3', permission);
-      await s3.putGzip(bucket, key, body);
-    },
-    onProblem,
-  });
+  const firehose = createFirehose(authorization, s3, onProblem);
   const operations: Record<Exclude<Service, 'sns' | 's3'>, Operations> = {
     sqs: sqs.operations,
     dynamodb: dynamodb.operations,

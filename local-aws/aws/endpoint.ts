@@ -64,7 +64,7 @@ export async function startAwsEndpoint({
     { port },
   );
   const host = `localhost:${actualPort}`;
-  const services = createAwsServices({ host, onProblem, observer });
+  const services = createAwsServices(host, onProblem, observer);
   const { authorization } = services;
   const closing = new AbortController();
 
@@ -84,7 +84,7 @@ export async function startAwsEndpoint({
       checkGuideRules(request);
       const byRole = authorization.isRole(request.accessKeyId);
       const carryOut = (carried: AwsRequest) => services.carryOut(carried).catch(failure);
-      return await faults.disturb(request, carryOut, { byRole, closing: closing.signal });
+      return await faults.disturb(request, carryOut, byRole, closing.signal);
     } catch (error) {
       return failure(error);
     }

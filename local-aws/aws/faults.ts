@@ -41,11 +41,6 @@ export class ConnectionLostError extends Error {
 /** Carries out a request, without throwing: an error is a response, too. */
 type CarryOut = (request: AwsRequest) => AwsResponse | Promise<AwsResponse>;
 
-interface Circumstances {
-  readonly byRole: boolean;
-  readonly closing: AbortSignal;
-}
-
 interface ActiveFault {
   readonly fault: Fault;
   readonly isHit: () => boolean;
@@ -127,7 +122,8 @@ export class InjectedFaults {
   async disturb(
     request: AwsRequest,
     carryOut: CarryOut,
-    { byRole, closing }: Circumstances,
+    byRole: boolean,
+    closing: AbortSignal,
   ): Promise<AwsResponse> {
     const drawn = this.#draw(request, byRole);
     if (drawn === undefined) return carryOut(request);

@@ -1,7 +1,7 @@
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
 import type { FauxqsServer } from 'fauxqs';
 import type { AwsResponse } from './response.ts';
-import { REGION } from './service-forms.ts';
+import { type AwsHttpRequest, REGION } from './service-forms.ts';
 
 /** Maximum bytes of a request: DynamoDB's limit. Only S3 accepts more. */
 export const MAX_BODY_BYTES = 16 * 1024 * 1024;
@@ -18,12 +18,8 @@ export type InspectedQueue = NonNullable<ReturnType<FauxqsServer['inspectQueue']
 /** fauxqs (SQS, SNS and S3) in this process, without a port of its own. */
 export type Fauxqs = ReturnType<typeof createFauxqs>;
 
-interface FauxqsRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string | Buffer;
-}
+/** Unlike a client, this process may send text. */
+type FauxqsRequest = Omit<AwsHttpRequest, 'body'> & { readonly body: string | Buffer };
 
 /** Headers that belong to one connection, not to the request or answer. */
 const CONNECTION_HEADERS = ['connection', 'keep-alive', 'transfer-encoding', 'expect', 'date'];

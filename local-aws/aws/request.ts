@@ -23,16 +23,13 @@ export function protocolOf({ url, headers }: AwsHttpRequest, service: string | u
   return isForm || service === undefined || service === 'cloudfront' ? 'query' : 'rest-json';
 }
 
-interface Credential {
-  accessKeyId: string;
-  service: string;
-}
-
 /**
  * Reads the SigV4 credential scope. The signature and the region are not checked: any secret key is accepted, and every
  * region is the same stack.
  */
-export function credentialOf({ headers }: AwsHttpRequest): Credential | undefined {
+export function credentialOf({
+  headers,
+}: AwsHttpRequest): { accessKeyId: string; service: string } | undefined {
   const [, scope = ''] = /^AWS4-HMAC-SHA256\s.*?Credential=([^,\s]+)/.exec(headers.authorization ?? '') ?? [];
   const [accessKeyId, , region, service, terminator] = scope.split('/');
   if (accessKeyId && region && service && terminator === 'aws4_request') return { accessKeyId, service };

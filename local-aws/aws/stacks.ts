@@ -7,11 +7,8 @@ export interface RunningStack {
   readonly name: string;
   readonly id: string;
   readonly template: object;
-  readonly resources: readonly {
-    readonly logicalId: string;
-    readonly type: string;
-    readonly physicalId: string;
-  }[];
+  /** In the form of `ListStackResources`. */
+  readonly resources: readonly JsonObject[];
   /** Outputs by name. A function, because the API's address is known only when the API listens. */
   readonly outputs: () => Readonly<Record<string, string>>;
 }
@@ -42,10 +39,8 @@ export function createStacks() {
       },
 
       ListStackResources: (parameters) => ({
-        StackResourceSummaries: named(parameters).resources.map(({ logicalId, type, physicalId }) => ({
-          LogicalResourceId: logicalId,
-          PhysicalResourceId: physicalId,
-          ResourceType: type,
+        StackResourceSummaries: named(parameters).resources.map((resource) => ({
+          ...resource,
           ResourceStatus: 'CREATE_COMPLETE',
           LastUpdatedTimestamp: startedAt,
         })),

@@ -67,12 +67,10 @@ export async function respond<Event>({
   if (body === undefined) return 'body too large';
   const event = toEvent(body);
   if (Buffer.byteLength(JSON.stringify(event)) > EVENT_LIMIT_BYTES) return 'event too large';
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), limitMilliseconds);
-  });
+  const timeout = Promise.withResolvers<undefined>();
+  const timer = setTimeout(timeout.resolve, limitMilliseconds, undefined);
   try {
-    const result = await Promise.race([route.invoke(event), timeout]);
+    const result = await Promise.race([route.invoke(event), timeout.promise]);
     return result === undefined ? 'timed out' : (toResponse(result) ?? 'bad response');
   } catch (error) {
     return error instanceof TooManyRequestsError ? 'no concurrency' : 'not invoked';

@@ -32,18 +32,13 @@ const FOREIGN = Buffer.from(
   'This API only answers its own machine, and the host names that it was started with\n',
 );
 
-export interface RunningGateway {
-  url: string;
-  port: number;
-  /** Closes idle connections at once, and the others after their response, 5 s at most. */
-  close(): Promise<void>;
-}
+export type RunningGateway = Awaited<ReturnType<typeof startGateway>>;
 
 /**
  * Serves an API as API Gateway does, for this machine and for requests through the given tunnels.
  * @throws Error EADDRINUSE if the port is in use
  */
-export async function startGateway(api: Api, options: GatewayOptions): Promise<RunningGateway> {
+export async function startGateway(api: Api, options: GatewayOptions) {
   const inFlight = new Set<Promise<unknown>>();
   let closing = false;
   const mayReportForeign = createThrottle(FOREIGN_REPORTS);
@@ -93,7 +88,8 @@ export async function startGateway(api: Api, options: GatewayOptions): Promise<R
   return {
     url: `http://localhost:${port}`,
     port,
-    close: async () => {
+    /** Closes idle connections at once, and the others after their response, 5 s at most. */
+    async close(): Promise<void> {
       closing = true;
       const closed = servers.map((server) => new Promise((resolve) => server.close(resolve)));
       const limit = sleep(CLOSE_LIMIT_MILLISECONDS, undefined, { ref: false });

@@ -122,9 +122,9 @@ export class Resources {
       id: this.#pseudoParameter('AWS::StackId') ?? '',
       template,
       resources: Object.entries(template.Resources).map(([logicalId, { Type }]) => ({
-        logicalId,
-        type: Type,
-        physicalId: this.#ref(logicalId) ?? logicalId,
+        LogicalResourceId: logicalId,
+        PhysicalResourceId: this.#ref(logicalId) ?? logicalId,
+        ResourceType: Type,
       })),
       outputs: () => this.outputs(),
     };

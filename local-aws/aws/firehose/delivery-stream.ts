@@ -14,15 +14,13 @@ const BUFFER_MS = 250;
 /** Milliseconds between two attempts to write an object. */
 const RETRY_MS = 1_000;
 
-/** Writes a gzipped object to a bucket. @throws Error if the object is not written */
-export type WriteObject = (bucket: string, key: string, body: Buffer) => Promise<void>;
-
 interface DeliveryStreamOptions {
   readonly name: string;
   readonly bucket: string;
   readonly prefix: string;
   readonly fileExtension: string;
-  readonly write: WriteObject;
+  /** Writes a gzipped object to a bucket. @throws Error if the object is not written */
+  readonly write: (bucket: string, key: string, body: Buffer) => Promise<void>;
   /** Called once with each reason why records cannot be written to the bucket. */
   readonly onProblem: (message: string) => void;
 }

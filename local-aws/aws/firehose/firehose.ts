@@ -1,18 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import type { createAuthorization } from '../authorization.ts';
 import { AwsError } from '../errors.ts';
 import { isJsonObject, type JsonObject, objectsOf, textOf } from '../json.ts';
-import { ACCOUNT_ID, arnOf, type NeededPermission, type Operations } from '../service-forms.ts';
-import { DeliveryStream, evaluatedPrefix, type WriteObject } from './delivery-stream.ts';
+import type { createS3 } from '../s3.ts';
+import { ACCOUNT_ID, arnOf, type Operations } from '../service-forms.ts';
+import { DeliveryStream, evaluatedPrefix } from './delivery-stream.ts';
 
 /** Bytes of a call before base64. Source: Firehose API reference, `PutRecordBatch`. */
 const MAX_CALL_BYTES = 4 * 1024 * 1024;
-
-interface FirehoseOptions {
-  isAllowed(accessKeyId: string, permission: NeededPermission): boolean;
-  /** Writes an object with the permissions of a role. @throws Error if the role may not, or S3 rejects the object */
-  writeObject(roleArn: string, ...object: Parameters<WriteObject>): Promise<void>;
-  onProblem(message: string): void;
-}
 
 interface Stream {
   readonly delivery: DeliveryStream;
@@ -28,7 +23,11 @@ interface Stream {
 const KEY_ACTIONS = ['kms:GenerateDataKey', 'kms:Decrypt'];
 
 /** Firehose: streams that accept records by PutRecordBatch, and deliver them to S3. */
-export function createFirehose({ isAllowed, writeObject, onProblem }: FirehoseOptions) {
+export function createFirehose(
+  authorization: ReturnType<typeof createAuthorization>,
+  s3: ReturnType<typeof createS3>,
+  onProblem: (message: string) => void,
+) {
   const streams = new Map<string, Stream>();
 
   /**
@@ -44,7 +43,8 @@ export function createFirehose({ isAllowed, writeObject, onProblem }: FirehoseOp
     }
     const { delivery, keyArn: resource } = stream;
     if (resource === undefined) return delivery;
-    if (KEY_ACTIONS.every((action) => isAllowed(accessKeyId, { action, resource }))) return delivery;
+    if (KEY_ACTIONS.every((action) => authorization.isAllowed(accessKeyId, { action, resource })))
+      return delivery;
     throw new AwsError(
       'InvalidKMSResourceException',
       `The grant for the CMK ${resource} to the Firehose ${name} might have been revoked or caller might not have sufficient permissions for the CMK.`,
@@ -61,7 +61,11 @@ export function createFirehose({ isAllowed, writeObject, onProblem }: FirehoseOp
         bucket: (textOf(configuration, 'BucketARN') ?? '').replace(/^arn:[^:]*:s3:::/, ''),
         prefix: textOf(configuration, 'Prefix') ?? '',
         fileExtension: textOf(configuration, 'FileExtension') ?? '',
-        write: (...object) => writeObject(roleArn, ...object),
+        async write(bucket, key, body) {
+          const permission = { action: 's3:PutObject', resource: `arn:aws:s3:::${bucket}/${key}` };
+          authorization.authorizeRole(roleArn, 's3', permission);
+          await s3.putGzip(bucket, key, body);
+        },
         onProblem: (message) => onProblem(`Delivery stream ${message}`),
       });
       const encryption = parameters.DeliveryStreamEncryptionConfigurationInput;
