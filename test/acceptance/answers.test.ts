@@ -106,41 +106,39 @@ describe('401', () => {
   });
 });
 
-describe('400', () => {
-  const usable = shopUpdated('unusable');
-  test.each([
-    { what: 'is empty', body: '', fields: ['body'] },
-    { what: 'is not UTF-8', body: Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), fields: ['body'] },
-    {
-      what: 'has a timestamp in another zone',
-      body: JSON.stringify({ ...usable, timestamp: '2026-01-31T09:00:00+09:00' }),
-      fields: ['timestamp'],
-    },
-    { what: 'lacks a required id', body: JSON.stringify({ ...usable, data: {} }), fields: ['data.shop_id'] },
-    { what: 'lacks everything', body: '{}', fields: ['event', 'data', 'timestamp'] },
-  ])(
-    'for a signed payload that $what, naming the fields; quarantine holds it byte for byte',
-    async ({ body, fields }) => {
-      // Sent as bytes: API Gateway converts a JSON body to text and would lose bytes that are not UTF-8.
-      const answer = await deployment.post(body, { headers: { 'content-type': 'application/octet-stream' } });
-      const { errors, ...problem } = answer.body;
-      expect([answer.status, answer.contentType]).toEqual([400, 'application/problem+json']);
-      expect(problem).toMatchObject({
-        ...{ type: 'urn:partner-webhooks:problem:unusable-event', title: 'Unusable event', status: 400 },
-        requestId: expect.any(String),
-      });
-      const fieldsOf = (problems: unknown) => (problems as { field: string }[]).map(({ field }) => field);
-      expect(fieldsOf(errors)).toEqual(fields);
+const usable = shopUpdated('unusable');
+test.each([
+  { what: 'is empty', body: '', fields: ['body'] },
+  { what: 'is not UTF-8', body: Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), fields: ['body'] },
+  {
+    what: 'has a timestamp in another zone',
+    body: JSON.stringify({ ...usable, timestamp: '2026-01-31T09:00:00+09:00' }),
+    fields: ['timestamp'],
+  },
+  { what: 'lacks a required id', body: JSON.stringify({ ...usable, data: {} }), fields: ['data.shop_id'] },
+  { what: 'lacks everything', body: '{}', fields: ['event', 'data', 'timestamp'] },
+])(
+  '400 for a signed payload that $what, naming the fields; quarantine holds it byte for byte',
+  async ({ body, fields }) => {
+    // Sent as bytes: API Gateway converts a JSON body to text and would lose bytes that are not UTF-8.
+    const answer = await deployment.post(body, { headers: { 'content-type': 'application/octet-stream' } });
+    const { errors, ...problem } = answer.body;
+    expect([answer.status, answer.contentType]).toEqual([400, 'application/problem+json']);
+    expect(problem).toMatchObject({
+      ...{ type: 'urn:partner-webhooks:problem:unusable-event', title: 'Unusable event', status: 400 },
+      requestId: expect.any(String),
+    });
+    const fieldsOf = (problems: unknown) => (problems as { field: string }[]).map(({ field }) => field);
+    expect(fieldsOf(errors)).toEqual(fields);
 
-      const { Body, MessageAttributes } = await deployment.waitingMessage(quarantine(), answer);
-      const { problems, bodyBase64 } = JSON.parse(Body ?? '');
-      expect(Buffer.from(bodyBase64, 'base64')).toEqual(Buffer.from(body));
-      expect(fieldsOf(problems)).toEqual(fields);
-      expect(MessageAttributes?.eventId?.StringValue).toBe(eventIdOf(body));
-      expect(MessageAttributes?.reason?.StringValue).toContain(fields[0]);
-    },
-  );
-});
+    const { Body, MessageAttributes } = await deployment.waitingMessage(quarantine(), answer);
+    const { problems, bodyBase64 } = JSON.parse(Body ?? '');
+    expect(Buffer.from(bodyBase64, 'base64')).toEqual(Buffer.from(body));
+    expect(fieldsOf(problems)).toEqual(fields);
+    expect(MessageAttributes?.eventId?.StringValue).toBe(eventIdOf(body));
+    expect(MessageAttributes?.reason?.StringValue).toContain(fields[0]);
+  },
+);
 
 test.each([
   ['GET', '/api/v1/webhooks/partner', [404]],

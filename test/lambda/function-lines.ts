@@ -6,7 +6,6 @@ type FunctionLine = Readonly<Record<string, unknown>>;
 /** One metric of an EMF document. Source: CloudWatch user guide, "Specification: Embedded metric format". */
 export interface PublishedMetric {
   readonly name: string;
-  readonly value: number;
   readonly dimensions: Readonly<Record<string, unknown>>;
 }
 
@@ -58,9 +57,7 @@ export class FunctionLines {
   #addMetrics(document: EmfDocument): void {
     for (const { Dimensions, Metrics } of document._aws.CloudWatchMetrics) {
       const dimensions = Object.fromEntries(Dimensions.flat().map((name) => [name, document[name]]));
-      for (const { Name } of Metrics) {
-        this.metrics.push({ name: Name, value: document[Name] as number, dimensions });
-      }
+      for (const { Name } of Metrics) this.metrics.push({ name: Name, dimensions });
     }
   }
 }

@@ -12,15 +12,10 @@ type Gateway = keyof typeof templates;
 const idOf = (template: SynthesisedTemplate, type: string, path: string) => template.at(type, path).logicalId;
 const restStage = idOf(rest, 'AWS::ApiGateway::Stage', 'Api/RestApi/DeploymentStage.api');
 
-describe('the HTTP API', () => {
-  test('has one route: POST /api/v1/webhooks/partner, which leads to the receiver in payload format 2.0', () => {
-    expect(only(http, 'AWS::ApiGatewayV2::Route').RouteKey).toBe('POST /api/v1/webhooks/partner');
-    const { IntegrationUri, PayloadFormatVersion } = only(http, 'AWS::ApiGatewayV2::Integration');
-    expect([functionBehind(http, IntegrationUri), PayloadFormatVersion]).toEqual([
-      'Receiver/Function',
-      '2.0',
-    ]);
-  });
+test('the HTTP API has one route: POST /api/v1/webhooks/partner, which leads to the receiver in payload format 2.0', () => {
+  expect(only(http, 'AWS::ApiGatewayV2::Route').RouteKey).toBe('POST /api/v1/webhooks/partner');
+  const { IntegrationUri, PayloadFormatVersion } = only(http, 'AWS::ApiGatewayV2::Integration');
+  expect([functionBehind(http, IntegrationUri), PayloadFormatVersion]).toEqual(['Receiver/Function', '2.0']);
 });
 
 describe('the REST API', () => {

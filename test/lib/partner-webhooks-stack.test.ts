@@ -1,22 +1,28 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { readCloudAssembly } from 'local-aws/cloud-assembly';
+import { Resources } from 'local-aws/resources';
 import { listOf } from 'local-aws/synthesised-template';
 import { stages } from '../../bin/stages.ts';
-import { eventNames } from '../../lambda/events/catalogue.ts';
+import { catalogue, eventNames, isNotification } from '../../lambda/events/catalogue.ts';
+import type { EffectName } from '../../lambda/events/definition.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { stackNameOf } from '../../lib/config.ts';
 import { warnings as warningTable } from '../../lib/warnings.ts';
+import { testAssembly } from '../support/test-assembly.ts';
 import {
   everyStage,
   functionBehind,
   resourcePolicyOf,
   type StageResource,
   stageAssembly,
+  stageTemplate,
 } from './stage-assembly.ts';
 
 // Rules for the resources of all stages. The details of each resource are in the tests of its part.
 const { ofType, breaking } = await everyStage();
+const prod = await stageTemplate('prod');
 const settingsOf = (stage: string) => stages[stage] as Readonly<Record<string, unknown>>;
 
 /** Whether the topic's own policy denies a publication without TLS. */
@@ -190,6 +196,38 @@ describe('every role', () => {
     expect(breaking('AWS::IAM::Role', isForOne)).toEqual([]);
   });
 
+  const permissionsOf = (path: string) => prod.permissionsOf(prod.at('AWS::IAM::Role', path));
+  /** What the consumers of an effect change. */
+  const TARGETS: Readonly<Record<EffectName, string>> = {
+    'shop-cache': 'Effects/ShopCache',
+    cast: 'Effects/Cast',
+    'contact-partner': 'Effects/ContactPartner',
+    chat: 'Effects/Chat',
+    review: 'Effects/Review',
+  };
+
+  test.each(eventNames)('of the consumer of %s reaches only what belongs to its event', (event) => {
+    const name = pascalCase(event);
+    const target = TARGETS[catalogue[event].effect];
+    const shared = ['Effects/Idempotency', ...(isNotification(event) ? ['TopicKey'] : [])];
+    const own = [`${name}/`, `Payloads/${event}/*`, `Archive/${name}`, target, ...shared];
+    const permissions = permissionsOf(`${name}/Consumer/Role`);
+    const others = permissions.filter(({ resource }) => !own.some((path) => resource.startsWith(path)));
+    expect(others).toEqual([]);
+    const onTarget = permissions.filter(({ resource }) => resource === target).map(({ action }) => action);
+    expect(onTarget).toEqual([expect.stringMatching(/^(dynamodb:(Put|Update)Item|sns:Publish)$/)]);
+  });
+
+  test('of the receiver may send, store, log and read the secret, and nothing else', () => {
+    const actions = permissionsOf('Receiver/Role').map(({ action }) => action);
+    expect(new Set(actions)).toEqual(
+      new Set([
+        ...['logs:CreateLogStream', 'logs:PutLogEvents', 's3:PutObject'],
+        ...['secretsmanager:GetSecretValue', 'sqs:SendMessage'],
+      ]),
+    );
+  });
+
   // If a deployment removes an event, the archive or a secret, the version that has traffic needs its rights until the end.
   test('of a function has policies that no deployment changes: other permissions are in another policy', () => {
     const ofFunctions = ofType('AWS::IAM::Policy').filter(({ template, properties }) =>
@@ -204,6 +242,11 @@ describe('every role', () => {
 });
 
 describe('every stage', () => {
+  test('has only resources that the local AWS knows', () => {
+    const place = { awsUrl: 'http://aws', apiUrl: 'http://api' };
+    expect(new Resources(readCloudAssembly(testAssembly()), place).unknownTypes()).toEqual([]);
+  });
+
   test('tests all new versions before an alias moves', () => {
     for (const { template, logicalId, properties } of ofType('Custom::SmokeTest')) {
       const tried = [properties.Receiver, ...properties.Consumers].map((version) =>

@@ -350,58 +350,56 @@ test('the smoke test gets a rejection and an accepted event, which no metric cou
   expect(smokeTest.lines.filter((line) => 'eventId' in (line as object))).toEqual([]);
 });
 
-describe('what others match in the logs', () => {
-  /** The text of a property in which CloudFormation inserts names. */
-  const textOf = (value: unknown): string =>
-    typeof value === 'string'
-      ? value
-      : ((value as { 'Fn::Join'?: [string, unknown[]] })['Fn::Join']?.[1] ?? [])
-          .map((part) => (typeof part === 'string' ? part : JSON.stringify(part)))
-          .join('');
+/** The text of a property in which CloudFormation inserts names. */
+const textOf = (value: unknown): string =>
+  typeof value === 'string'
+    ? value
+    : ((value as { 'Fn::Join'?: [string, unknown[]] })['Fn::Join']?.[1] ?? [])
+        .map((part) => (typeof part === 'string' ? part : JSON.stringify(part)))
+        .join('');
 
-  /** Whether the functions write that log. */
-  const isOfFunctions = (logGroup: string) => /Receiver|Consumer/.test(logGroup);
+/** Whether the functions write that log. */
+const isOfFunctions = (logGroup: string) => /Receiver|Consumer/.test(logGroup);
 
-  const filters = template
-    .ofType('AWS::Logs::MetricFilter')
-    .filter(({ properties }) => isOfFunctions(JSON.stringify(properties.LogGroupName)))
-    .map(({ properties }): string => properties.FilterPattern);
+const filters = template
+  .ofType('AWS::Logs::MetricFilter')
+  .filter(({ properties }) => isOfFunctions(JSON.stringify(properties.LogGroupName)))
+  .map(({ properties }): string => properties.FilterPattern);
 
-  const links = template
-    .ofType('AWS::CloudWatch::Alarm')
-    .flatMap(({ properties }) => [
-      ...textOf(properties.AlarmDescription).matchAll(
-        /log-groups\/log-group\/(\S+?)\/log-events\$3FfilterPattern\$3D(\S+)\$26start/g,
-      ),
-    ])
-    .filter(([, logGroup = '']) => isOfFunctions(logGroup))
-    .map(([, , pattern = '']) => decodeURIComponent(decodeURIComponent(pattern.replaceAll('$', '%'))));
+const links = template
+  .ofType('AWS::CloudWatch::Alarm')
+  .flatMap(({ properties }) => [
+    ...textOf(properties.AlarmDescription).matchAll(
+      /log-groups\/log-group\/(\S+?)\/log-events\$3FfilterPattern\$3D(\S+)\$26start/g,
+    ),
+  ])
+  .filter(([, logGroup = '']) => isOfFunctions(logGroup))
+  .map(([, , pattern = '']) => decodeURIComponent(decodeURIComponent(pattern.replaceAll('$', '%'))));
 
-  const documented = globSync('docs/*.md')
-    .flatMap((file) => [
-      ...readFileSync(file, 'utf8').matchAll(/"\$\(log_of (\w+)\)".*--filter-pattern '(.+)'/g),
-    ])
-    .filter(([, logGroup = '']) => isOfFunctions(logGroup))
-    // The name of a replay is an example.
-    .map(([, , pattern = '']) => pattern.replace(/\$\.replay = "[\w-]+" && /, ''));
+const documented = globSync('docs/*.md')
+  .flatMap((file) => [
+    ...readFileSync(file, 'utf8').matchAll(/"\$\(log_of (\w+)\)".*--filter-pattern '(.+)'/g),
+  ])
+  .filter(([, logGroup = '']) => isOfFunctions(logGroup))
+  // The name of a replay is an example.
+  .map(([, , pattern = '']) => pattern.replace(/\$\.replay = "[\w-]+" && /, ''));
 
-  test.each([
-    { kind: 'metric filter', patterns: filters },
-    { kind: 'link of an alarm', patterns: links },
-    { kind: 'document', patterns: documented },
-  ])('is in a line that the functions wrote: each filter pattern of a $kind', ({ patterns }) => {
-    expect(patterns).not.toEqual([]);
-    // Lambda itself writes these lines, and the local stack writes others.
-    const ours = new Set(patterns.filter((pattern) => pattern !== INVOCATION_FAILED));
-    // The alternatives of each pattern, because an alternative that finds nothing would hide behind the others.
-    const alternatives = [...ours].flatMap((pattern) =>
-      pattern.includes('(')
-        ? [pattern]
-        : pattern
-            .slice(1, -1)
-            .split('||')
-            .map((part) => `{ ${part} }`),
-    );
-    expect(alternatives.filter((pattern) => !lines.some(logFilter(pattern)))).toEqual([]);
-  });
+test.each([
+  { kind: 'metric filter', patterns: filters },
+  { kind: 'link of an alarm', patterns: links },
+  { kind: 'document', patterns: documented },
+])('each filter pattern of a $kind finds a line that the functions wrote', ({ patterns }) => {
+  expect(patterns).not.toEqual([]);
+  // Lambda itself writes these lines, and the local stack writes others.
+  const ours = new Set(patterns.filter((pattern) => pattern !== INVOCATION_FAILED));
+  // The alternatives of each pattern, because an alternative that finds nothing would hide behind the others.
+  const alternatives = [...ours].flatMap((pattern) =>
+    pattern.includes('(')
+      ? [pattern]
+      : pattern
+          .slice(1, -1)
+          .split('||')
+          .map((part) => `{ ${part} }`),
+  );
+  expect(alternatives.filter((pattern) => !lines.some(logFilter(pattern)))).toEqual([]);
 });

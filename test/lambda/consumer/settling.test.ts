@@ -305,7 +305,7 @@ describe('archiving', () => {
       expect.objectContaining({ message: 'NotArchived', level: 'WARN', call: 'Firehose PutRecordBatch' }),
     ]);
     expect(lines.published('NotArchived')).toEqual([
-      expect.objectContaining({ value: 1, dimensions: { service: 'shop-updated' } }),
+      { name: 'NotArchived', dimensions: { service: 'shop-updated' } },
     ]);
     expect(await queues.count(aws.outputs.ShopUpdatedDeadLetterQueueUrl)).toBe(before + 1);
   });

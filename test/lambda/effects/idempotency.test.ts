@@ -185,15 +185,13 @@ test('the note of an effect is written in up to five attempts, because without i
   expect(faults.counts.throttled - before).toBe(5);
 });
 
-describe('an effect that a replay repeats', () => {
-  test('is repeated only if its note could not be written', async () => {
-    const { deliver, replay, times } = counted('unnoted');
-    await deliver();
-    const end = failNotes();
-    await expect(replay('a')).rejects.toThrow(EffectNotRecordedError);
-    end();
-    expect(await eventually(() => replay('a').catch(() => undefined))).toBe('Processed');
-    expect(await replay('a')).toBe('Duplicate');
-    expect(times()).toBe(3);
-  });
+test('an effect that a replay repeats is repeated only if its note could not be written', async () => {
+  const { deliver, replay, times } = counted('unnoted');
+  await deliver();
+  const end = failNotes();
+  await expect(replay('a')).rejects.toThrow(EffectNotRecordedError);
+  end();
+  expect(await eventually(() => replay('a').catch(() => undefined))).toBe('Processed');
+  expect(await replay('a')).toBe('Duplicate');
+  expect(times()).toBe(3);
 });

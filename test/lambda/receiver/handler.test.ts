@@ -12,7 +12,6 @@ import { signatureOf } from '../../../events/signing.ts';
 import { queueUrlVariable } from '../../../lambda/events/event-names.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { SECRET_FIRST_READ_INTERVAL, WARM_UP_LIMIT } from '../../../lambda/limits.ts';
-import { CACHED_SECRET_USED } from '../../../lambda/log-messages.ts';
 import { anyCharacter } from '../../support/any-character.ts';
 import { functionEnvironment } from '../../support/function-environment.ts';
 import { TEST_SECRET } from '../../support/partner.ts';
@@ -231,19 +230,6 @@ test('an event of a kind that the stage ignores is counted, and not stored; anot
   expect(await queues.takeAll(aws.outputs.UnroutedQueueUrl)).toEqual([]);
   await answer({ payload: { ...event, event: 'menu.created' } });
   expect(await queues.takeAll(aws.outputs.UnroutedQueueUrl)).toHaveLength(1);
-});
-
-describe('a secret', () => {
-  test('that cannot be read is counted once per read, also if one is cached', async () => {
-    const answer = await start();
-    breakSecrets('down');
-    const wrong = { signature: 'f'.repeat(64) };
-    for (let request = 0; request < 2; request += 1) expect(await answer(wrong)).toBe(401);
-    expect(lines.logged.map(({ message }) => message)).toEqual([CACHED_SECRET_USED, 'Rejected', 'Rejected']);
-    expect(lines.published('SecretUnreadable')).toEqual([
-      expect.objectContaining({ value: 1, dimensions: { service } }),
-    ]);
-  });
 });
 
 describe('any request', () => {
