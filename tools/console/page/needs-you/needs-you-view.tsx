@@ -11,18 +11,13 @@ import { Visible } from '../text/visible.tsx';
 import { Badge, Empty, Problems, shortId } from '../ui/badge.tsx';
 import { Button, CheckBox, Disclose } from '../ui/button.tsx';
 import { ReasonDialog, useKeepFocus } from '../ui/dialog.tsx';
-import { Table, toggled } from '../ui/table.tsx';
+import { Table } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
 import { LoadNote, useLoad } from '../ui/use-load.tsx';
 import { useRun } from '../use-run.tsx';
 
 /** Maximum number of messages for which all groups are open at first. */
 const MAX_OPEN_MESSAGES = 10;
-
-/**
- * Rows shown at first, and added by each click on "Show more". Thousands of rows would take seconds to draw.
- */
-const ROWS = 50;
 
 /** Ids of the messages whose boxes are checked, in any group. */
 const selected = signal<ReadonlySet<string>>(new Set());
@@ -190,73 +185,67 @@ function Group({ messages, isFirstOpen }: { messages: Messages; isFirstOpen: boo
 
 function MessageTable({ label, messages }: { label: string; messages: Messages }) {
   const open = useSignal<ReadonlySet<string>>(new Set());
-  const count = useSignal(ROWS);
   return (
-    <>
-      <Table
-        label={label}
-        rows={messages.slice(0, count.value)}
-        idOf={({ id }) => id}
-        columns={[
-          {
-            name: 'payload',
-            heading: 'Payload',
-            width: 'minmax(0, 1fr)',
-            cell: ({ id, copies, preview = 'A large payload' }) => (
-              <div class="check">
-                <CheckBox
-                  name={`Select message ${id}`}
-                  checked={selected.value.has(id)}
-                  onChange={() => {
-                    selected.value = toggled(selected.value, id);
-                  }}
-                />
-                <Disclose
-                  open={open.value.has(id)}
-                  onToggle={() => {
-                    open.value = toggled(open.value, id);
-                  }}
-                >
-                  <code class="cut">
-                    <Visible text={preview === '' ? 'An empty payload' : preview} />
-                  </code>
-                </Disclose>
-                {copies > 1 && <Badge>{copies.toLocaleString('en')} copies</Badge>}
-              </div>
-            ),
-          },
-          {
-            name: 'shop',
-            heading: 'Shop',
-            width: 'fit-content(160px)',
-            cell: ({ shopId = '' }) => (
-              <div class="cut" title={shopId}>
-                <Visible text={shopId} />
-              </div>
-            ),
-          },
-          { name: 'id', heading: 'Event id', cell: eventLink },
-          { name: 'age', heading: 'Age', end: true, cell: ({ sentAt }) => <Age at={sentAt} suffix="" /> },
-          {
-            name: 'act',
-            heading: 'Actions',
-            cell: (message) => <Actions of={[message]} name={`message ${message.id}`} isNamed />,
-          },
-        ]}
-        below={(message) => open.value.has(message.id) && <OpenMessage {...message} />}
-      />
-      {count.value < messages.length && (
-        <Button
-          kind="quiet"
-          onClick={() => {
-            count.value += ROWS;
-          }}
-        >
-          Show more: {count.value} of {messages.length.toLocaleString('en')}
-        </Button>
-      )}
-    </>
+    <Table
+      label={label}
+      rows={messages}
+      idOf={({ id }) => id}
+      columns={[
+        {
+          name: 'payload',
+          heading: 'Payload',
+          width: 'minmax(0, 1fr)',
+          cell: ({ id, copies, preview = 'A large payload' }) => (
+            <div class="check">
+              <CheckBox
+                name={`Select message ${id}`}
+                checked={selected.value.has(id)}
+                onChange={() => {
+                  selected.value = toggled(selected.value, id);
+                }}
+              />
+              <Disclose
+                open={open.value.has(id)}
+                onToggle={() => {
+                  open.value = toggled(open.value, id);
+                }}
+              >
+                <code class="cut">
+                  <Visible text={preview === '' ? 'An empty payload' : preview} />
+                </code>
+              </Disclose>
+              {copies > 1 && <Badge>{copies.toLocaleString('en')} copies</Badge>}
+            </div>
+          ),
+        },
+        {
+          name: 'shop',
+          heading: 'Shop',
+          width: 'fit-content(160px)',
+          cell: ({ shopId = '' }) => (
+            <div class="cut" title={shopId}>
+              <Visible text={shopId} />
+            </div>
+          ),
+        },
+        { name: 'id', heading: 'Event id', cell: eventLink },
+        { name: 'age', heading: 'Age', end: true, cell: ({ sentAt }) => <Age at={sentAt} suffix="" /> },
+        {
+          name: 'act',
+          heading: 'Actions',
+          cell: (message) => <Actions of={[message]} name={`message ${message.id}`} isNamed />,
+        },
+      ]}
+      below={(message) => open.value.has(message.id) && <OpenMessage {...message} />}
+    />
   );
+}
+
+/** A set with an id added, or without it if it was there. */
+function toggled(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const next = new Set(ids);
+  if (!next.delete(id)) next.add(id);
+  return next;
 }
 
 /**

@@ -98,10 +98,3 @@ function useNextFocus(ids: readonly string[]) {
   };
   return { ref, onFocusIn };
 }
-
-/** A set with an id added, or without it if it was there. */
-export function toggled(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
-  const next = new Set(ids);
-  if (!next.delete(id)) next.add(id);
-  return next;
-}
