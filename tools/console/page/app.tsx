@@ -165,7 +165,7 @@ function ToastBox({ level, text, about, lines = [] }: Toast) {
     focusContent();
   };
   return (
-    <div class={level === 'error' ? 'notice tone-bad' : 'notice'}>
+    <div class={level === 'error' ? 'notice row tone-bad' : 'notice row'}>
       <p class="grow wrap">{text}</p>
       <IconButton icon="close" label="Close this notice" onClick={close} />
       {lines.length > 0 && (

@@ -18,7 +18,7 @@ export const shortId = (id: string) => id.slice(0, SHORT_ID_LENGTH);
 
 /** Shown instead of missing content: the reason, and what to do. */
 export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) => (
-  <div class="empty soft">
+  <div class="empty stack soft">
     <h2>{title}</h2>
     {children}
   </div>
@@ -44,7 +44,7 @@ export const Problems = ({ problems }: { problems: readonly string[] }) =>
 
 /** Appears late, because content that loads fast would make it flicker. */
 export const Loading = () => (
-  <p class="empty soft" role="status">
+  <p class="empty stack soft" role="status">
     Loading …
   </p>
 );

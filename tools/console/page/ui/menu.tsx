@@ -48,6 +48,7 @@ export function Menu({ button, label, items }: MenuProps) {
           <li key={index}>
             <button
               type="button"
+              class="row nowrap"
               autofocus={index === 0}
               aria-keyshortcuts={keyHint}
               {...refused(refusal)}
