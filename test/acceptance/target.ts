@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod/mini';
-import { readSecretValue } from '../../lambda/receiver/secret-value.ts';
 
 /** Environment variables that `npx hookctl acceptance` passes to the suite. */
 export const variable = {
@@ -90,14 +89,25 @@ function parseJson(file: string): unknown {
 
 /**
  * The secret that signs deliveries: the stored value, or `WEBHOOK_SECRET` of a stored JSON object (decision D12).
- * @throws the client's error, or UnusableSecretError. No message has the secret
+ * @throws the client's error; Error if the stored value is not a valid secret. No message has the secret
  */
 export async function readWebhookSecret(secretId: string): Promise<string> {
   const client = new SecretsManagerClient();
   try {
     const { SecretString: stored } = await client.send(new GetSecretValueCommand({ SecretId: secretId }));
-    return readSecretValue(stored);
+    const secret = stored?.trimStart().startsWith('{') ? ofJson(stored) : stored;
+    if (typeof secret === 'string' && secret !== '') return secret;
+    throw new Error('The stored secret is empty, binary, or an object without WEBHOOK_SECRET');
   } finally {
     client.destroy();
+  }
+}
+
+function ofJson(stored: string): unknown {
+  try {
+    return JSON.parse(stored).WEBHOOK_SECRET;
+  } catch {
+    // A bare secret may begin with a brace.
+    return stored;
   }
 }
