@@ -5,9 +5,8 @@ import { counted, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { payloadUnder } from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
-import { countFailedObjects, describeDamage, readArchive } from './read-archive.ts';
-import { containsSearched, matches, type RecordFilter } from './record-filter.ts';
-import { expiredPart, lateness } from './retention.ts';
+import { countFailedObjects, describeDamage, expiredPart, lateness, readArchive } from './read-archive.ts';
+import { matchingRecords, type RecordFilter } from './record-filter.ts';
 
 /** Groups in which records can be counted. A shop's id is as in the record: hashed if it is long. */
 const GROUPS = {
@@ -45,7 +44,6 @@ export async function exportRecords(
   const counts = new Map<string, string[]>();
   let [found, missing] = [0, 0];
   const take = async (record: ArchiveRecord) => {
-    if (!matches(filter, record) || !(await containsSearched(stack, filter, record))) return;
     found += 1;
     if (countBy !== undefined) {
       const key = JSON.stringify(countBy.map((group) => GROUPS[group](record)));
@@ -62,7 +60,7 @@ export async function exportRecords(
   // Creates the file before the archive is read, so that a file that cannot be written fails early.
   await write(csv && countBy === undefined ? csvLine(COLUMNS) : '');
   const reading = readArchive(stack, { ...filter, signal, progress });
-  for await (const object of reading) for (const record of object.records()) await take(record);
+  for await (const record of matchingRecords(stack, reading, filter)) await take(record);
   const { objects, total, damaged } = reading;
   const records = counted(found, 'record');
   if (signal.aborted) {

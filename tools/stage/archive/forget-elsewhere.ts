@@ -9,9 +9,9 @@ import { queueState, removedQueues, waitingQueues } from '../queues/queue.ts';
 import { bytesInMessage, type ReadMessage, storedPayload } from '../queues/received-message.ts';
 import { selectMessages } from '../queues/selected-messages.ts';
 import type { Stage } from '../stage.ts';
+import { deleteObjects, keysUnder } from './archive-object.ts';
 import { mentionIn, type Person, type PlaceOfPerson } from './person.ts';
-import { deleteObjects, keysUnder } from './read-archive.ts';
-import { dateIn } from './retention.ts';
+import { dateIn } from './read-archive.ts';
 
 /** Keys of the payloads that name a person: of events, parked, quarantined, or copied by a redrive. */
 export async function findPayloads(

@@ -9,8 +9,7 @@ import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { downloadObject, linesOf, parseLine } from './archive-object.ts';
 import { type Mention, mentionIn, mentionInText, type Person, type PlaceOfPerson } from './person.ts';
-import { countFailedObjects, describeDamage, readArchive } from './read-archive.ts';
-import { archiveDays, DAY, dateIn } from './retention.ts';
+import { archiveDays, countFailedObjects, DAY, dateIn, describeDamage, readArchive } from './read-archive.ts';
 
 /**
  * Days that an object may outlive the retention of its records if nobody rewrites it: Firehose retries for one day, and

@@ -6,11 +6,11 @@ import { counted } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { queueState } from '../queues/queue.ts';
 import type { Stage } from '../stage.ts';
+import { keysUnder } from './archive-object.ts';
 import { findItems, findMessages, findPayloads, objectsOf } from './forget-elsewhere.ts';
 import { findPersonalRecords } from './forget-records.ts';
 import type { Person, PlaceOfPerson } from './person.ts';
-import { keysUnder } from './read-archive.ts';
-import { dateIn, lateness } from './retention.ts';
+import { dateIn, lateness } from './read-archive.ts';
 
 /** Days for which Athena keeps the text of a query. Source: Athena user guide, "View query history". */
 const QUERY_HISTORY_DAYS = 45;

@@ -1,20 +1,30 @@
-import { DeleteObjectsCommand, paginateListObjectsV2 } from '@aws-sdk/client-s3';
+import { GetBucketLifecycleConfigurationCommand } from '@aws-sdk/client-s3';
 import { RECORDS_PREFIX } from '../../../lambda/archive/record-schema.ts';
 import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
+import { ARCHIVE_BUFFER_SECONDS } from '../../../lambda/limits.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import type { ProgressDisplay } from '../../terminal/progress.ts';
-import { printable } from '../../terminal/text.ts';
+import { duration, printable } from '../../terminal/text.ts';
+import { orRefusal } from '../operation.ts';
 import type { Stage } from '../stage.ts';
-import { ArchiveObject, downloadObject, linesOf } from './archive-object.ts';
+import {
+  ArchiveObject,
+  downloadObject,
+  keysUnder,
+  linesOf,
+  listObjects,
+  type StoredObject,
+} from './archive-object.ts';
 
 const HOUR = 60 * 60 * 1000;
+export const DAY = 24 * HOUR;
 
 /**
  * Milliseconds by which an object's hour may be earlier than the settling of its records. The hour is that of its
  * oldest record. Firehose may buffer for longer than 900 s if it lags, and gives up after a day. Source: Firehose
  * developer guide, "Understand data delivery in Amazon Data Firehose".
  */
-const EARLIER = 24 * HOUR;
+const EARLIER = DAY;
 
 /**
  * Milliseconds by which an object's hour may be later than the settling of its records: a batch is archived within the
@@ -27,13 +37,6 @@ const FAILED = new RegExp(`^${RECORDS_PREFIX}[^/]+/failed=`);
 
 /** Objects open at the same time by default. Most of the time is spent waiting for S3. */
 const PARALLEL = 8;
-
-/** An object as S3 lists it: gzipped JSON lines, one record each. */
-export interface StoredObject {
-  readonly key: string;
-  /** S3's tag of the content. Changes when `forget` rewrites the object. */
-  readonly etag?: string | undefined;
-}
 
 export interface ArchiveWindow {
   /**
@@ -168,46 +171,6 @@ export async function countFailedObjects(
   return keys.flat().filter((key) => FAILED.test(key)).length;
 }
 
-/**
- * The objects in a bucket under a prefix, in the order of their keys, page by page.
- * @param StartAfter a key or key prefix: the list starts there
- */
-async function* listObjects(
-  { s3 }: Pick<Stage, 's3'>,
-  Bucket: string,
-  Prefix: string,
-  StartAfter?: string,
-): AsyncGenerator<StoredObject> {
-  for await (const { Contents = [] } of paginateListObjectsV2(
-    { client: s3 },
-    { Bucket, Prefix, StartAfter },
-  )) {
-    for (const { Key = '', ETag } of Contents) yield { key: Key, etag: ETag };
-  }
-}
-
-export async function keysUnder(...given: Parameters<typeof listObjects>): Promise<string[]> {
-  return (await Array.fromAsync(listObjects(...given))).map(({ key }) => key);
-}
-
-/** Maximum keys per call. Source: S3 API reference, `DeleteObjects`. */
-const MAX_KEYS = 1_000;
-
-/** @throws CommandError if S3 does not delete one of them */
-export async function deleteObjects(
-  { s3 }: Pick<Stage, 's3'>,
-  Bucket: string,
-  keys: Iterable<string>,
-): Promise<void> {
-  const left = [...keys];
-  while (left.length > 0) {
-    const Objects = left.splice(0, MAX_KEYS).map((Key) => ({ Key }));
-    const command = new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } });
-    const { Errors: [error] = [] } = await s3.send(command);
-    if (error !== undefined) throw new CommandError(`${error.Key} could not be deleted: ${error.Code}`);
-  }
-}
-
 /** Key prefix of an hour. Must match the prefix that `lib/archive/event-archive.ts` gives to Firehose. */
 function partition(event: string, time: number): string {
   const [date, clock = ''] = new Date(time).toISOString().split('T');
@@ -220,4 +183,48 @@ export function describeDamage(damaged: readonly string[]): string[] {
     `${damaged.length === 1 ? '1 object is' : `${damaged.length} objects are`} damaged; what cannot be read was skipped:`,
     ...damaged.map((one) => `  ${printable(one)}`),
   ];
+}
+
+/** The day in some days, such as `2026-01-31`. */
+export const dateIn = (days: number) => new Date(Date.now() + days * DAY).toISOString().slice(0, 10);
+
+/**
+ * Days that S3 may delay an expiry: it expires objects at the following midnight. Source: S3 user guide, "Lifecycle
+ * rules".
+ */
+const LATE_DAYS = 1;
+
+/** Days for which the archive keeps a record. Undefined if unknown: the archive can be read anyway. */
+export async function archiveDays(stack: Stage): Promise<number | undefined> {
+  const query = new GetBucketLifecycleConfigurationCommand({ Bucket: stack.archiveBucket });
+  const found = await orRefusal(stack, () => stack.s3.send(query));
+  const rules = 'refused' in found ? [] : (found.Rules ?? []);
+  return rules.find(({ Filter, Prefix = Filter?.Prefix }) => Prefix === RECORDS_PREFIX)?.Expiration?.Days;
+}
+
+/**
+ * Compares a window with the retention of the archive.
+ * @returns a sentence about the expired part of the window; undefined if nothing has expired
+ * @throws CommandError if the whole window has expired
+ */
+export async function expiredPart(
+  stack: Stage,
+  { since, until }: Pick<ArchiveWindow, 'since' | 'until'>,
+): Promise<string | undefined> {
+  if (since === undefined && until === undefined) return undefined;
+  const days = await archiveDays(stack);
+  if (days === undefined) return undefined;
+  const oldest = new Date(Date.now() - (days + LATE_DAYS) * DAY);
+  const retention = `${stack.title} keeps records for ${days} days`;
+  if (until !== undefined && until <= oldest) {
+    throw new CommandError(`No records settled before ${until.toISOString()} are left: ${retention}`);
+  }
+  return since !== undefined && since < oldest
+    ? `Records settled earlier have expired: ${retention}.`
+    : undefined;
+}
+
+/** How late the newest records may be, such as `15 minutes`. Undefined for the local stack, which collects none. */
+export function lateness(stack: Stage): string | undefined {
+  return stack.local ? undefined : duration(ARCHIVE_BUFFER_SECONDS * 1000);
 }

@@ -9,6 +9,7 @@ import { onStage } from '../operation.ts';
 import { isOfShop, matchesPayload, type PayloadFilter, searchOption, shopOption } from '../payload-filter.ts';
 import { storedPayload } from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
+import type { ArchiveObject } from './archive-object.ts';
 
 /** Selects records. An absent property matches all. */
 export interface RecordFilter extends PayloadFilter {
@@ -30,7 +31,7 @@ export function requireWindow({ since, until }: RecordFilter): void {
   );
 }
 
-/** Whether a record matches, apart from the text of its payload: see {@link containsSearched}. */
+/** Whether a record matches, apart from the text of its payload. */
 export function matches(filter: RecordFilter, record: ArchiveRecord): boolean {
   const { events, since, until, shop, ids, outcomes } = filter;
   const settledAt = Date.parse(record.settledAt);
@@ -44,8 +45,21 @@ export function matches(filter: RecordFilter, record: ArchiveRecord): boolean {
   );
 }
 
+/** The records of a reading that match a filter. */
+export async function* matchingRecords(
+  stage: Stage,
+  reading: AsyncIterable<ArchiveObject>,
+  filter: RecordFilter,
+): AsyncGenerator<ArchiveRecord> {
+  for await (const object of reading) {
+    for (const record of object.records()) {
+      if (matches(filter, record) && (await containsSearched(stage, filter, record))) yield record;
+    }
+  }
+}
+
 /** Whether a record's payload has the text that a filter searches. A large one is read from the payload bucket. */
-export async function containsSearched(
+async function containsSearched(
   stage: Stage,
   { search }: PayloadFilter,
   { body, payloadKey }: ArchiveRecord,

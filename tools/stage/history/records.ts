@@ -5,9 +5,9 @@ import { sha256Hex } from '../../../lambda/hash.ts';
 import { ARCHIVE_BUFFER_SECONDS } from '../../../lambda/limits.ts';
 import type { ProgressDisplay } from '../../terminal/progress.ts';
 import { counted, printable } from '../../terminal/text.ts';
-import { ArchiveObject, downloadObject, linesOf } from '../archive/archive-object.ts';
-import { type ArchiveWindow, listArchive, readObjects, type StoredObject } from '../archive/read-archive.ts';
-import { matches } from '../archive/record-filter.ts';
+import type { StoredObject } from '../archive/archive-object.ts';
+import { type ArchiveWindow, listArchive, readObjects } from '../archive/read-archive.ts';
+import { matches, matchingRecords } from '../archive/record-filter.ts';
 import { orRefusal } from '../operation.ts';
 import { storedPayload } from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
@@ -121,9 +121,8 @@ export async function storedRecord(
   { record: { requestId, eventId }, object }: RecordFact,
   signal: AbortSignal,
 ): Promise<{ readonly record: ArchiveRecord; readonly bytes: Buffer | undefined } | undefined> {
-  const bytes = (await downloadObject(stage, object, signal))?.bytes;
-  const stored = new ArchiveObject(object, await linesOf(object, bytes), signal);
-  for (const record of stored.records()) {
+  const stored = readObjects(stage, async () => [{ key: object }], { signal });
+  for await (const record of matchingRecords(stage, stored, {})) {
     const { body, payloadKey } = record;
     // The record of a replay has no payload.
     if (record.requestId !== requestId || record.eventId !== eventId || record.replay !== undefined) continue;

@@ -15,17 +15,7 @@ import { eventCount, filterWords, gaps, selectMessages } from './selected-messag
  */
 const MAX_SAMPLED = 100;
 
-/** A queue that nothing consumes. */
-interface ListedQueue {
-  readonly queue: string;
-  readonly kind: WaitingQueue['kind'];
-  readonly messages: number;
-  readonly inFlight: number;
-  /** Without copies. `atLeast`: there may be more. */
-  readonly events?: { readonly count: number; readonly atLeast: boolean };
-  readonly oldest?: { readonly sentAt: Date; readonly atLeast: boolean };
-  readonly gaps: readonly string[];
-}
+type ListedQueue = Awaited<ReturnType<typeof listQueue>>;
 
 type ListedEventQueue = Awaited<ReturnType<typeof listEventQueue>>;
 
@@ -107,25 +97,26 @@ function listLines(
 
 const isEmpty = ({ messages, inFlight }: { messages: number; inFlight: number }) => messages + inFlight === 0;
 
-/** @param filter counts only messages that match, all of them. @default none */
-async function listQueue(
-  operation: Operation,
-  queue: WaitingQueue,
-  filter?: PayloadFilter,
-): Promise<ListedQueue> {
+/**
+ * A queue that nothing consumes. `events` are without copies. `atLeast`: there may be more.
+ * @param filter counts only messages that match, all of them. @default none
+ */
+async function listQueue(operation: Operation, queue: WaitingQueue, filter?: PayloadFilter) {
   const { visible, inFlight } = await queueState(operation.stack.sqs, queue.url);
-  const { name, kind } = queue;
-  const counts = { queue: name, kind, messages: visible, inFlight, gaps: [] };
-  if (filter === undefined && visible === 0) return counts;
   const limit = filter === undefined ? MAX_SAMPLED : undefined;
-  const selection = await selectMessages(operation, queue, filter ?? {}, { limit });
-  const { selected, limited: atLeast } = selection;
-  const messages = filter === undefined ? visible : selected.length;
-  const all = { ...counts, messages, gaps: gaps(selection) };
+  const isRead = filter !== undefined || visible > 0;
+  const selection = isRead ? await selectMessages(operation, queue, filter ?? {}, { limit }) : undefined;
+  const { selected = [], limited: atLeast = false } = selection ?? {};
   const [oldest] = selected.map(({ sentAt }) => sentAt).toSorted();
-  if (oldest === undefined) return all;
-  const events = { count: eventCount(selected), atLeast };
-  return { ...all, events, oldest: { sentAt: new Date(oldest), atLeast } };
+  return {
+    queue: queue.name,
+    kind: queue.kind,
+    messages: filter === undefined ? visible : selected.length,
+    inFlight,
+    events: oldest === undefined ? undefined : { count: eventCount(selected), atLeast },
+    oldest: oldest === undefined ? undefined : { sentAt: oldest, atLeast },
+    gaps: selection ? gaps(selection) : [],
+  };
 }
 
 async function listEventQueue(stack: Stage, event: EventName) {
@@ -154,7 +145,7 @@ function waitingRow({ queue, events, oldest, ...counts }: ListedQueue): string[]
     queue,
     ...countsIn(counts),
     events ? `${atLeast}${events.count}` : unseen,
-    oldest ? `${atLeast}${duration(Date.now() - oldest.sentAt.getTime())}` : unseen,
+    oldest ? `${atLeast}${duration(Date.now() - Date.parse(oldest.sentAt))}` : unseen,
   ];
 }
 

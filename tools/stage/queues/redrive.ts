@@ -4,7 +4,7 @@ import { sha256Hex } from '../../../lambda/hash.ts';
 import { attribute, traceAttribute } from '../../../lambda/queue/message.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { messages } from '../../terminal/text.ts';
-import { deleteObjects } from '../archive/read-archive.ts';
+import { deleteObjects } from '../archive/archive-object.ts';
 import { type Operation, orRefusal } from '../operation.ts';
 import { TokenBucket } from '../replay/token-bucket.ts';
 import { currentSecret } from '../secret-versions.ts';

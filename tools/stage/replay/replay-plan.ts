@@ -5,9 +5,8 @@ import type { Replay, ReplayMode } from '../../../lambda/queue/replay.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { fieldLines, table } from '../../terminal/layout.ts';
 import { counted, duration, printable, shellWord } from '../../terminal/text.ts';
-import { describeDamage, readArchive } from '../archive/read-archive.ts';
-import { containsSearched, matches, type RecordFilter } from '../archive/record-filter.ts';
-import { DAY, expiredPart } from '../archive/retention.ts';
+import { DAY, describeDamage, expiredPart, readArchive } from '../archive/read-archive.ts';
+import { matchingRecords, type RecordFilter } from '../archive/record-filter.ts';
 import type { Operation } from '../operation.ts';
 import { isOfAcceptance, type PayloadFilter } from '../payload-filter.ts';
 import type { Stage } from '../stage.ts';
@@ -136,12 +135,8 @@ export async function* replayRecords(
   reading: ReturnType<typeof readArchive>,
   request: ReplayRequest,
 ): AsyncGenerator<{ record: ArchiveRecord; unsent: Unsent | undefined }> {
-  for await (const object of reading) {
-    for (const record of object.records()) {
-      if (!matches(request.filter, record) || record.replay?.name === request.name) continue;
-      if (!(await containsSearched(stack, request.filter, record))) continue;
-      yield { record, unsent: unsentOf(record, request) };
-    }
+  for await (const record of matchingRecords(stack, reading, request.filter)) {
+    if (record.replay?.name !== request.name) yield { record, unsent: unsentOf(record, request) };
   }
 }
 
