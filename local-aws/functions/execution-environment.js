@@ -22,17 +22,9 @@ function send(message) {
   parentPort.postMessage(message);
 }
 
-async function describe(reason) {
-  if (!(reason instanceof Error)) {
-    return { errorType: typeof reason, errorMessage: String(reason), trace: [] };
-  }
-  // Imported only for an error, because Node's type stripper takes about 40 ms.
-  const { sourceTrace } = await import('./source-trace.ts');
-  return {
-    errorType: reason.name,
-    errorMessage: reason.message,
-    trace: sourceTrace(reason.stack ?? ''),
-  };
+function describe(reason) {
+  if (!(reason instanceof Error)) return { errorType: typeof reason, errorMessage: String(reason) };
+  return { errorType: reason.name, errorMessage: reason.message, stack: reason.stack };
 }
 
 /**
@@ -141,10 +133,10 @@ try {
       const result = await handler(JSON.parse(invocation.payload), invocationContext(invocation));
       send({ type: 'result', payload: toJson(result) });
     } catch (reason) {
-      send({ type: 'functionError', error: await describe(reason) });
+      send({ type: 'functionError', error: describe(reason) });
     }
   });
   send({ type: 'ready' });
 } catch (reason) {
-  send({ type: 'startFailed', error: await describe(reason) });
+  send({ type: 'startFailed', error: describe(reason) });
 }

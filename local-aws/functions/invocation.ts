@@ -61,7 +61,7 @@ export interface FunctionLogLine {
   stream: 'stdout' | 'stderr';
   text: string;
   /** Details of an invocation that ended without a result. Absent if the line is about anything else. */
-  crash?: Crash;
+  crash?: Crash | undefined;
 }
 
 export interface Crash {

@@ -190,11 +190,12 @@ export class LocalFunction {
 
   /** Logs a function error, because a function behind an API or a queue has no caller that sees the error. */
   #logError(error: FunctionError, invocation?: WaitingInvocation): void {
-    const text = crashLine(error, this.#definition, invocation);
-    const crash = invocation && {
-      requestId: invocation.requestId,
-      crash: { error: error.errorType, messages: crashedMessages(invocation.payload) },
-    };
-    this.#log({ functionName: this.#definition.name, stream: 'stderr', text, ...crash });
+    this.#log({
+      functionName: this.#definition.name,
+      stream: 'stderr',
+      requestId: invocation?.requestId,
+      text: crashLine(error, this.#definition, invocation),
+      crash: invocation && { error: error.errorType, messages: crashedMessages(invocation.payload) },
+    });
   }
 }

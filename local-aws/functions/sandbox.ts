@@ -9,7 +9,12 @@ import {
   type InvocationResult,
 } from './invocation.ts';
 import { sourceTrace } from './source-trace.ts';
-import { type EnvironmentMessage, type InvocationMessage, startWorker } from './start-worker.ts';
+import {
+  type EnvironmentMessage,
+  type InvocationMessage,
+  startWorker,
+  type ThrownError,
+} from './start-worker.ts';
 
 /**
  * Time limit for loading the code. Lambda allows 10 s, but a developer's machine loads all functions at the
@@ -167,10 +172,10 @@ export class Sandbox {
         this.#finish(resultOf(message.payload));
         break;
       case 'functionError':
-        this.#finish({ ok: false, ...message.error });
+        this.#finish({ ok: false, ...tracedError(message.error) });
         break;
       case 'startFailed':
-        void this.#end(message.error);
+        void this.#end(tracedError(message.error));
     }
   }
 
@@ -188,8 +193,8 @@ export class Sandbox {
       this.#endedBy ??= this.#error('Runtime.OutOfMemory', KILLED);
       return;
     }
-    const { name, message, stack = '' } = isThrownError(error) ? error : new Error(inspect(error));
-    const thrown = { errorType: name, errorMessage: message, trace: sourceTrace(stack) };
+    const { name, message, stack } = isThrownError(error) ? error : new Error(inspect(error));
+    const thrown = tracedError({ errorType: name, errorMessage: message, stack });
     this.#log({
       functionName: this.#definition.name,
       stream: 'stderr',
@@ -206,6 +211,10 @@ export class Sandbox {
       this.#log({ functionName: this.#definition.name, stream, text: line, requestId });
     }
   }
+}
+
+function tracedError({ stack, ...error }: ThrownError): FunctionError {
+  return { ...error, trace: stack ? sourceTrace(stack) : [] };
 }
 
 /** @param json the handler's return value */

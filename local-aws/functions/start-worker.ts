@@ -12,15 +12,19 @@ export interface InvocationMessage {
   deadline: number;
 }
 
+export interface ThrownError extends Omit<FunctionError, 'trace'> {
+  stack?: string | undefined;
+}
+
 /** Messages from worker to parent. All use one port, so they arrive in the order of sending. */
 export type EnvironmentMessage =
   /** The port of the worker's inspector. Sent before the function's code is loaded. */
   | { type: 'inspected'; port: number }
   | { type: 'ready' }
-  | { type: 'startFailed'; error: FunctionError }
+  | { type: 'startFailed'; error: ThrownError }
   | { type: 'output'; stream: 'stdout' | 'stderr'; text: string; requestId: string | undefined }
   | { type: 'result'; payload: string }
-  | { type: 'functionError'; error: FunctionError };
+  | { type: 'functionError'; error: ThrownError };
 
 /**
  * Size of the young generation of an environment's heap, which holds new objects in three parts. V8's default
