@@ -63,50 +63,36 @@ export function createS3(fauxqs: Fauxqs) {
   };
 }
 
-interface S3Operation {
-  readonly method: string;
-  /**
-   * Sub-resource in the query string, such as `lifecycle`. @default none: the request is for the bucket or
-   * object itself
-   */
-  readonly subresource?: string;
-  readonly name: string;
-  /** Name of the IAM action. @default the name of the operation */
-  readonly action?: string;
-}
+/**
+ * Operations by method, and by the sub-resource in the query string if there is one. The second name is that of the IAM
+ * action, if it differs.
+ */
+const BUCKET_OPERATIONS = new Map([
+  ['GET', ['ListObjects', 'ListBucket']],
+  ['HEAD', ['HeadBucket', 'ListBucket']],
+  ['PUT', ['CreateBucket']],
+  ['DELETE', ['DeleteBucket']],
+  ['POST ?delete', ['DeleteObjects', 'DeleteObject']],
+  ['GET ?lifecycle', ['GetBucketLifecycleConfiguration', 'GetLifecycleConfiguration']],
+  ['PUT ?lifecycle', ['PutBucketLifecycleConfiguration', 'PutLifecycleConfiguration']],
+]);
 
-const lifecycle = (verb: 'Get' | 'Put') => ({
-  name: `${verb}BucketLifecycleConfiguration`,
-  action: `${verb}LifecycleConfiguration`,
-});
-
-const BUCKET_OPERATIONS: readonly S3Operation[] = [
-  { method: 'GET', name: 'ListObjects', action: 'ListBucket' },
-  { method: 'HEAD', name: 'HeadBucket', action: 'ListBucket' },
-  { method: 'PUT', name: 'CreateBucket' },
-  { method: 'DELETE', name: 'DeleteBucket' },
-  { method: 'POST', subresource: 'delete', name: 'DeleteObjects', action: 'DeleteObject' },
-  { method: 'GET', subresource: 'lifecycle', ...lifecycle('Get') },
-  { method: 'PUT', subresource: 'lifecycle', ...lifecycle('Put') },
-];
-
-const OBJECT_OPERATIONS: readonly S3Operation[] = [
-  { method: 'GET', name: 'GetObject' },
-  { method: 'HEAD', name: 'HeadObject', action: 'GetObject' },
-  { method: 'PUT', name: 'PutObject' },
-  { method: 'DELETE', name: 'DeleteObject' },
-];
+const OBJECT_OPERATIONS = new Map([
+  ['GET', ['GetObject']],
+  ['HEAD', ['HeadObject', 'GetObject']],
+  ['PUT', ['PutObject']],
+  ['DELETE', ['DeleteObject']],
+]);
 
 /**
  * All sub-resources of S3, and the parameters that select a part or a version. A request for one that is missing here
  * would be taken for a request for the bucket or object itself.
  */
-const SUBRESOURCES = new Set([
-  ...[...BUCKET_OPERATIONS, ...OBJECT_OPERATIONS].flatMap(({ subresource = [] }) => subresource),
-  ...'accelerate acl analytics attributes cors encryption intelligent-tiering inventory legal-hold location logging metrics notification object-lock ownershipControls partNumber policy policyStatus publicAccessBlock renameObject replication requestPayment restore retention select tagging torrent uploadId uploads versionId versioning versions website'.split(
+const SUBRESOURCES = new Set(
+  'accelerate acl analytics attributes cors delete encryption intelligent-tiering inventory legal-hold lifecycle location logging metrics notification object-lock ownershipControls partNumber policy policyStatus publicAccessBlock renameObject replication requestPayment restore retention select tagging torrent uploadId uploads versionId versioning versions website'.split(
     ' ',
   ),
-]);
+);
 
 /** A bucket name before the endpoint's own host name: `bucket.localhost:4566`. */
 const VIRTUAL_HOST = /^(?:(.+?)\.)??(?:s3\.)?localhost(?::\d+)?$/;
@@ -129,24 +115,24 @@ export function parseS3Request(http: AwsHttpRequest): Pick<AwsRequest, 'operatio
 
 function operationOf({ method, url, headers }: AwsHttpRequest, key: string): string {
   const subresource = [...queryOf(url).keys()].find((name) => SUBRESOURCES.has(name));
-  const found = (key === '' ? BUCKET_OPERATIONS : OBJECT_OPERATIONS).find(
-    (operation) => operation.method === method && operation.subresource === subresource,
-  );
-  if (found === undefined) {
-    const what = subresource === undefined ? method : `${method} ?${subresource}`;
+  const what = subresource === undefined ? method : `${method} ?${subresource}`;
+  const [name] = (key === '' ? BUCKET_OPERATIONS : OBJECT_OPERATIONS).get(what) ?? [];
+  if (name === undefined) {
     throw new AwsError('NotImplemented', `S3's ${what} is not supported by the local AWS endpoint.`, {
       status: 501,
     });
   }
-  const isCopy = found.name === 'PutObject' && headers['x-amz-copy-source'] !== undefined;
-  return isCopy ? 'CopyObject' : found.name;
+  return name === 'PutObject' && headers['x-amz-copy-source'] !== undefined ? 'CopyObject' : name;
 }
 
 const ACTIONS: Readonly<Record<string, string>> = {
   ListBuckets: 'ListAllMyBuckets',
   CopyObject: 'PutObject',
   ...Object.fromEntries(
-    [...BUCKET_OPERATIONS, ...OBJECT_OPERATIONS].map(({ name, action = name }) => [name, action]),
+    [...BUCKET_OPERATIONS.values(), ...OBJECT_OPERATIONS.values()].map(([name, action = name]) => [
+      name,
+      action,
+    ]),
   ),
 };
 
