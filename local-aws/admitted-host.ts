@@ -20,9 +20,6 @@ export function isOwnHost(host: string | undefined): boolean {
   );
 }
 
-/** Where a request to the API comes from, as far as its headers show. */
-type RequestOrigin = 'here' | 'public' | 'foreign';
-
 /** Addresses that reach only this machine (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3). */
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|\[::1\])$/;
 
@@ -36,9 +33,6 @@ const ADDRESS = /^([\d.]+|\[.*\])$/;
 const OF_PROXY =
   /^(forwarded|via|x-forwarded-.+|x-real-ip|x-original-host|true-client-ip|cdn-loop|cf-.+|tailscale-.+)$/;
 
-/** Whether a header was added by a proxy or a tunnel, and not by the sender. */
-const isOfProxy = (headerName: string): boolean => OF_PROXY.test(headerName.toLowerCase());
-
 /**
  * Finds out where a request comes from. Tunnels forward requests for their public name to this machine. A web page
  * could also send requests here, by a name that resolves to 127.0.0.1 (DNS rebinding), and sign with the well-known
@@ -47,10 +41,14 @@ const isOfProxy = (headerName: string): boolean => OF_PROXY.test(headerName.toLo
  * well-known one. A plain TCP tunnel adds no header, so its requests count as local.
  * @param publicHosts in lower case, without ports
  */
-export function originOf(headers: IncomingHttpHeaders, publicHosts: readonly string[]): RequestOrigin {
+export function originOf(
+  headers: IncomingHttpHeaders,
+  publicHosts: readonly string[],
+): 'here' | 'public' | 'foreign' {
   const name = (headers.host ?? '').toLowerCase().replace(/:\d+$/, '');
   const namesThisMachine = ADDRESS.test(name) ? LOOPBACK.test(name) : isOwnHost(name);
-  if (namesThisMachine && !Object.keys(headers).some(isOfProxy)) return 'here';
+  const isOfProxy = Object.keys(headers).some((header) => OF_PROXY.test(header));
+  if (namesThisMachine && !isOfProxy) return 'here';
   const isLetIn = namesThisMachine ? publicHosts.length > 0 : publicHosts.includes(name);
   return isLetIn ? 'public' : 'foreign';
 }

@@ -71,22 +71,20 @@ function isCode(error: unknown, ...codes: string[]): boolean {
 export function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
-    let size = 0;
-    const refuse = () => {
-      chunks.length = 0;
-      request.off('data', collect);
-      request.resume();
-      resolve(undefined);
-    };
-    const collect = (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > limitBytes) return refuse();
-      chunks.push(chunk);
-    };
+    const declared = Number(request.headers['content-length'] ?? 0);
+    let size = declared > limitBytes ? declared : 0;
+    if (declared > limitBytes) resolve(undefined);
     request.on('error', reject);
     request.on('end', () => resolve(Buffer.concat(chunks)));
-    if (Number(request.headers['content-length'] ?? 0) > limitBytes) return refuse();
-    request.on('data', collect);
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= limitBytes) {
+        chunks.push(chunk);
+        return;
+      }
+      chunks.length = 0;
+      resolve(undefined);
+    });
   });
 }
 

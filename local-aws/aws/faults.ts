@@ -28,11 +28,6 @@ export interface Fault {
   readonly callers?: 'roles' | 'everyone';
 }
 
-interface InjectedFault extends Fault {
-  readonly id: string;
-  readonly hits: number;
-}
-
 /** Thrown to close the connection without an answer. */
 export class ConnectionLostError extends Error {
   override readonly name = 'ConnectionLostError';
@@ -89,7 +84,7 @@ export class InjectedFaults {
     this.#seed = seed;
   }
 
-  get active(): InjectedFault[] {
+  get active(): (Fault & { readonly id: string; readonly hits: number })[] {
     return [...this.#active].map(([id, { fault, hits }]) => ({ ...fault, id, hits }));
   }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip as gzipWithCallback } from 'node:zlib';
+import { AwsError } from '../errors.ts';
 
 const gzip = promisify(gzipWithCallback);
 
@@ -107,7 +108,7 @@ const VERSION = '1';
 /**
  * Evaluates the prefix of an object, with the UTC time when its first record arrived. Source: Firehose
  * developer guide, "Understand custom prefixes for Amazon S3 objects".
- * @throws Error that names an expression that is not supported here
+ * @throws AwsError that names an expression that is not supported here
  */
 export function evaluatedPrefix(prefix: string, arrived: Date): string {
   if (prefix.search(EXPRESSION) === -1) return prefix + formatted(DEFAULT_TIME, arrived);
@@ -125,7 +126,8 @@ function formatted(pattern: string, time: Date): string {
   });
 }
 
-function unsupported(what: string): Error {
+function unsupported(what: string): AwsError {
   const fields = Object.keys(FIELDS).join(', ');
-  return new Error(`The local stack supports !{timestamp:} with ${fields}, but not ${what}`);
+  const message = `The local stack supports !{timestamp:} with ${fields}, but not ${what}`;
+  return new AwsError('InvalidArgumentException', message);
 }

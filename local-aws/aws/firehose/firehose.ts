@@ -106,11 +106,7 @@ function s3ConfigurationOf(parameters: JsonObject): JsonObject {
     throw invalid('The local AWS endpoint only offers DirectPut with ExtendedS3DestinationConfiguration.');
   }
   if (configuration.CompressionFormat !== 'GZIP') throw invalid('The local AWS endpoint only writes GZIP.');
-  try {
-    evaluatedPrefix(textOf(configuration, 'Prefix') ?? '', new Date());
-  } catch (error) {
-    throw invalid(error instanceof Error ? error.message : String(error));
-  }
+  evaluatedPrefix(textOf(configuration, 'Prefix') ?? '', new Date());
   return configuration;
 }
 
