@@ -1,42 +1,91 @@
 import { stripVTControlCharacters } from 'node:util';
+import { APIGatewayClient } from '@aws-sdk/client-api-gateway';
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { SetAlarmStateCommand } from '@aws-sdk/client-cloudwatch';
+import { KMSClient } from '@aws-sdk/client-kms';
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { SNSClient } from '@aws-sdk/client-sns';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { readCloudAssembly } from 'local-aws/cloud-assembly';
 import { WebhookSecrets } from '../../../../lambda/receiver/webhook-secrets.ts';
 import { testAssembly } from '../../../../test/support/test-assembly.ts';
+import { startTestAws, type TestAws } from '../../../../test/support/test-aws.ts';
 import { CHECKS, DOCTOR_ACTIONS, doctor } from '../../../stage/doctor/doctor.ts';
 import { Inspection } from '../../../stage/doctor/inspection.ts';
 import { setSecret } from '../../../stage/secret-versions.ts';
 import { Stage } from '../../../stage/stage.ts';
 import { Project } from '../../commands/project.ts';
 import { Operator, refusalOf, replied } from '../queues/support.ts';
-import { stubbedAws, xml } from './support.ts';
 
-const stubbed = stubbedAws();
+let aws: TestAws;
+/** Not local: its commands call everything that a deployed stage has. */
+let stage: Stage;
+
+/** Answers by the name of the command. Without one, the command reaches the local endpoint. */
+const answers = new Map<string, object>();
+
+/**
+ * Answers a command, until the next test.
+ * @param given the answer, or a function of the command's input
+ */
+// biome-ignore lint/suspicious/noExplicitAny: any command's input.
+const answer = (command: string, given: object | ((input: any) => object)) => answers.set(command, given);
+
+const errorOf = (name: string, message: string) => () => {
+  throw Object.assign(new Error(message), { name, $metadata: {} });
+};
+
+beforeAll(async () => {
+  aws = await startTestAws();
+  stage = new Stage('stage test', aws.outputs, ' --stage test').with({ local: false });
+  const { lambda, cloudwatch, logs, secrets } = stage;
+  const [cloudformation, sns] = [stage.client(CloudFormationClient), stage.client(SNSClient)];
+  const [kms, apigateway] = [stage.client(KMSClient), stage.client(APIGatewayClient)];
+  for (const client of [lambda, cloudwatch, logs, secrets, cloudformation, sns, kms, apigateway]) {
+    replied(client, (command, input) => {
+      const given = answers.get(command);
+      return typeof given === 'function' ? given(input) : given;
+    });
+  }
+});
+beforeEach(() => {
+  answers.clear();
+});
+afterAll(async () => {
+  stage.close();
+  await aws.close();
+});
 
 const HOUR = 60 * 60 * 1000;
 
 /** Runs one check. @returns its lines, `state: seen`, and what fixes it */
-async function runCheck(name: string, stage = stubbed.stage): Promise<string[]> {
+async function runCheck(name: string, of = stage): Promise<string[]> {
   const check = Object.values(CHECKS)
     .flat()
     .find((one) => one.name === name);
   if (check === undefined) throw new Error(`No check ${name}`);
-  const inspection = new Inspection(stage, AbortSignal.timeout(10_000));
+  const inspection = new Inspection(of, AbortSignal.timeout(10_000));
   // The code of the synthesis that is deployed here.
   Object.assign(inspection, { code: async () => readCloudAssembly(testAssembly()).template });
   const results = [await check.run(inspection)].flat();
-  const lines = results.map(({ state, seen, fix }) => [`${state}: ${seen}`, fix].filter(Boolean).join('\n'));
-  return lines;
+  return results.map(({ state, seen, fix }) => [`${state}: ${seen}`, fix].filter(Boolean).join('\n'));
 }
 
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * HOUR);
-const { answer, resources } = stubbed;
-const without = (output: string) => {
-  const { [output]: _, ...outputs } = stubbed.stage.outputs;
-  return stubbed.stage.with({ outputs });
-};
+
+/** Describes a deployed stack with these resources only. */
+function resources(
+  given: Readonly<Record<string, readonly [type: string, physicalId: string, properties?: object]>>,
+): void {
+  const all = Object.entries(given);
+  const Resources = Object.fromEntries(all.map(([id, [Type, , Properties]]) => [id, { Type, Properties }]));
+  answer('GetTemplateCommand', { TemplateBody: JSON.stringify({ Resources }) });
+  answer('ListStackResourcesCommand', {
+    StackResourceSummaries: all.map(([LogicalResourceId, [ResourceType, PhysicalResourceId]]) => {
+      return { LogicalResourceId, ResourceType, PhysicalResourceId };
+    }),
+  });
+}
 
 /** Answers a query of the receiver's log: when each event was last accepted. */
 function answerDeliveries(last: Readonly<Record<string, Date>>): void {
@@ -44,15 +93,12 @@ function answerDeliveries(last: Readonly<Record<string, Date>>): void {
     { field: '@timestamp', value: at.toISOString().replace('T', ' ').replace('Z', '') },
     { field: 'event', value: event },
   ]);
-  answer('logs StartQuery', { queryId: '1' });
-  answer('logs GetQueryResults', { status: 'Complete', results });
+  answer('StartQueryCommand', { queryId: '1' });
+  answer('GetQueryResultsCommand', { status: 'Complete', results });
 }
 
-function answerStack(status: string): void {
-  const time = `<LastUpdatedTime>${hoursAgo(2).toISOString()}</LastUpdatedTime>`;
-  const stack = `<Stacks><member><StackStatus>${status}</StackStatus>${time}</member></Stacks>`;
-  answer('cloudformation DescribeStacks', xml('DescribeStacks', stack));
-}
+const answerStack = (StackStatus: string) =>
+  answer('DescribeStacksCommand', { Stacks: [{ StackStatus, LastUpdatedTime: hoursAgo(2) }] });
 
 function answerAlias(FunctionVersion: string, shareOfNewest?: number): void {
   resources({
@@ -60,7 +106,7 @@ function answerAlias(FunctionVersion: string, shareOfNewest?: number): void {
     Alias: ['AWS::Lambda::Alias', 'arn:aws:lambda:r:1:function:f:live', { FunctionName: { Ref: 'F' } }],
   });
   const RoutingConfig = shareOfNewest && { AdditionalVersionWeights: { 7: shareOfNewest } };
-  answer('lambda GET /2015-03-31/functions/f/aliases/live', { FunctionVersion, RoutingConfig });
+  answer('GetAliasCommand', { FunctionVersion, RoutingConfig });
 }
 
 const MOVE =
@@ -68,64 +114,49 @@ const MOVE =
 
 /** The states of the events' sources, in the order of the events. */
 function answerSources(...states: readonly string[]): void {
-  for (const [index, event] of stubbed.stage.events.entries()) {
-    const queue = stubbed.stage.ofEvent(event, 'QueueUrl').split('/').at(-1);
-    const arn = encodeURIComponent(`arn:aws:sqs:us-east-1:000000000000:${queue}`);
-    const EventSourceMappings = [{ UUID: String(index), State: states[index] ?? 'Enabled' }];
-    answer(`lambda GET /2015-03-31/event-source-mappings?EventSourceArn=${arn}`, { EventSourceMappings });
-  }
+  const queues = stage.events.map((event) => stage.ofEvent(event, 'QueueUrl').split('/').at(-1));
+  answer('ListEventSourceMappingsCommand', ({ EventSourceArn }) => {
+    const index = queues.indexOf(EventSourceArn.split(':').at(-1));
+    return { EventSourceMappings: [{ UUID: String(index), State: states[index] ?? 'Enabled' }] };
+  });
 }
 
 const setAlarm = (AlarmName: string, StateValue: 'ALARM' | 'OK', StateReason = 'test') =>
-  stubbed.stage.cloudwatch.send(new SetAlarmStateCommand({ AlarmName, StateValue, StateReason }));
+  stage.cloudwatch.send(new SetAlarmStateCommand({ AlarmName, StateValue, StateReason }));
 
-const subscription = (endpoint: string, arn: string) =>
-  `<member><Endpoint>${endpoint}</Endpoint><Protocol>email</Protocol><SubscriptionArn>${arn}</SubscriptionArn></member>`;
+const subscription = (Endpoint: string, SubscriptionArn: string) => ({ Endpoint, SubscriptionArn });
 
-const answerSubscriptions = (members: string) =>
-  answer(
-    'sns ListSubscriptionsByTopic',
-    xml('ListSubscriptionsByTopic', `<Subscriptions>${members}</Subscriptions>`),
-  );
-
-const answerAttribute = (call: string, name: string, value: unknown) =>
-  answer(
-    `sns ${call}`,
-    xml(call, `<Attributes><entry><key>${name}</key><value>${value}</value></entry></Attributes>`),
-  );
+const answerSubscriptions = (...Subscriptions: readonly object[]) =>
+  answer('ListSubscriptionsByTopicCommand', { Subscriptions });
 
 const A_CONFIRMED = subscription('a@x.de', 'arn:aws:sns:r:1:t:a');
 const B_PENDING = subscription('b@x.de', 'PendingConfirmation');
 const C_DELETED = subscription('c@x.de', 'Deleted');
 
-function answerMails(
-  topic: 'Alarms' | 'Reviews',
-  Endpoint: string,
-  members: string,
-  isByToken = false,
-): void {
+function answerMails(topic: 'Alarms' | 'Reviews', Endpoint: string, known: object, isByToken = false): void {
   const properties = { Protocol: 'email', Endpoint, TopicArn: { Ref: topic } };
   resources({
-    Alarms: ['AWS::SNS::Topic', stubbed.stage.output('AlarmTopicArn')],
-    Reviews: ['AWS::SNS::Topic', stubbed.stage.output('ReviewTopicArn')],
+    Alarms: ['AWS::SNS::Topic', stage.output('AlarmTopicArn')],
+    Reviews: ['AWS::SNS::Topic', stage.output('ReviewTopicArn')],
     Mails: ['AWS::SNS::Subscription', 'x', properties],
   });
-  answerSubscriptions(members);
-  answerAttribute('GetSubscriptionAttributes', 'ConfirmationWasAuthenticated', isByToken);
+  answerSubscriptions(known);
+  const Attributes = { ConfirmationWasAuthenticated: String(isByToken) };
+  answer('GetSubscriptionAttributesCommand', { Attributes });
 }
 
-function answerChat(members: string): void {
+function answerChat(...known: readonly object[]): void {
   resources({ Slack: ['AWS::Chatbot::SlackChannelConfiguration', 'x'] });
-  answerSubscriptions(members);
+  answerSubscriptions(...known);
 }
 
 const answerClocks = (values: Readonly<Record<string, number[]>>) =>
-  answer('monitoring GetMetricData', {
+  answer('GetMetricDataCommand', {
     MetricDataResults: Object.entries(values).map(([Label, Values]) => ({ Label, Values })),
   });
 
 function answerConcurrency(all: number, ReservedConcurrentExecutions?: number, free = all): void {
-  answer('lambda GET /2016-08-19/account-settings', {
+  answer('GetAccountSettingsCommand', {
     AccountLimit: { ConcurrentExecutions: all, UnreservedConcurrentExecutions: free },
   });
   const Environment = { Variables: { QUARANTINE_QUEUE_URL: 'https://…' } };
@@ -137,21 +168,21 @@ function answerConcurrency(all: number, ReservedConcurrentExecutions?: number, f
   });
 }
 
-function answerKey(KeyState: string, DeletionDate?: number): void {
+function answerKey(KeyState: string, DeletionDate?: Date): void {
   resources({ Key: ['AWS::KMS::Key', 'key-1'] });
-  answer('kms DescribeKey', { KeyMetadata: { KeyState, DeletionDate, Description: 'Topics' } });
+  answer('DescribeKeyCommand', { KeyMetadata: { KeyState, DeletionDate, Description: 'Topics' } });
 }
 
 function answerTopicKey(Policy: string): void {
   resources({});
-  answerAttribute('GetTopicAttributes', 'KmsMasterKeyId', 'key-2');
-  answer('kms DescribeKey', { KeyMetadata: { KeyState: 'Enabled', Description: 'x' } });
-  answer('kms GetKeyPolicy', { Policy });
+  answer('GetTopicAttributesCommand', { Attributes: { KmsMasterKeyId: 'key-2' } });
+  answer('DescribeKeyCommand', { KeyMetadata: { KeyState: 'Enabled', Description: 'x' } });
+  answer('GetKeyPolicyCommand', { Policy });
 }
 
 function answerAccount(account: object): void {
   resources({ Api: ['AWS::ApiGateway::RestApi', 'a'] });
-  answer('apigateway GET /account', account);
+  answer('GetAccountCommand', account);
 }
 
 const AMAZON_Q = 'https://global.sns-api.chatbot.amazonaws.com';
@@ -161,22 +192,20 @@ const nothing = () => {};
 /** @returns what restores the state */
 async function pausedAndOff() {
   answerSources('Enabled', 'Enabled', 'Disabled');
-  const alarm = stubbed.stage.ofEvent('girl.schedule_changed', 'PausedAlarm');
+  const alarm = stage.ofEvent('girl.schedule_changed', 'PausedAlarm');
   await setAlarm(alarm, 'ALARM', 'Paused by arn:aws:iam::1:user/mia: the table is restored');
   return () => setAlarm(alarm, 'OK');
 }
 
 async function unroutedAlarm() {
   const names = Object.keys(readCloudAssembly(testAssembly()).template.Resources);
-  const alarm = `${stubbed.stage.stackName}-${names.find((name) => name.startsWith('UnroutedNotEmpty'))}`;
+  const alarm = `${stage.stackName}-${names.find((name) => name.startsWith('UnroutedNotEmpty'))}`;
   await setAlarm(alarm, 'ALARM');
   return () => setAlarm(alarm, 'OK');
 }
 
-function deletedSecret(): void {
-  const error = { status: 400, code: 'InvalidRequestException', message: 'marked for deletion' };
-  answer('secretsmanager GetSecretValue', error);
-}
+const deletedSecret = () =>
+  answer('GetSecretValueCommand', errorOf('InvalidRequestException', 'marked for deletion'));
 
 type Expected = string | RegExp;
 
@@ -238,7 +267,7 @@ const CASES: Readonly<Record<string, readonly (readonly [() => unknown, ...Expec
     [() => answerMails('Reviews', 'b@x.de', B_PENDING), /^failure: b@x.de has not confirmed\n.*Review/],
   ],
   chat: [
-    [() => answerChat(''), 'failure: not subscribed'],
+    [() => answerChat(), 'failure: not subscribed'],
     [() => answerChat(subscription(AMAZON_Q, 'arn:aws:sns:r:1:t:a')), 'ok: 1 channel, subscribed'],
   ],
   'in ALARM': [
@@ -275,7 +304,7 @@ const CASES: Readonly<Record<string, readonly (readonly [() => unknown, ...Expec
     [() => answerKey('Enabled'), 'ok: Enabled: key-1 (Topics)'],
     [() => answerKey('Disabled'), 'failure: Disabled: key-1 (Topics)\naws kms enable-key --key-id key-1'],
     [
-      () => answerKey('PendingDeletion', Date.UTC(2026, 0, 31) / 1000),
+      () => answerKey('PendingDeletion', new Date('2026-01-31')),
       'failure: PendingDeletion: key-1 (Topics), deleted on 2026-01-31T00:00:00.000Z\naws kms cancel-key-deletion --key-id key-1 && aws kms enable-key --key-id key-1',
     ],
     [
@@ -308,7 +337,8 @@ describe.each(Object.entries(CASES))('%s', (check, cases) => {
 });
 
 test('an output is missing', async () => {
-  expect(await runCheck('this code', without('ReceiverLogGroup'))).toEqual([
+  const { ReceiverLogGroup: _, ...outputs } = stage.outputs;
+  expect(await runCheck('this code', stage.with({ outputs }))).toEqual([
     'failure: outputs missing: ReceiverLogGroup',
   ]);
 });
@@ -318,7 +348,7 @@ describe('advice is true when it is followed:', () => {
   let operator: Operator;
   beforeAll(async () => {
     project = await Project.create();
-    operator = await Operator.create(stubbed.aws);
+    operator = await Operator.create(aws);
   });
   afterAll(async () => {
     await operator.close();
@@ -392,7 +422,7 @@ describe('advice is true when it is followed:', () => {
     await put('older');
     await put('of the partner');
     const others = ['of somebody else'];
-    const secrets = replied(new SecretsManagerClient(stubbed.aws.operator), async (name) => {
+    const secrets = replied(new SecretsManagerClient(aws.operator), async (name) => {
       const other = name === 'PutSecretValueCommand' ? others.pop() : undefined;
       if (other !== undefined) await put(other);
     });
@@ -422,11 +452,11 @@ describe('advice is true when it is followed:', () => {
 });
 
 describe('the command', () => {
-  async function run(stage = stubbed.stage, options = { json: false }) {
+  async function run(of = stage, options = { json: false }) {
     const said: string[] = [];
     const ended = await doctor(
       {
-        stack: stage,
+        stack: of,
         signal: new AbortController().signal,
         printLine: (line) => said.push(stripVTControlCharacters(line)),
         width: Number.POSITIVE_INFINITY,
@@ -438,12 +468,12 @@ describe('the command', () => {
   }
 
   /** The local stack: what it does not offer is skipped. */
-  const localStage = () => stubbed.stage.with({ local: true, commandSuffix: '' });
+  const localStage = () => stage.with({ local: true, commandSuffix: '' });
 
   test('prints a line for each check under its heading, and below a failure why it matters and what fixes it', async () => {
     resources({ Key: ['AWS::KMS::Key', 'key-1'] });
     answerSources('Disabled', 'Disabled');
-    answer('kms DescribeKey', { KeyMetadata: { KeyState: 'Disabled', Description: 'Topics' } });
+    answer('DescribeKeyCommand', { KeyMetadata: { KeyState: 'Disabled', Description: 'Topics' } });
     const { ended, text } = await run(localStage());
     expect(ended).toBe(false);
     expect(text).toMatch(/^stage test \(PartnerWebhooks-\w+\), 20/);
@@ -467,20 +497,17 @@ describe('the command', () => {
   });
 
   test('names a missing permission, and does not fail because of it', async () => {
-    const error = {
-      status: 400,
-      code: 'AccessDeniedException',
-      message: 'User: arn:aws:iam::1:user/mia is not authorized to perform: kms:DescribeKey on resource: x',
-    };
+    const user = 'User: arn:aws:iam::1:user/mia';
+    const message = `${user} is not authorized to perform: kms:DescribeKey on resource: x`;
     resources({ Key: ['AWS::KMS::Key', 'key-1'] });
-    answer('kms DescribeKey', error);
+    answer('DescribeKeyCommand', errorOf('AccessDeniedException', message));
     const { text } = await run(localStage());
     expect(text).toMatch(/\n {2}warning {2}keys +not checked: the permission kms:DescribeKey is missing\n/);
   });
 
   test('calls nothing but what its policy allows', async () => {
     const statements = [{ Effect: 'Allow' as const, Action: DOCTOR_ACTIONS, Resource: '*' }];
-    stubbed.aws.addPrincipals([{ name: 'Doctor', accessKeyId: 'doctor', statements }]);
+    aws.addPrincipals([{ name: 'Doctor', accessKeyId: 'doctor', statements }]);
     const { env } = process;
     const access = {
       AWS_ENDPOINT_URL: 'http://localhost',
@@ -488,7 +515,7 @@ describe('the command', () => {
       AWS_SECRET_ACCESS_KEY: 'x',
     };
     process.env = { ...env, ...access };
-    const restricted = new Stage('stage test', stubbed.stage.outputs);
+    const restricted = new Stage('stage test', stage.outputs);
     const { text } = await run(restricted);
     restricted.close();
     process.env = env;
