@@ -51,15 +51,13 @@ function sourcePosition(line: string, folder: string): string | undefined {
 }
 
 function mapOf(url: string): SourceMap | undefined {
-  if (!maps.has(url)) maps.set(url, readMap(url));
-  return maps.get(url);
-}
-
-/** @returns undefined if the map cannot be read, because the error must still be logged */
-function readMap(url: string): SourceMap | undefined {
-  try {
-    return new SourceMap(JSON.parse(readFileSync(new URL(url), 'utf8')));
-  } catch {
-    return undefined;
+  if (!maps.has(url)) {
+    try {
+      maps.set(url, new SourceMap(JSON.parse(readFileSync(new URL(url), 'utf8'))));
+    } catch {
+      // The error must still be logged.
+      maps.set(url, undefined);
+    }
   }
+  return maps.get(url);
 }

@@ -47,12 +47,11 @@ export class Encryption {
     this.#stack = Stack.of(scope);
     const newKey = (id: string, description: string, ...statements: readonly PolicyStatement[]) => {
       const key = new Key(scope, id, { description, enableKeyRotation: true, removalPolicy });
-      for (const statement of statements) key.addToResourcePolicy(statement);
+      for (const statement of [alarmsStatement(scope), ...statements]) key.addToResourcePolicy(statement);
       return key;
     };
     if (settings === undefined) {
-      const description = 'Encrypts the notification and alarm topics.';
-      this.topicKey = newKey('TopicKey', description, alarmsStatement(scope));
+      this.topicKey = newKey('TopicKey', 'Encrypts the notification and alarm topics.');
       this.alarmKey = this.topicKey;
       return;
     }
@@ -60,15 +59,10 @@ export class Encryption {
     // use this key until the deployment that turns `encryption` on has changed their topic.
     this.key =
       settings.keyArn === undefined
-        ? newKey(
-            'TopicKey',
-            'Encrypts everything that holds personal data.',
-            alarmsStatement(scope),
-            logsStatement(scope),
-          )
+        ? newKey('TopicKey', 'Encrypts everything that holds personal data.', logsStatement(scope))
         : Key.fromKeyArn(scope, 'TopicKey', settings.keyArn);
     this.topicKey = this.key;
-    this.alarmKey = newKey('AlarmKey', 'Encrypts the alarm topic.', alarmsStatement(scope));
+    this.alarmKey = newKey('AlarmKey', 'Encrypts the alarm topic.');
   }
 
   /** The permissions that a publisher to the topics needs besides those of {@link keyPermissions}. */

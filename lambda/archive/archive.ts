@@ -30,18 +30,17 @@ export class TooLargeToArchiveError extends Error {
 
 /** Writes the outcomes of an event's messages to the event's delivery stream. */
 export class Archive {
-  readonly #client: FirehoseClient;
+  readonly #client = new FirehoseClient(clientSettings);
   readonly #stream: string;
 
-  constructor(client: FirehoseClient, stream: string) {
-    this.#client = client;
+  constructor(stream: string) {
     this.#stream = stream;
   }
 
   /** @returns undefined if the stage keeps no archive */
   static fromEnvironment(): Archive | undefined {
     const { ARCHIVE_STREAM } = process.env;
-    return ARCHIVE_STREAM ? new Archive(new FirehoseClient(clientSettings), ARCHIVE_STREAM) : undefined;
+    return ARCHIVE_STREAM ? new Archive(ARCHIVE_STREAM) : undefined;
   }
 
   /**

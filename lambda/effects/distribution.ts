@@ -8,18 +8,9 @@ import { requireEnvironment } from '../environment.ts';
  */
 export class Distribution {
   readonly #client = new CloudFrontClient(clientSettings);
-  readonly #id: string;
-  readonly #patterns: readonly string[];
-
-  /** @throws Error if a variable is missing. The synthesis checks the paths */
-  constructor() {
-    const { DISTRIBUTION_ID, INVALIDATION_PATHS } = requireEnvironment([
-      'DISTRIBUTION_ID',
-      'INVALIDATION_PATHS',
-    ]);
-    this.#id = DISTRIBUTION_ID;
-    this.#patterns = JSON.parse(INVALIDATION_PATHS);
-  }
+  readonly #variables = requireEnvironment(['DISTRIBUTION_ID', 'INVALIDATION_PATHS']);
+  /** The synthesis has checked the paths. */
+  readonly #patterns: readonly string[] = JSON.parse(this.#variables.INVALIDATION_PATHS);
 
   /**
    * Invalidates a shop.
@@ -33,7 +24,7 @@ export class Distribution {
     try {
       await this.#client.send(
         new CreateInvalidationCommand({
-          DistributionId: this.#id,
+          DistributionId: this.#variables.DISTRIBUTION_ID,
           InvalidationBatch: {
             CallerReference: reference,
             Paths: { Quantity: paths.length, Items: paths },

@@ -26,7 +26,7 @@ export function notifier<Data extends NotifiedEvent['data']>(
   content: (data: Data) => NotificationContent,
 ) {
   const client = new SNSClient(clientSettings);
-  const topicArn = requireEnvironment([variable])[variable];
+  const { [variable]: topicArn } = requireEnvironment([variable]);
   const send = idempotent(event, (notification: Notification) => publish(client, topicArn, notification));
   return (
     { eventId, timestamp, effectiveTimestamp, data, replay }: NotifiedEvent & { readonly data: Data },
@@ -45,7 +45,7 @@ const DELIVERED_BY_SNS = /^[ !#-[\]-\uD7FF\uE000-\uFFFD]+$/;
 const snsAttribute = (value: string) => stringAttribute(value, DELIVERED_BY_SNS);
 
 /** Publishes a notification to a topic. Its attributes are for the filter policies of subscriptions. */
-export async function publish(
+async function publish(
   client: SNSClient,
   topicArn: string,
   notification: Notification,

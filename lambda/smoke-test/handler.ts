@@ -7,7 +7,7 @@ import { ConnectionHandler } from '../connections.ts';
 import { requireEnvironment } from '../environment.ts';
 import { isOutage } from '../errors.ts';
 import { readSecretValue } from '../receiver/secret-value.ts';
-import { isRollback, type Probe, type ProbeProblem, readProbes } from './probes.ts';
+import { isRollback, type Probe, type ProbeProblem, probesOf, type TestedVersions } from './probes.ts';
 
 /** Timeout of a probe, in milliseconds. A probe takes a few seconds at most, and Lambda allows 10 s for a start. */
 const INVOCATION_TIMEOUT = 45_000;
@@ -61,7 +61,10 @@ const client = new LambdaClient({
  * its environment is complete, and that the receiver rejects a wrong signature and accepts a right one. If a check
  * fails, the deployment is rolled back before the version gets traffic. No probe reaches a consumer or an alarm.
  */
-export async function handler(event: CloudFormationCustomResourceEvent, context: Context): Promise<void> {
+export async function handler(
+  event: CloudFormationCustomResourceEvent<TestedVersions>,
+  context: Context,
+): Promise<void> {
   const limit = Math.max(0, context.getRemainingTimeInMillis() - ANSWER_MARGIN);
   const hasNewVersions =
     event.RequestType === 'Create' ||
@@ -73,9 +76,9 @@ export async function handler(event: CloudFormationCustomResourceEvent, context:
 }
 
 /** @returns all problems in one line; undefined if there are none */
-async function smokeTest(properties: unknown, outOfTime: AbortSignal): Promise<string | undefined> {
+async function smokeTest(versions: TestedVersions, outOfTime: AbortSignal): Promise<string | undefined> {
   try {
-    const probes = readProbes(properties, () => readSecret(outOfTime));
+    const probes = probesOf(versions, () => readSecret(outOfTime));
     const found = await Promise.all(probes.map((probe) => check(probe, outOfTime)));
     return found.filter((problem) => problem !== undefined).join('; ') || undefined;
   } catch (error) {
@@ -154,7 +157,7 @@ function fromJson(text: string | undefined): unknown {
  * @throws Error if CloudFormation did not accept the answer in time. Lambda then repeats the invocation
  */
 async function answer(
-  { StackId, RequestId, LogicalResourceId, ResponseURL }: CloudFormationCustomResourceEvent,
+  { StackId, RequestId, LogicalResourceId, ResponseURL }: CloudFormationCustomResourceEvent<unknown>,
   failure: string | undefined,
 ): Promise<void> {
   const response = await fetch(ResponseURL, {

@@ -1,12 +1,10 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { catalogue, type EventName, eventNames } from '../events/catalogue.ts';
-import { expecting, object } from '../events/definition.ts';
 import { SMOKE_TEST_PREFIX } from '../receiver/request.ts';
 
 /** An invocation of one function version. */
 export interface Probe {
-  /** Qualified ARN, which names the version that will get traffic. */
   readonly functionArn: string;
   /** @throws Error if the probe must be signed, and the secret cannot be read */
   readonly makeEvent: () => unknown;
@@ -21,55 +19,42 @@ export interface ProbeProblem {
   readonly mayPass: boolean;
 }
 
-const qualifiedArn = v.pipe(
-  v.string(expecting('a function ARN with its version')),
-  v.regex(/:function:[^:]+:[^:]+$/, 'must be a function ARN with its version'),
-);
-
-const properties = object({
-  Receiver: qualifiedArn,
-  Consumers: v.array(qualifiedArn, expecting('an array of function ARNs with their versions')),
-});
-
 /**
- * The probes for a stack.
- * @param resourceProperties of the custom resource: `Receiver`, and `Consumers` in an array
- * @param readSecret with which the partner signs
- * @throws Error that names every wrong property
+ * The properties of the custom resource (`lib/release/smoke-test.ts`): qualified ARNs, which name the versions that will
+ * get traffic.
  */
-export function readProbes(resourceProperties: unknown, readSecret: () => Promise<string>): Probe[] {
-  const parsed = v.safeParse(properties, resourceProperties);
-  if (!parsed.success) {
-    const faults = parsed.issues.map((issue) => `${v.getDotPath(issue)} ${issue.message}`);
-    throw new Error(`ResourceProperties: ${faults.join('; ')}`);
-  }
-  const { Receiver, Consumers } = parsed.output;
-  return [
-    { functionArn: Receiver, makeEvent: wronglySignedRequest, judge: judgeRejection },
-    { functionArn: Receiver, makeEvent: () => signedRequest(readSecret), judge: judgeAcceptance },
-    ...Consumers.map((functionArn) => ({
-      functionArn,
-      makeEvent: () => ({ Records: [] }),
-      judge: judgeConsumer,
-    })),
-  ];
+export interface TestedVersions {
+  readonly Receiver: string;
+  readonly Consumers: readonly string[];
 }
+
+/** @param readSecret with which the partner signs */
+export const probesOf = (
+  { Receiver, Consumers }: TestedVersions,
+  readSecret: () => Promise<string>,
+): readonly Probe[] => [
+  { functionArn: Receiver, makeEvent: wronglySignedRequest, judge: judgeRejection },
+  { functionArn: Receiver, makeEvent: () => signedRequest(readSecret), judge: judgeAcceptance },
+  ...Consumers.map((functionArn) => ({
+    functionArn,
+    makeEvent: () => ({ Records: [] }),
+    judge: judgeConsumer,
+  })),
+];
 
 /**
  * Whether an update is CloudFormation's own rollback. Version numbers only rise, so a lower one was deployed before. A
  * rollback must not fail for the reason that made the deployment fail.
  * @param before the resource's previous properties
  */
-export function isRollback(resourceProperties: unknown, before: unknown): boolean {
-  const versions = versionNumbers(resourceProperties);
+export function isRollback(after: TestedVersions, before: TestedVersions): boolean {
+  const versions = versionNumbers(after);
   return [...versionNumbers(before)].some(([name, number]) => (versions.get(name) ?? number) < number);
 }
 
-function versionNumbers(resourceProperties: unknown): Map<string, number> {
-  const parsed = v.safeParse(properties, resourceProperties);
-  const arns = parsed.success ? [parsed.output.Receiver, ...parsed.output.Consumers] : [];
+function versionNumbers({ Receiver, Consumers }: TestedVersions): Map<string, number> {
   return new Map(
-    arns.map((arn) => {
+    [Receiver, ...Consumers].map((arn) => {
       const colon = arn.lastIndexOf(':');
       return [arn.slice(0, colon), Number(arn.slice(colon + 1))];
     }),

@@ -51,8 +51,6 @@ const percentiles = <Name extends string>(source: MetricSource<Name>, name: Name
 
 interface Graph {
   readonly title: string;
-  /** Width in columns; the dashboard has 24. @default an equal share of the row */
-  readonly width?: number;
   readonly left: readonly IMetric[];
   /** Unit of the left axis. */
   readonly unit: string;
@@ -69,10 +67,11 @@ const axis = (label: string) => ({ min: 0, label, showUnits: false });
 
 function row(...graphs: readonly Graph[]): IWidget[] {
   return graphs.map(
-    ({ title, width = 24 / graphs.length, left, unit, stacked = false, right }) =>
+    ({ title, left, unit, stacked = false, right }) =>
       new GraphWidget({
         title,
-        width,
+        // A row has 24 columns.
+        width: 24 / graphs.length,
         height: GRAPH_HEIGHT,
         left: [...left],
         leftYAxis: axis(unit),
@@ -281,18 +280,17 @@ export function stuck(sources: DashboardSources): IWidget[][] {
         ],
         unit: 'events a minute',
       },
+      ...(archive
+        ? [
+            {
+              title: 'Age of the oldest record not yet in the archive',
+              left: pipelines.flatMap(({ event }) =>
+                maxima(archive.streamMetrics(event), { 'DeliveryToS3.DataFreshness': event }),
+              ),
+              unit: 'seconds',
+            },
+          ]
+        : []),
     ),
-    ...(archive === undefined
-      ? []
-      : [
-          row({
-            title: 'Age of the oldest record not yet in the archive',
-            width: 8,
-            left: pipelines.flatMap(({ event }) =>
-              maxima(archive.streamMetrics(event), { 'DeliveryToS3.DataFreshness': event }),
-            ),
-            unit: 'seconds',
-          }),
-        ]),
   ];
 }

@@ -1,6 +1,7 @@
 import { CustomResource, Duration } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
+import type { TestedVersions } from '../../lambda/smoke-test/probes.ts';
 import {
   type FunctionDefaults,
   type ReleasedFunction,
@@ -50,7 +51,7 @@ export class SmokeTest extends Construct {
       properties: {
         Receiver: receiver.newVersionArn,
         Consumers: consumers.map(({ newVersionArn }) => newVersionArn),
-      },
+      } satisfies TestedVersions,
     });
     for (const { alias } of tested) alias.node.addDependency(passed);
   }

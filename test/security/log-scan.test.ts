@@ -13,7 +13,7 @@ import { eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import * as logMessages from '../../lambda/log-messages.ts';
 import { metrics } from '../../lambda/metric-names.ts';
-import { readProbes } from '../../lambda/smoke-test/probes.ts';
+import { probesOf } from '../../lambda/smoke-test/probes.ts';
 import { INVOCATION_FAILED } from '../../lib/alarms/log-patterns.ts';
 import { FunctionLines } from '../lambda/function-lines.ts';
 import { stageAssembly, stageTemplate } from '../lib/stage-assembly.ts';
@@ -231,7 +231,7 @@ const smokeTest = {
 async function runSmokeTest(): Promise<void> {
   const arnOf = (service: string) => `arn:aws:lambda:eu-central-1:111122223333:function:${service}:1`;
   const given = { Receiver: arnOf('receiver'), Consumers: eventNames.map(kebabCase).map(arnOf) };
-  for (const { functionArn, makeEvent, judge } of readProbes(given, async () => SECRET)) {
+  for (const { functionArn, makeEvent, judge } of probesOf(given, async () => SECRET)) {
     const service = functionArn.split(':').at(-2) ?? '';
     const result = await stack.functions.get(service)?.invoke(await makeEvent());
     const problem = result?.ok ? judge(result.payload) : { service, result };
