@@ -46,9 +46,8 @@ export async function selectMessages(
   filter: MessageFilter,
   { limit, onMatch = () => {} }: SelectOptions = {},
 ) {
+  const { ids } = filter;
   const matching: SelectedMessage[] = [];
-  /** The ids that begin with each given one, and the keys of their messages. */
-  const named = new Map(filter.ids?.map((id) => [id, { ids: new Set<string>(), keys: new Set<string>() }]));
   let unreadable = 0;
   // With a limit, one page at once, to keep to it; with payloads, too, because each may have 6 MB.
   const isSlow = limit !== undefined || (filter.shop ?? filter.search ?? filter.event) !== undefined;
@@ -57,29 +56,28 @@ export async function selectMessages(
     const matches = await isMatch(stack, filter, message);
     if (matches === undefined) unreadable += 1;
     if (!matches) return 'stays';
-    const key = copyKey(message);
-    const about = describeMessage(message);
-    matching.push({ ...about, key });
-    let isNamed = filter.ids === undefined;
-    for (const [given, { ids, keys }] of named) {
-      const found = [about.eventId, about.requestId, message.id].find((id) => id?.startsWith(given));
-      if (found === undefined) continue;
-      isNamed = true;
-      ids.add(found);
-      keys.add(key);
-    }
-    if (isNamed) await onMatch(message, key);
+    const one = { ...describeMessage(message), key: copyKey(message) };
+    matching.push(one);
+    if (ids === undefined || ids.some((given) => idOf(one, given))) await onMatch(message, one.key);
     return 'stays';
   });
-  for (const [given, { ids }] of named) {
-    if (ids.size > 1)
+  const read = { queue, seen, limited, unreadable };
+  if (ids === undefined) return { ...read, selected: matching, missing: [] };
+  const missing: string[] = [];
+  const keys = new Set<string>();
+  for (const given of ids) {
+    const named = matching.filter((one) => idOf(one, given));
+    if (named.length === 0) missing.push(given);
+    if (new Set(named.map((one) => idOf(one, given))).size > 1)
       throw new CommandError(`Several ids begin with '${printable(given)}'. Give more characters of one`);
+    for (const { key } of named) keys.add(key);
   }
-  const keys = new Set([...named.values()].flatMap((one) => [...one.keys]));
-  const selected = filter.ids === undefined ? matching : matching.filter(({ key }) => keys.has(key));
-  const missing = [...named].flatMap(([given, { ids }]) => (ids.size === 0 ? given : []));
-  return { queue, selected, seen, limited, unreadable, missing };
+  return { ...read, selected: matching.filter(({ key }) => keys.has(key)), missing };
 }
+
+/** The id of a message that begins with the given text. */
+const idOf = ({ eventId, requestId, messageId }: SelectedMessage, given: string) =>
+  [eventId, requestId, messageId].find((id) => id?.startsWith(given));
 
 /** @returns undefined if the payload would decide, and is gone */
 async function isMatch(

@@ -56,13 +56,11 @@ export class Backlog {
     const isFull = () => this.#failingSince !== undefined || this.#waiting + count > MAX_WAITING;
     const age = () => performance.now() - this.#polledAt;
     if (age() >= POLL_INTERVAL) await this.#poll();
-    while (isFull()) {
-      // The consumer may have processed the messages sent since the last poll.
-      await sleep(Math.max(0, SHORTEST_INTERVAL - age()), undefined, { signal });
+    // The first wait is short: the consumer may have processed the messages sent since the last poll.
+    for (let wait = Math.max(0, SHORTEST_INTERVAL - age()); isFull(); wait = POLL_INTERVAL) {
+      await sleep(wait, undefined, { signal });
       await this.#poll();
-      if (!isFull()) break;
-      onWait(this.#reason());
-      await sleep(POLL_INTERVAL, undefined, { signal });
+      if (isFull()) onWait(this.#reason());
     }
     this.#waiting += count;
   }

@@ -1,10 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HeadObjectCommand, NotFound } from '@aws-sdk/client-s3';
-import {
-  type BatchResultErrorEntry,
-  SendMessageBatchCommand,
-  type SendMessageBatchRequestEntry,
-} from '@aws-sdk/client-sqs';
+import { type BatchResultErrorEntry, SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import type { ArchiveRecord } from '../../../lambda/archive/record-schema.ts';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { attribute, stringAttribute } from '../../../lambda/queue/message.ts';
@@ -116,20 +112,14 @@ async function isPayloadGone(
   }
 }
 
-interface ReplayMessage {
-  readonly eventId: string;
-  readonly entry: Omit<SendMessageBatchRequestEntry, 'Id'>;
-  /** Bytes of body and attributes. Source: SQS developer guide, "Amazon SQS message metadata". */
-  readonly bytes: number;
-}
+type ReplayMessage = ReturnType<typeof replayMessage>;
 
 /**
  * The message of a record, marked as part of a replay.
  * @param record with its body or payloadKey
  */
-export function replayMessage(record: ArchiveRecord, { name, mode, notify }: Replay): ReplayMessage {
+export function replayMessage(record: ArchiveRecord, { name, mode, notify }: Replay) {
   const { payloadKey } = record;
-  const body = record.body ?? JSON.stringify({ payloadKey });
   const texts = Object.entries({
     [attribute.event]: record.event,
     [attribute.eventId]: record.eventId,
@@ -137,31 +127,26 @@ export function replayMessage(record: ArchiveRecord, { name, mode, notify }: Rep
     [attribute.requestId]: record.requestId,
     [attribute.payloadKey]: payloadKey,
     [attribute.replay]: JSON.stringify({ name, mode, notify }),
-  }).flatMap(([attributeName, text]) => (text === undefined ? [] : [[attributeName, text] as const]));
+  }).flatMap(([key, text]) => (text === undefined ? [] : [[key, stringAttribute(text)] as const]));
   return {
-    eventId: record.eventId,
-    entry: {
-      MessageBody: body,
-      MessageGroupId: REPLAY_GROUP,
-      MessageAttributes: Object.fromEntries(texts.map(([key, text]) => [key, stringAttribute(text)])),
-    },
-    bytes: texts.reduce(
-      (sum, [key, text]) => sum + key.length + 'String'.length + Buffer.byteLength(text),
-      Buffer.byteLength(body),
-    ),
+    MessageBody: record.body ?? JSON.stringify({ payloadKey }),
+    MessageGroupId: REPLAY_GROUP,
+    MessageAttributes: Object.fromEntries(texts),
   };
 }
 
 async function* batchesOf(messages: AsyncIterable<ReplayMessage>): AsyncGenerator<ReplayMessage[]> {
   let batch: ReplayMessage[] = [];
-  let bytes = 0;
+  let size = 0;
   for await (const message of messages) {
-    if (batch.length === BATCH_MESSAGES || (batch.length > 0 && bytes + message.bytes > BATCH_BYTES)) {
+    // As JSON, a message has some more bytes than SQS counts.
+    const bytes = Buffer.byteLength(JSON.stringify(message));
+    if (batch.length === BATCH_MESSAGES || (batch.length > 0 && size + bytes > BATCH_BYTES)) {
       yield batch;
-      [batch, bytes] = [[], 0];
+      [batch, size] = [[], 0];
     }
     batch.push(message);
-    bytes += message.bytes;
+    size += bytes;
   }
   if (batch.length > 0) yield batch;
 }
@@ -192,14 +177,14 @@ async function sendBatch(
   let left = batch;
   for (let attempt = 1; left.length > 0; attempt += 1) {
     if (attempt > 1) await sleep(FIRST_WAIT * 2 ** (attempt - 2), undefined, { signal });
-    const Entries = left.map(({ entry }, index) => ({ Id: String(index), ...entry }));
+    const Entries = left.map((message, index) => ({ Id: String(index), ...message }));
     const { Failed = [] } = await stack.sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries }));
     sent[event] = (sent[event] ?? 0) + left.length - Failed.length;
     const hopeless = Failed.find((failure) => attempt === ATTEMPTS || isOurFault(failure));
     if (hopeless !== undefined) {
       const others = Failed.length > 1 ? ` and ${Failed.length - 1} more` : '';
       const { Id, Code, Message } = hopeless;
-      const id = left[Number(Id)]?.eventId;
+      const id = left[Number(Id)]?.MessageAttributes.eventId?.StringValue;
       throw new CommandError(`SQS does not accept event ${id}${others}: ${Code}: ${Message}`);
     }
     const failed = new Set(Failed.map(({ Id }) => Id));

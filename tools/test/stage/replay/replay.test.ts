@@ -50,15 +50,11 @@ describe('a message of a replay', () => {
     expect(sent).toMatchObject([{ Body: record.body, MessageAttributes }]);
   });
 
-  test('has one group, counts all bytes that SQS counts, and is sent in batches that SQS accepts', async () => {
-    const sentByHand = archived({ requestId: undefined, body: '{"é":1}' });
-    const { entry, bytes } = replayMessage(sentByHand, { name: 'n', mode: 'fill', notify: false });
-    expect(entry.MessageGroupId).toBe('replay');
-    expect(entry.MessageAttributes).not.toHaveProperty('requestId');
-    const attributes = Object.entries(entry.MessageAttributes ?? {}).map(
-      ([name, { DataType = '', StringValue = '' }]) => name + DataType + StringValue,
-    );
-    expect(bytes).toBe('{"é":1}'.length + 1 + attributes.join('').length);
+  test('has one group, and is sent in batches that SQS accepts', async () => {
+    const sentByHand = archived({ requestId: undefined });
+    const message = replayMessage(sentByHand, { name: 'n', mode: 'fill', notify: false });
+    expect(message.MessageGroupId).toBe('replay');
+    expect(message.MessageAttributes).not.toHaveProperty('requestId');
 
     const large = (shop_id: string) => JSON.stringify({ data: { shop_id, name: 'x'.repeat(400_000) } });
     const ids = ['shop-a', 'shop-b', 'shop-c'];
