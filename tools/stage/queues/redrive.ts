@@ -161,33 +161,30 @@ async function route(stack: Stage, message: ReceivedMessage): Promise<RedriveOut
   await stack.s3.send(
     new CopyObjectCommand({ Bucket, Key: payloadKey, CopySource: encodeURI(`${Bucket}/${key}`) }),
   );
-  return { ...(await sendTo(stack, url, target, message, payloadKey)), obsoleteKey: ownKey(message) };
+  const attributes = { ...message.attributes, payloadKey };
+  const moved = { ...message, body: JSON.stringify({ payloadKey }), attributes };
+  return { ...(await sendTo(stack, url, target, moved)), obsoleteKey: ownKey(message) };
 }
 
-/**
- * Sends a message on, without what made it a dead letter.
- * @param movedTo another key of its payload. @default the key does not change
- */
+/** Sends a message on, without what made it a dead letter. */
 async function sendTo(
   { sqs }: Stage,
   url: string,
   target: string,
-  { received: { Body, Attributes, MessageAttributes } }: ReceivedMessage,
-  movedTo?: string,
+  { body, attributes, received: { Attributes = {} } }: ReceivedMessage,
 ): Promise<RedriveOutcome> {
-  const { [attribute.failureReason]: _reason, [attribute.failedAt]: _at, ...kept } = MessageAttributes ?? {};
-  if (movedTo !== undefined) kept[attribute.payloadKey] = { DataType: 'String', StringValue: movedTo };
-  const attributes = Object.entries(kept).map(([name, { DataType, StringValue, BinaryValue }]) => [
+  const { [attribute.failureReason]: _reason, [attribute.failedAt]: _at, ...kept } = attributes;
+  const texts = Object.entries(kept).map(([name, StringValue]) => [
     name,
-    { DataType, StringValue, BinaryValue },
+    { DataType: 'String', StringValue },
   ]);
   await sqs.send(
     new SendMessageCommand({
       QueueUrl: url,
-      MessageBody: movedTo === undefined ? Body : JSON.stringify({ payloadKey: movedTo }),
-      MessageGroupId: Attributes?.MessageGroupId,
-      ...traceAttribute(Attributes?.AWSTraceHeader),
-      MessageAttributes: Object.fromEntries(attributes),
+      MessageBody: body,
+      MessageGroupId: Attributes.MessageGroupId,
+      ...traceAttribute(Attributes.AWSTraceHeader),
+      MessageAttributes: Object.fromEntries(texts),
     }),
   );
   return { fate: 'redriven', moved: true, what: `moved to ${target}` };
