@@ -2,7 +2,7 @@ import type { InspectedMessage } from '../observation.ts';
 import { AwsError } from './errors.ts';
 import type { Fauxqs, InspectedQueue } from './fauxqs.ts';
 import { type JsonObject, objectsOf, parseJsonObject, textOf, textsOf } from './json.ts';
-import { errorOfMessage } from './model/message-rules.ts';
+import { checkMessage } from './model/message-rules.ts';
 import { type Operations, REGION, SERVICES } from './service-forms.ts';
 
 /** Operations that fauxqs implements correctly and that are forwarded to it. */
@@ -47,18 +47,21 @@ export function createSqs(fauxqs: Fauxqs, host: string) {
     ),
 
     SendMessage(parameters) {
-      const error = errorOfMessage(parameters);
-      if (error !== undefined) throw error;
+      checkMessage(parameters);
       return forward('SendMessage', parameters);
     },
 
     async SendMessageBatch(parameters) {
       const failed: JsonObject[] = [];
       const valid = objectsOf(parameters, 'Entries').filter((entry) => {
-        const error = errorOfMessage(entry);
-        if (error === undefined) return true;
-        failed.push({ Id: entry.Id, SenderFault: true, Code: error.code, Message: error.message });
-        return false;
+        try {
+          checkMessage(entry);
+          return true;
+        } catch (error) {
+          if (!(error instanceof AwsError)) throw error;
+          failed.push({ Id: entry.Id, SenderFault: true, Code: error.code, Message: error.message });
+          return false;
+        }
       });
       if (failed.length === 0) return forward('SendMessageBatch', parameters);
       if (valid.length === 0) return { Successful: [], Failed: failed };

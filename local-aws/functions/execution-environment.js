@@ -56,14 +56,10 @@ async function importCode(file) {
     return await import(pathToFileURL(file).href);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    const { code } = error;
-    if (code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') {
-      throw startError('Runtime.ImportModuleError', `Error: ${error.message}`, { stack: error.stack });
-    }
-    if (error instanceof SyntaxError) {
-      throw startError('Runtime.UserCodeSyntaxError', `SyntaxError: ${error.message}`, {
-        stack: error.stack,
-      });
+    const isMissing = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'].includes(error.code);
+    const type = isMissing ? 'Runtime.ImportModuleError' : 'Runtime.UserCodeSyntaxError';
+    if (isMissing || error instanceof SyntaxError) {
+      throw startError(type, `${error.name}: ${error.message}`, { stack: error.stack });
     }
     throw error;
   }

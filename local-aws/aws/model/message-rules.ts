@@ -13,70 +13,60 @@ const MAX_ATTRIBUTES = 10;
 const MAX_DELAY_SECONDS = 900;
 
 /**
- * Finds the error of a message that SQS rejects and fauxqs accepts. Source of the rules: SQS API reference,
- * `SendMessage`.
+ * Checks a message for what SQS rejects and fauxqs accepts. Source of the rules: SQS API reference, `SendMessage`.
  * @param message the parameters of SendMessage, or an entry of SendMessageBatch
- * @returns undefined if SQS accepts the message
+ * @throws AwsError
  */
-export function errorOfMessage(message: JsonObject): AwsError | undefined {
+export function checkMessage(message: JsonObject): void {
   if (!textOf(message, 'MessageBody')) {
-    return new AwsError('MissingParameter', 'The request must contain the parameter MessageBody.');
+    throw new AwsError('MissingParameter', 'The request must contain the parameter MessageBody.');
   }
   const { MessageGroupId: group, DelaySeconds: delay, MessageAttributes: attributes } = message;
   if (group !== undefined && group !== null && !GROUP_ID.test(String(group))) {
-    return invalid(
+    throw invalid(
       `Value ${group} for parameter MessageGroupId is invalid. Reason: MessageGroupId can only include alphanumeric and punctuation characters. 1 to 128 in length.`,
     );
   }
   if (typeof delay === 'number' && !(delay >= 0 && delay <= MAX_DELAY_SECONDS)) {
-    return invalid(
+    throw invalid(
       `Value ${delay} for parameter DelaySeconds is invalid. Reason: DelaySeconds must be >= 0 and <= ${MAX_DELAY_SECONDS}.`,
     );
   }
-  return isJsonObject(attributes) ? errorOfAttributes(attributes) : undefined;
-}
-
-function errorOfAttributes(attributes: JsonObject): AwsError | undefined {
-  const entries = Object.entries(attributes);
+  const entries = Object.entries(isJsonObject(attributes) ? attributes : {});
   if (entries.length > MAX_ATTRIBUTES) {
-    return invalid(
+    throw invalid(
       `Number of message attributes [${entries.length}] exceeds the allowed maximum [${MAX_ATTRIBUTES}].`,
     );
   }
-  for (const [name, attribute] of entries) {
-    const error = errorOfAttribute(name, isJsonObject(attribute) ? attribute : {});
-    if (error !== undefined) return error;
-  }
-  return undefined;
+  for (const [name, attribute] of entries) checkAttribute(name, isJsonObject(attribute) ? attribute : {});
 }
 
-function errorOfAttribute(name: string, attribute: JsonObject): AwsError | undefined {
+function checkAttribute(name: string, attribute: JsonObject): void {
   if (!ATTRIBUTE_NAME.test(name)) {
-    return invalid(
+    throw invalid(
       `The message attribute name '${name}' is invalid. Attribute name can contain A-Z, a-z, 0-9, underscore (_), hyphen (-), and period (.) characters.`,
     );
   }
   const type = textOf(attribute, 'DataType');
-  if (!type) return invalid(`The message attribute '${name}' must contain non-empty attribute type.`);
+  if (!type) throw invalid(`The message attribute '${name}' must contain non-empty attribute type.`);
   if (!ATTRIBUTE_TYPE.test(type)) {
-    return invalid(
+    throw invalid(
       `The type of message attribute '${name}' is invalid. You must use only the following supported type prefixes: Binary, Number, String.`,
     );
   }
   const value = textOf(attribute, type.startsWith('Binary') ? 'BinaryValue' : 'StringValue');
   if (!value) {
-    return invalid(`The message attribute '${name}' must contain non-empty message attribute value.`);
+    throw invalid(`The message attribute '${name}' must contain non-empty message attribute value.`);
   }
   if (type.startsWith('Number') && !isNumber(value)) {
-    return invalid(`Can't cast the value of message (user) attribute '${name}' to a number.`);
+    throw invalid(`Can't cast the value of message (user) attribute '${name}' to a number.`);
   }
   const forbidden = FORBIDDEN_CHARACTER.exec(value)?.[0].codePointAt(0)?.toString(16);
   if (forbidden !== undefined) {
-    return invalid(
+    throw invalid(
       `Invalid binary character '#x${forbidden}' was found in the message attribute '${name}' value, the set of allowed characters is #x9 | #xA | #xD | [#x20 to #xD7FF] | [#xE000 to #xFFFD] | [#x10000 to #x10FFFF]`,
     );
   }
-  return undefined;
 }
 
 function isNumber(text: string): boolean {
