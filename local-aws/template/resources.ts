@@ -39,28 +39,38 @@ const MAX_NAME_LENGTH = 80;
 /** Maximum characters of a stream's name. Source: Firehose API reference, `CreateDeliveryStream`. */
 const MAX_STREAM_NAME_LENGTH = 64;
 
-const ARNS: Readonly<Record<string, (name: string) => string>> = {
+/** Version of every function: only one exists locally. */
+const ONLY_VERSION = '1';
+
+/** @returns a property of the resource as text, with its references resolved */
+type Property = (name: string) => string | undefined;
+
+const functionArn = (property: Property) => arnOf('lambda', `function:${property('FunctionName')}`);
+
+const ARNS: Readonly<Record<string, (name: string, property: Property) => string>> = {
   'AWS::SQS::Queue': (name) => arnOf('sqs', name),
   'AWS::SNS::Topic': (name) => arnOf('sns', name),
   'AWS::DynamoDB::Table': (name) => arnOf('dynamodb', `table/${name}`),
   'AWS::KinesisFirehose::DeliveryStream': (name) => arnOf('firehose', `deliverystream/${name}`),
   'AWS::Lambda::Function': (name) => arnOf('lambda', `function:${name}`),
+  'AWS::Lambda::Version': (_, property) => `${functionArn(property)}:${ONLY_VERSION}`,
+  'AWS::Lambda::Alias': (_, property) => `${functionArn(property)}:${property('Name')}`,
   'AWS::Logs::LogGroup': (name) => arnOf('logs', `log-group:${name}:*`),
   'AWS::KMS::Key': (name) => arnOf('kms', `key/${name}`),
   'AWS::S3::Bucket': (name) => `arn:aws:s3:::${name}`,
   'AWS::IAM::Role': (name) => `arn:aws:iam::${ACCOUNT_ID}:role/${name}`,
 };
 
-/** Version of every function: only one exists locally. */
-const ONLY_VERSION = '1';
-
-export interface DeployedResource<Type extends ResourceType> {
-  readonly logicalId: string;
+interface Addresses {
   /** Name of the resource in the local stack. */
   readonly name: string;
   readonly arn: string;
   /** Value of `Ref` for this resource. */
   readonly ref: string;
+}
+
+export interface DeployedResource<Type extends ResourceType> extends Addresses {
+  readonly logicalId: string;
   readonly properties: ResourceProperties[Type];
 }
 
@@ -89,9 +99,7 @@ export class Resources {
       .filter(([, resource]) => resource.Type === type)
       .map(([logicalId, { Properties = {} }]) => ({
         logicalId,
-        name: this.#name(logicalId),
-        arn: this.#arn(logicalId),
-        ref: this.#ref(logicalId) ?? '',
+        ...(this.#find(logicalId) as Addresses),
         properties: checkedProperties(type, logicalId, this.#resolve(Properties) as JsonObject),
       }));
   }
@@ -123,7 +131,7 @@ export class Resources {
       template,
       resources: Object.entries(template.Resources).map(([logicalId, { Type }]) => ({
         LogicalResourceId: logicalId,
-        PhysicalResourceId: this.#ref(logicalId) ?? logicalId,
+        PhysicalResourceId: this.#find(logicalId)?.ref ?? logicalId,
         ResourceType: Type,
       })),
       outputs: () => this.outputs(),
@@ -143,7 +151,7 @@ export class Resources {
   }
 
   readonly #references: References = {
-    ref: (name) => this.#pseudoParameter(name) ?? this.#ref(name),
+    ref: (name) => this.#pseudoParameter(name) ?? this.#find(name)?.ref,
     attribute: (logicalId, attribute) => this.#attribute(logicalId, attribute),
   };
 
@@ -159,57 +167,25 @@ export class Resources {
     return Object.hasOwn(values, name) ? values[name] : undefined;
   }
 
-  #type(logicalId: string): string | undefined {
+  /** @returns undefined if the template has no such resource */
+  #find(logicalId: string): (Addresses & { readonly type: string }) | undefined {
     const resources = this.#stack.template.Resources;
-    return Object.hasOwn(resources, logicalId) ? resources[logicalId]?.Type : undefined;
-  }
-
-  /**
-   * The name that CloudFormation would choose: stack and logical id, shortened to the service's limit, for S3
-   * in lower case.
-   */
-  #name(logicalId: string): string {
-    const name = `${this.#stack.name}-${logicalId}`;
-    const type = this.#type(logicalId);
+    const resource = Object.hasOwn(resources, logicalId) ? resources[logicalId] : undefined;
+    if (resource === undefined) return undefined;
+    const { Type: type, Properties = {} } = resource;
+    const property = (name: string) => {
+      const value = this.#resolve(Properties[name]);
+      return value === undefined ? undefined : String(value);
+    };
     // The template gives the log group of the access log a fixed name.
-    if (type === 'AWS::Logs::LogGroup') return this.#property(logicalId, 'LogGroupName') ?? name;
-    if (type === 'AWS::S3::Bucket') return name.toLowerCase();
-    const longest =
-      type === 'AWS::KinesisFirehose::DeliveryStream' ? MAX_STREAM_NAME_LENGTH : MAX_NAME_LENGTH;
-    if (name.length <= longest) return name;
-    const suffix = `-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`;
-    return name.slice(0, longest - suffix.length) + suffix;
+    const given = type === 'AWS::Logs::LogGroup' ? property('LogGroupName') : undefined;
+    const name = given ?? nameOf(type, `${this.#stack.name}-${logicalId}`);
+    const arn = this.#secretArns.get(logicalId) ?? ARNS[type]?.(name, property) ?? arnOf('local', name);
+    return { type, name, arn, ref: this.#ref(type, name, property) ?? arn };
   }
 
-  #arn(logicalId: string): string {
-    const name = this.#name(logicalId);
-    switch (this.#type(logicalId)) {
-      case 'AWS::Lambda::Version':
-        return `${this.#functionArn(logicalId)}:${ONLY_VERSION}`;
-      case 'AWS::Lambda::Alias':
-        return `${this.#functionArn(logicalId)}:${this.#property(logicalId, 'Name')}`;
-      case 'AWS::SecretsManager::Secret':
-        return this.#secretArns.get(logicalId) ?? '';
-      default:
-        return (ARNS[this.#type(logicalId) ?? ''] ?? ((it: string) => arnOf('local', it)))(name);
-    }
-  }
-
-  /** ARN of the function that a version or an alias refers to. */
-  #functionArn(logicalId: string): string {
-    return arnOf('lambda', `function:${this.#property(logicalId, 'FunctionName')}`);
-  }
-
-  #property(logicalId: string, name: string): string | undefined {
-    const value = this.#resolve(this.#stack.template.Resources[logicalId]?.Properties?.[name]);
-    return value === undefined ? undefined : String(value);
-  }
-
-  #ref(logicalId: string): string | undefined {
-    const name = this.#name(logicalId);
-    const type = this.#type(logicalId);
-    if (type === undefined) return undefined;
-    if (WITH_ARN_AS_REF.includes(type)) return this.#arn(logicalId);
+  /** @returns undefined for a type whose `Ref` is the ARN */
+  #ref(type: string, name: string, property: Property): string | undefined {
     switch (type) {
       case 'AWS::SQS::Queue':
         return `${this.#location.awsUrl}/${ACCOUNT_ID}/${name}`;
@@ -217,23 +193,36 @@ export class Resources {
       case 'AWS::ApiGateway::Resource':
         return apiGatewayId(name);
       case 'AWS::ApiGateway::Stage':
-        return this.#property(logicalId, 'StageName');
+        return property('StageName');
       default:
-        return name;
+        return WITH_ARN_AS_REF.includes(type) ? undefined : name;
     }
   }
 
   #attribute(logicalId: string, attribute: string): string | undefined {
-    const type = this.#type(logicalId);
-    if (attribute === 'Arn' || (type === 'AWS::SNS::Topic' && attribute === 'TopicArn'))
-      return this.#arn(logicalId);
+    const found = this.#find(logicalId);
+    if (found === undefined) return undefined;
+    const { type, name, arn } = found;
+    if (attribute === 'Arn' || (type === 'AWS::SNS::Topic' && attribute === 'TopicArn')) return arn;
     if (type === 'AWS::ApiGatewayV2::Api' && attribute === 'ApiEndpoint') return this.#location.apiUrl;
     if (type === 'AWS::ApiGateway::RestApi' && attribute === 'RootResourceId')
-      return apiGatewayId(`${this.#name(logicalId)}/`);
+      return apiGatewayId(`${name}/`);
     if (type === 'AWS::Lambda::Version' && attribute === 'Version') return ONLY_VERSION;
-    if (attribute === 'QueueName' || attribute === 'TopicName') return this.#name(logicalId);
+    if (attribute === 'QueueName' || attribute === 'TopicName') return name;
     return undefined;
   }
+}
+
+/**
+ * The name that CloudFormation would choose: stack and logical id, shortened to the service's limit, for S3 in lower
+ * case.
+ */
+function nameOf(type: string, name: string): string {
+  if (type === 'AWS::S3::Bucket') return name.toLowerCase();
+  const longest = type === 'AWS::KinesisFirehose::DeliveryStream' ? MAX_STREAM_NAME_LENGTH : MAX_NAME_LENGTH;
+  if (name.length <= longest) return name;
+  const suffix = `-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`;
+  return name.slice(0, longest - suffix.length) + suffix;
 }
 
 /** An id in API Gateway's form: ten characters, derived from a name. */
