@@ -37,12 +37,10 @@ export interface StackInfo {
 export interface DeliveryDetail extends Delivery {
   /** Whether the delivery has settled: nothing more happens automatically. */
   readonly settled: boolean;
-  /** The request as received. For a stage, only its archived part: AWS stores no headers. */
-  readonly request: RequestDetail;
-  /** Undefined for a stage: AWS stores no answers. */
-  readonly answer:
-    | Pick<ExchangeFact, 'status' | 'responseHeaders' | 'responseBody' | 'durationMs'>
-    | undefined;
+  /** Why the body is not at `GET /api/deliveries/<id>/body`, such as that it was too large or was deleted. */
+  readonly bodyMissing?: string | undefined;
+  /** The request as received, and its answer. Undefined for a stage: AWS stores neither headers nor answers. */
+  readonly exchange: ExchangeFact | undefined;
   /** History of this delivery and of others with the same bytes. Equal attempts in a row are one step. */
   readonly history: History;
   /** Why the signature is refused, and what the sender must change. Only on the local stack, whose secret is known. */
@@ -52,18 +50,6 @@ export interface DeliveryDetail extends Delivery {
   readonly effects: readonly Effect[];
   /** Log lines about the delivery. Only on the local stack. */
   readonly logs: readonly LineFact[];
-}
-
-export interface RequestDetail {
-  readonly method: string;
-  readonly path: string;
-  /** Headers in the order of the request. Empty if only the body is known. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly sourceIp: string | undefined;
-  /** Size of the body, which is at `GET /api/deliveries/<id>/body`. */
-  readonly bytes: number;
-  /** Why the body is not available, such as that it was too large or was deleted. */
-  readonly bodyMissing?: string;
 }
 
 /** `GET /api/stream?search=`: server-sent events. Each connection gets all rows, then every change. */

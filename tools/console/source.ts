@@ -1,6 +1,5 @@
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { isEventName } from '../../lambda/events/catalogue.ts';
-import { WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 import { itemNow, itemOfEvent, plainItem } from '../stage/history/effects.ts';
 import {
   DISCARDED,
@@ -18,7 +17,7 @@ import { type HistoryStore, MAX_PAYLOAD_BYTES } from '../stage/history/store.ts'
 import { locate } from '../stage/history/trace.ts';
 import { refusalOf } from '../stage/operation.ts';
 import type { Stage } from '../stage/stage.ts';
-import type { DeliveryDetail, Notice, RequestDetail } from './api.ts';
+import type { DeliveryDetail, Notice } from './api.ts';
 import { linesByReason, problemOf } from './server/api-problem.ts';
 
 const HOUR = 60 * 60 * 1000;
@@ -59,18 +58,22 @@ export class Source {
     const problem = await this.#find(row, signal);
     const before = this.#now(row);
     const history = await locate(this.stage, this.store.history(before));
+    const body = await this.#body(row).catch((error) => refusalOf(error, this.stage.local));
+    const isStored = body instanceof Uint8Array;
     const { effects, unread } =
-      this.since === undefined ? { effects: this.#observedEffects(row) } : await this.#effectsNow(row);
-    const request = await this.#request(row);
-    const exchange = this.#exchange(row);
+      this.since === undefined
+        ? { effects: this.#observedEffects(row) }
+        : await this.#effectsNow(row, isStored ? body : undefined);
+    const exchange = this.store.facts({ id: row.id }).find((fact) => fact.kind === 'exchange');
     // Building the history may have changed the row.
     const now = this.#now(row);
     return {
       ...now,
       // If it settled meanwhile, its history does not show that yet.
       settled: isSettled(before.state) && isSettled(now.state),
-      request,
-      answer: exchange && answerOf(exchange),
+      bytes: isStored ? body.length : now.bytes,
+      bodyMissing: isStored ? undefined : (body ?? whyMissing(exchange)),
+      exchange,
       history,
       problems: [problem, unread].filter((line) => line !== undefined),
       effects,
@@ -165,20 +168,6 @@ export class Source {
     }
   }
 
-  #exchange({ id }: Delivery): ExchangeFact | undefined {
-    return this.store.facts({ id }).find((fact) => fact.kind === 'exchange');
-  }
-
-  /** The request as received. For a stage, its archived part. */
-  async #request(delivery: Delivery): Promise<RequestDetail> {
-    const exchange = this.#exchange(delivery);
-    const { method = 'POST', path = WEBHOOK_PATH, headers = [], sourceIp } = exchange ?? {};
-    const body = await this.#body(delivery).catch((error) => refusalOf(error, this.stage.local));
-    const known = { method, path, headers, sourceIp };
-    if (body instanceof Uint8Array) return { ...known, bytes: body.length };
-    return { ...known, bytes: delivery.bytes ?? 0, bodyMissing: body ?? whyMissing(exchange) };
-  }
-
   /** The archive record with a delivery's payload. A replay writes a record without the payload. */
   #record({ id, eventId }: Delivery): RecordFact | undefined {
     const records = this.store.facts({ id, eventId }).filter(isDelivered);
@@ -204,12 +193,14 @@ export class Source {
     return `A person's data was removed from the archive at ${record.forgottenAt}`;
   }
 
-  async #effectsNow(row: Delivery): Promise<{ effects: readonly Effect[]; unread?: string }> {
+  async #effectsNow(
+    row: Delivery,
+    payload: Uint8Array | undefined,
+  ): Promise<{ effects: readonly Effect[]; unread?: string }> {
+    const record = this.#record(row)?.record;
+    const item = record && payload && itemOfEvent(record, payload);
+    if (item === undefined) return { effects: [] };
     try {
-      const payload = await this.#body(row);
-      const record = this.#record(row)?.record;
-      const item = record && payload instanceof Uint8Array ? itemOfEvent(record, payload) : undefined;
-      if (item === undefined) return { effects: [] };
       const Key = { [item.id]: { S: item.key } };
       const { Item } = await this.stage.dynamodb.send(
         new GetItemCommand({ TableName: this.stage.outputs[item.table], Key, ConsistentRead: true }),
@@ -221,13 +212,6 @@ export class Source {
     }
   }
 }
-
-const answerOf = ({ status, responseHeaders, responseBody, durationMs }: ExchangeFact) => ({
-  status,
-  responseHeaders,
-  responseBody,
-  durationMs,
-});
 
 const isDelivered = (fact: Fact): fact is RecordFact =>
   fact.kind === 'record' && fact.record.replay === undefined;

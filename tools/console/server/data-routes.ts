@@ -34,12 +34,12 @@ export function dataRoutes(console: ConsoleContext, watch: QueueWatch, needsYou:
   }
 
   async function mistakesOf(delivery: DeliveryDetail): Promise<DeliveryDetail['mistakes']> {
-    const { headers, path } = delivery.request;
-    if (local === undefined || delivery.state !== 'rejected') return undefined;
+    const { exchange } = delivery;
+    if (local === undefined || exchange === undefined || delivery.state !== 'rejected') return undefined;
     const body = await source.body(delivery);
     if (body === undefined) return undefined;
-    const [, query = ''] = path.split('?', 2);
-    return explainSignature({ headers, query, body: Buffer.from(body) }, [local.secret]);
+    const [, query = ''] = exchange.path.split('?', 2);
+    return explainSignature({ headers: exchange.headers, query, body: Buffer.from(body) }, [local.secret]);
   }
 }
 

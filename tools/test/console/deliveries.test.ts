@@ -67,15 +67,18 @@ describe('a delivery', () => {
       settled: true,
       attempts: 1,
       problems: [],
-      request: { method: 'POST', path: '/api/v1/webhooks/partner', bytes },
-      answer: { status: 200 },
+      bytes,
+      exchange: { method: 'POST', path: '/api/v1/webhooks/partner', status: 200 },
       history: { event: 'shop.updated', now: [{ state: 'processed' }] },
       effects: [{ kind: 'item', table: 'ShopCacheTable', key: shop_id, before: null, after }],
       logs: [{ function: 'receiver' }, { function: 'shop.updated' }],
     });
     const signature = ['x-webhook-signature', expect.stringMatching(/^[0-9a-f]{64}$/)];
-    expect(detail.request.headers).toContainEqual(signature);
-    expect(JSON.parse(detail.answer.responseBody)).toMatchObject({ status: 'queued', requestId: detail.id });
+    expect(detail.exchange.headers).toContainEqual(signature);
+    expect(JSON.parse(detail.exchange.responseBody)).toMatchObject({
+      status: 'queued',
+      requestId: detail.id,
+    });
   });
 
   test('with repeated bytes has its own log lines', async () => {
@@ -98,7 +101,7 @@ describe('a delivery', () => {
     await forget(operation(), [{ kind: 'user', id: user_id }], { dryRun: false, agreed });
     await eventually(async () => found() === 0 || undefined);
     const { body } = await running.api.get(pathOf(id));
-    expect(body.request.bodyMissing).toContain('data was removed from the archive');
+    expect(body.bodyMissing).toContain('data was removed from the archive');
     expect(body).not.toHaveProperty('preview');
   });
 
@@ -135,7 +138,8 @@ describe('a delivery', () => {
       ...refused,
       settled: true,
       history: { now: [refused] },
-      request: { path: '/api/v1/webhooks/partners', bodyMissing: expect.stringContaining('not read') },
+      exchange: { path: '/api/v1/webhooks/partners' },
+      bodyMissing: expect.stringContaining('not read'),
     });
   });
 

@@ -9,18 +9,18 @@ import { bytesText } from '../ui/time.tsx';
 import { LoadNote, useLoad } from '../ui/use-load.tsx';
 
 /** The body of the request, formatted or as the partner sent it. */
-export function Body({ detail: { id, request } }: { detail: DeliveryDetail }) {
+export function Body({ detail: { id, bytes = 0, bodyMissing } }: { detail: DeliveryDetail }) {
   const isAsSent = useSignal(false);
   // The key contains the reason why the body is missing: when the reason changes, the body may be available.
-  const loaded = useLoad(`${id} ${request.bodyMissing ?? ''}`, (signal) => api.body(id, signal));
-  const body = request.bodyMissing === undefined ? loaded.value : undefined;
+  const loaded = useLoad(`${id} ${bodyMissing ?? ''}`, (signal) => api.body(id, signal));
+  const body = bodyMissing === undefined ? loaded.value : undefined;
   const pretty = useMemo(() => body && formatted(body.text), [body]);
   const text = (isAsSent.value ? undefined : pretty) ?? body?.text ?? '';
   return (
     <section class="stack">
       <div class="row">
         <h3 class="grow">
-          Body <span class="soft">{bytesText(request.bytes)}</span>
+          Body <span class="soft">{bytesText(bytes)}</span>
         </h3>
         {pretty !== undefined && (
           <Button
@@ -43,11 +43,7 @@ export function Body({ detail: { id, request } }: { detail: DeliveryDetail }) {
           </>
         )}
       </div>
-      {request.bodyMissing !== undefined ? (
-        <p class="soft">{request.bodyMissing}.</p>
-      ) : (
-        <LoadNote of={loaded} />
-      )}
+      {bodyMissing === undefined ? <LoadNote of={loaded} /> : <p class="soft">{bodyMissing}.</p>}
       {body !== undefined && pretty === undefined && <p class="note tone-warning">{faultOf(body)}</p>}
       {body !== undefined && text !== '' && <Code text={text} label="Body" />}
     </section>

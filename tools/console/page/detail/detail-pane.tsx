@@ -70,7 +70,7 @@ interface ShownProps {
 
 function Shown({ delivery, detail, error }: ShownProps) {
   const { event, claimed } = delivery;
-  const { keys, primary, others, busy, copyCurl } = useActions(delivery, detail?.request.headers);
+  const { keys, primary, others, busy, copyCurl } = useActions(delivery, detail?.exchange);
   useKeys('delivery', keys);
   // An action can open the delivery that it sent.
   const own = useKeepFocus<HTMLElement>();

@@ -8,21 +8,21 @@ import { Visible } from '../text/visible.tsx';
 import { Time } from '../ui/time.tsx';
 
 /** Request, response and log lines, each closed until a reader wants it. AWS stores none of them. */
-export function Exchange({ detail: { request, answer, logs } }: { detail: DeliveryDetail }) {
+export function Exchange({ detail: { exchange, logs } }: { detail: DeliveryDetail }) {
   if (!stack.local)
     return <p class="soft">AWS stores no headers and no response. Log lines are in CloudWatch.</p>;
-  const { sourceIp = '', method, path, headers } = request;
+  // The request is not yet answered.
+  if (exchange === undefined) return null;
+  const { sourceIp, method, path, headers, status, durationMs, responseBody, responseHeaders } = exchange;
   return (
     <section class="stack">
       <Part title="Request" note={`${method} ${path}`}>
         <Fields fields={[['Source IP address', sourceIp], ...headers]} />
       </Part>
-      {answer !== undefined && (
-        <Part title="Response" note={`${answer.status} after ${preciseDuration(answer.durationMs)}`}>
-          <Code text={formatted(answer.responseBody) ?? answer.responseBody} label="Body of the response" />
-          <Fields fields={answer.responseHeaders} />
-        </Part>
-      )}
+      <Part title="Response" note={`${status} after ${preciseDuration(durationMs)}`}>
+        <Code text={formatted(responseBody) ?? responseBody} label="Body of the response" />
+        <Fields fields={responseHeaders} />
+      </Part>
       <Part title="Log lines" note={String(logs.length)}>
         <ol class="stack">
           {logs.map(({ at, function: name, text }, index) => (

@@ -1,5 +1,5 @@
 import type { Delivery } from '../../../stage/history/history.ts';
-import type { RequestDetail } from '../../api.ts';
+import type { DeliveryDetail } from '../../api.ts';
 import { api, errorText } from '../api.ts';
 import { sendCommand } from '../command.ts';
 import { editBody } from '../editor/editor.tsx';
@@ -11,13 +11,11 @@ import { toastError } from '../ui/toasts.ts';
 import { useRun } from '../use-run.tsx';
 import { type Action, actionsOf, curlCommand } from './actions.ts';
 
-type Headers = RequestDetail['headers'];
-
 /** Maximum characters of a text to edit. In a longer text, each key press takes a browser seconds. */
 const MAX_EDITED_LENGTH = 200_000;
 
 /** All actions for a delivery, for buttons, a menu and keys. */
-export function useActions(delivery: Delivery, headers: Headers = []) {
+export function useActions(delivery: Delivery, exchange: DeliveryDetail['exchange']) {
   const { id, event = '' } = delivery;
   const { start, busy, refusal } = useRun();
   const withBody = async (act: (text: string) => unknown) => {
@@ -35,7 +33,7 @@ export function useActions(delivery: Delivery, headers: Headers = []) {
     onChoose: () => choose(action),
   });
   const { primary, first, edit, others } = actionsOf(delivery);
-  const copyCurl = () => copyAndSay(curlOf(id, headers), 'Copied as curl, with openssl to sign it.');
+  const copyCurl = () => copyAndSay(curlOf(id, exchange), 'Copied as curl, with openssl to sign it.');
   return {
     copyCurl,
     keys: { r: byKey(itemOf(first)), e: byKey(itemOf(edit)), c: copyCurl },
@@ -62,8 +60,8 @@ async function bodyText(id: string): Promise<string | undefined> {
   return undefined;
 }
 
-async function curlOf(id: string, headers: Headers): Promise<string> {
+async function curlOf(id: string, exchange: DeliveryDetail['exchange']): Promise<string> {
   const [, contentType = 'application/json'] =
-    headers.find(([name]) => name.toLowerCase() === 'content-type') ?? [];
+    exchange?.headers.find(([name]) => name.toLowerCase() === 'content-type') ?? [];
   return curlCommand(stack, await api.body(id), contentType);
 }
