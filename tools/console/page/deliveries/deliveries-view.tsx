@@ -14,7 +14,6 @@ import { useKeys } from '../use-keys.tsx';
 import { useRun } from '../use-run.tsx';
 import {
   closeDelivery,
-  deliveriesText,
   follow,
   isStopped,
   isThere,
@@ -109,50 +108,49 @@ function SendMenu() {
   return <Menu button={button} items={stack.local ? [...samples, write] : samples} />;
 }
 
-/** For an empty list. */
-function SendFirst() {
-  const { start, ...state } = useRun();
-  // The list replaces it.
-  const own = useKeepFocus<HTMLParagraphElement>();
-  return (
-    <p ref={own}>
-      <Button {...state} kind="primary" onClick={() => start([sends(stack.events[0]?.name)])}>
-        Send the first event
-      </Button>
-    </p>
-  );
-}
-
 const ClearButton = () => (
   <Button onClick={() => filterBy({ search: '', outcome: '' })}>Clear filters</Button>
 );
 
+/** In place of an empty list. */
 function Nothing({ isFiltered }: { isFiltered: boolean }) {
-  const title = isFiltered ? 'No delivery matches' : stack.local ? 'No deliveries yet' : 'No deliveries';
-  return (
-    <Empty title={title}>
-      {isFiltered && <ClearButton />}
-      {!isFiltered && stack.local && (
-        <>
-          <p>
-            The receiver verifies and queues an event, a consumer processes it, and you see each step here.
-          </p>
-          <SendFirst />
-        </>
-      )}
-      {!isFiltered && stack.since !== undefined && (
+  const { start, ...state } = useRun();
+  // The list replaces its button.
+  const own = useKeepFocus<HTMLDivElement>();
+  if (isFiltered) {
+    return (
+      <Empty title="No delivery matches">
+        <ClearButton />
+      </Empty>
+    );
+  }
+  if (stack.since !== undefined) {
+    return (
+      <Empty title="No deliveries">
         <p>
           None arrived since <Time at={stack.since} />. Logs arrive some seconds late.
         </p>
-      )}
-    </Empty>
+      </Empty>
+    );
+  }
+  return (
+    <div ref={own}>
+      <Empty title="No deliveries yet">
+        <p>The receiver verifies and queues an event, a consumer processes it, and you see each step here.</p>
+        <Button {...state} kind="primary" onClick={() => start([sends(stack.events[0]?.name)])}>
+          Send the first event
+        </Button>
+      </Empty>
+    </div>
   );
 }
 
 /** Line below the list: the number of deliveries, how far back they go, and whether the list is stopped. */
 function Summary({ isFiltered, onFollow }: { isFiltered: boolean; onFollow: () => void }) {
   const { length } = shownRows.value;
-  const count = `${deliveriesText(length)}${isFiltered ? (length === 1 ? ' matches' : ' match') : ''}`;
+  const noun = length === 1 ? 'delivery' : 'deliveries';
+  const verb = length === 1 ? ' matches' : ' match';
+  const count = `${length.toLocaleString('en')} ${noun}${isFiltered ? verb : ''}`;
   return (
     <footer class="list-summary row nowrap">
       <span>{isThere.value ? count : 'Loading …'}</span>

@@ -56,22 +56,14 @@ const found = computed(() => {
   return stored.value.all.filter((row) => matches(row, words));
 });
 
-/** Number of deliveries by outcome. Undefined until all have arrived. */
-export const counts = computed(() => {
-  if (!isThere.value) return undefined;
-  const all = { Rejected: 0, 'In progress': 0, Done: 0 };
-  for (const { state } of found.value) {
-    const group = outcomeOf(state);
-    if (group !== undefined) all[group] += 1;
-  }
-  return all;
-});
+const byOutcome = computed(() => Map.groupBy(found.value, ({ state }) => outcomeOf(state)));
 
-const live = computed(() =>
-  outcome.value === undefined
-    ? found.value
-    : found.value.filter(({ state }) => outcomeOf(state) === outcome.value),
-);
+const ofOutcome = (name: OutcomeGroup) => byOutcome.value.get(name) ?? [];
+
+/** Number of deliveries with an outcome. Undefined until all have arrived. */
+export const outcomeCount = (name: OutcomeGroup) => (isThere.value ? ofOutcome(name).length : undefined);
+
+const live = computed(() => (outcome.value === undefined ? found.value : ofOutcome(outcome.value)));
 
 /** The newest delivery when the list was stopped, and the list's key. */
 const stopped = signal<{ readonly newest: Delivery | undefined; readonly key: string } | undefined>(
@@ -119,7 +111,3 @@ export function openSent(id: string): void {
 }
 
 export const closeDelivery = () => navigate({ ...route.peek(), id: undefined });
-
-/** `1 delivery`, `1,200 deliveries`. */
-export const deliveriesText = (count: number) =>
-  `${count.toLocaleString('en')} ${count === 1 ? 'delivery' : 'deliveries'}`;

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { states } from '../../../stage/history/history.ts';
 import { stateTitle } from '../../../stage/history/state-text.ts';
 import { filterBy } from '../route.ts';
-import { counts, OUTCOMES, type OutcomeGroup, outcome, outcomeOf, search } from './delivery-rows.ts';
+import { OUTCOMES, type OutcomeGroup, outcome, outcomeCount, outcomeOf, search } from './delivery-rows.ts';
 
 /** Milliseconds without a key press after which typed text changes the list. */
 const PAUSE_MS = 200;
@@ -34,7 +34,7 @@ function OutcomeChip({ name }: { name: OutcomeGroup }) {
       title={titles.join(', ')}
       onClick={() => filterBy({ outcome: isPressed ? '' : name })}
     >
-      {name} <b>{counts.value?.[name].toLocaleString('en') ?? '–'}</b>
+      {name} <b>{outcomeCount(name)?.toLocaleString('en') ?? '–'}</b>
     </button>
   );
 }
