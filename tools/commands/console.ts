@@ -38,17 +38,12 @@ export const command = onStage(
       await assertPorts([{ option: 'port', port }]);
       const who = await stack.caller();
       const source = new Source(stack, new HistoryStore(), since);
-      try {
-        const page = await startConsole({ source, port, readOnly, local: undefined, commands });
-        source.follow((notice) => page.updates.notice(notice));
-        printLine(`${stack.title}, as ${who}${readOnly ? ', read only' : ''}\n`);
-        printLine(`  Console   ${page.url}\n`);
-        printLine('Anyone who has this address has your permissions on the stage. Ctrl-C ends it.');
-        if (!signal.aborted) await once(signal, 'abort');
-        await page.close();
-      } finally {
-        await source.close();
-      }
+      await using page = await startConsole({ source, port, readOnly, local: undefined, commands });
+      source.follow((notice) => page.updates.notice(notice));
+      printLine(`${stack.title}, as ${who}${readOnly ? ', read only' : ''}\n`);
+      printLine(`  Console   ${page.url}\n`);
+      printLine('Anyone who has this address has your permissions on the stage. Ctrl-C ends it.');
+      if (!signal.aborted) await once(signal, 'abort');
     });
     // Ctrl-C is the usual way to end the command, so it is no error.
     process.exitCode = 0;

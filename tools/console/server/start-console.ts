@@ -26,7 +26,7 @@ import { PageUpdates, streamRoutes } from './stream-routes.ts';
 /** Bytes of a token: too many to guess. */
 const TOKEN_BYTES = 24;
 
-/** Milliseconds that `close()` waits for open requests, and on a stage for queues that are being read. */
+/** Milliseconds that a closing console waits for open requests, and on a stage for queues that are being read. */
 const CLOSE_LIMIT = 2_000;
 
 /**
@@ -39,23 +39,22 @@ export interface ConsoleOptions extends Omit<ConsoleContext, 'report' | 'closing
   readonly port: number;
 }
 
-export interface Console {
+/**
+ * A running console. Its disposal interrupts commands and waits for them. Streams end at once. Other requests have 2 s to
+ * end, and on a stage the reading of queues.
+ */
+export interface Console extends AsyncDisposable {
   /** Address for a browser. For a stage, it contains the token. */
   readonly url: string;
   readonly port: number;
   /** Value of the page's cookie. */
   readonly token: string;
   readonly updates: PageUpdates;
-  /**
-   * Interrupts commands and waits for them. Ends streams at once. Waits for other requests 2 s at most, and for queues
-   * that are being read.
-   */
-  close(): Promise<void>;
 }
 
 /**
  * Starts the console's server, for this computer only.
- * @param options the caller must close its source after the console
+ * @param options the console closes its source
  * @throws Error EADDRINUSE if the port is in use
  */
 export async function startConsole(options: ConsoleOptions): Promise<Console> {
@@ -124,7 +123,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
     port,
     token,
     updates,
-    close: async () => {
+    async [Symbol.asyncDispose]() {
       await runs.close();
       closing.abort();
       const closed = servers.map((server) => new Promise((resolve) => server.close(resolve)));
@@ -134,11 +133,10 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
       const idle = Promise.all([watch.idle(), needsYou.idle()]);
       // AWS may be out of reach. The local endpoint is not: it answers or refuses at once.
       await (source.stage.local ? idle : Promise.race([idle, limit]));
+      await source.close();
     },
   };
 }
-
-export type LocalConsole = Pick<Console, 'url' | 'token' | 'updates'> & AsyncDisposable;
 
 /**
  * Starts the console of a local stack in the stack's own process.
@@ -147,17 +145,11 @@ export type LocalConsole = Pick<Console, 'url' | 'token' | 'updates'> & AsyncDis
 export async function startLocalConsole(
   feed: LocalFeed,
   { stack, secret, ...options }: LocalParts & Pick<ConsoleOptions, 'port' | 'commands'>,
-): Promise<LocalConsole> {
+): Promise<Console> {
   const source = new Source(new Stage('the local stack', stack.outputs), feed.store);
   const console = await startConsole({ source, readOnly: false, local: { stack, secret }, ...options });
   source.follow((notice) => console.updates.notice(notice));
-  return {
-    ...console,
-    async [Symbol.asyncDispose]() {
-      await console.close();
-      await source.close();
-    },
-  };
+  return console;
 }
 
 function tooLarge(): never {

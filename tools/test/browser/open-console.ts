@@ -4,7 +4,7 @@ import { type Browser, type BrowserContext, chromium, type Locator, type Page } 
 import { type Delivery, Partner, TEST_SECRET } from '../../../test/support/partner.ts';
 import { startTestStack } from '../../../test/support/test-stack.ts';
 import { pageCommands } from '../../commands/page-commands.ts';
-import { type LocalConsole, startLocalConsole } from '../../console/server/start-console.ts';
+import { type Console, startLocalConsole } from '../../console/server/start-console.ts';
 import { LocalFeed } from '../../stage/history/local-feed.ts';
 
 /** Usual paths of Chromium and Chrome. The environment variable `CHROMIUM` names another one. */
@@ -49,7 +49,7 @@ export class OpenConsole implements AsyncDisposable {
   readonly partner: Partner;
   /** Errors of the page, and requests to other hosts. Each test expects that there are none. */
   readonly wrongs: string[] = [];
-  #console: LocalConsole;
+  #console: Console;
 
   static async start(options: Partial<LocalStackOptions> = {}): Promise<OpenConsole> {
     const feed = new LocalFeed();
@@ -75,7 +75,7 @@ export class OpenConsole implements AsyncDisposable {
   private constructor(
     stack: LocalStack,
     feed: LocalFeed,
-    console: LocalConsole,
+    console: Console,
     context: BrowserContext,
     page: Page,
   ) {

@@ -41,8 +41,7 @@ async function start(
     console,
     api: new ApiClient(console),
     async [Symbol.asyncDispose]() {
-      await console.close();
-      await source.close();
+      await console[Symbol.asyncDispose]();
       await close();
     },
   };
