@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
+import { GATEWAY_TIMEOUT_SECONDS } from '../../lambda/limits.ts';
 import { WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
 
 /** How one request is answered. @default as the service answers it */
@@ -17,7 +18,8 @@ const STEPS: ReadonlyMap<string, AnswerStep> = new Map<string, AnswerStep>([
   // A REST API sends this header with its own 500, in whole seconds (RFC 9110, section 10.2.3).
   ['retry-after', { status: 500, headers: { 'retry-after': '20' } }],
   ['redirect', { status: 302, headers: { location: `${WEBHOOK_PATH}/redirected` } }],
-  ['slow', { delayMilliseconds: 35_000 }],
+  // The function takes 35 s. API Gateway does not wait so long.
+  ['slow', { status: 503, delayMilliseconds: GATEWAY_TIMEOUT_SECONDS * 1_000 }],
   ['cut', { isCut: true }],
 ]);
 

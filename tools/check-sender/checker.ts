@@ -127,10 +127,10 @@ export class Checker {
     const { response: own, outcome, findings } = await judge(request, body, secret);
     const recorded = outcome && body && this.deliveries.record({ ...request, body }, start);
     const repeats = recorded ? [...repeatFindings(recorded.delivery)] : [];
-    const attempt = recorded?.delivery.attempts.length;
-    const step = steps[Math.min(attempt ?? 0, steps.length) - 1] ?? {};
-    const answer = await this.#answerOf(step, own, response);
-    const ending = await send(message, response, answer, step);
+    const attempts = recorded?.delivery.attempts.length ?? 0;
+    const step = steps[Math.min(attempts, steps.length) - 1] ?? {};
+    const answer = step.status === undefined ? own : failure(step.status, step.headers);
+    const ending = await send(message, response, answer, step, this.#closing.signal);
     const at = performance.now();
     const retryAfterSeconds = Number(answer.headers['retry-after'] ?? 0);
     if (recorded) recorded.attempt.end = { how: ending, at, retryAfterSeconds };
@@ -144,21 +144,6 @@ export class Checker {
       ending,
       findings: [...findings, ...repeats, ...(hasGivenUp ? [patienceFinding(at - start)] : [])],
     });
-  }
-
-  /** An answer that takes longer than API Gateway's timeout becomes a 503. */
-  async #answerOf(
-    { status, headers, delayMilliseconds }: AnswerStep,
-    own: HttpResponse,
-    response: ServerResponse,
-  ): Promise<HttpResponse> {
-    if (status !== undefined) return failure(status, headers);
-    if (delayMilliseconds === undefined) return own;
-    const gone = new AbortController();
-    response.once('close', () => gone.abort());
-    const signal = AbortSignal.any([gone.signal, this.#closing.signal]);
-    await sleep(Math.min(delayMilliseconds, GATEWAY_TIMEOUT), undefined, { signal }).catch(() => {});
-    return delayMilliseconds > GATEWAY_TIMEOUT ? failure(503) : own;
   }
 
   /** Reports an incomplete request, or bytes that are not a request. */
@@ -267,10 +252,12 @@ async function send(
   { socket }: IncomingMessage,
   response: ServerResponse,
   { status, headers, body }: HttpResponse,
-  { isCut }: AnswerStep,
+  { isCut, delayMilliseconds = 0 }: AnswerStep,
+  signal: AbortSignal,
 ): Promise<RequestEnding> {
-  if (response.destroyed || socket.destroyed) return 'no answer';
   const closed = once(response, 'close');
+  await Promise.race([sleep(delayMilliseconds, undefined, { signal }), closed]).catch(() => {});
+  if (response.destroyed || socket.destroyed) return 'no answer';
   if (isCut) socket.destroy();
   else response.writeHead(status, { ...headers, 'content-length': body.length }).end(body);
   await closed;
