@@ -200,24 +200,25 @@ function explainValue(
   }
   const readings = [...readingsOf(value)];
   for (const [digest, mistakes] of computations(request, secrets)) {
-    const reading = readings.find((one) => one.digest.equals(digest));
-    if (reading !== undefined) return [...mistakes, ...spellingOf(reading, value)];
+    const [, ofReading] = readings.find(([read]) => read.equals(digest)) ?? [];
+    if (ofReading !== undefined) return [...mistakes, ...ofReading];
   }
   return undefined;
 }
 
-interface DigestReading {
-  readonly digest: Buffer;
-  /** Undefined if the service decodes the value in this way. */
-  readonly mistake?: Finding;
-}
+type DigestWithMistakes = readonly [digest: Buffer, mistakes: Finding[]];
 
 /** All ways to decode a value. The service's own way is first. */
-function* readingsOf(value: string): Generator<DigestReading> {
+function* readingsOf(value: string): Generator<DigestWithMistakes> {
   const own = withoutPrefix(value);
-  for (const digest of digestsIn(own)) yield { digest };
+  const what = 'The signature is correct, but the service cannot read this form of it, such as its padding.';
+  const spelling = decodeSignature(value) ? [] : [wrong('signature-spelling', what, SEND_DIGEST)];
+  for (const digest of digestsIn(own)) {
+    // A digest of another length has another mistake already.
+    yield [digest, digest.length === SIGNATURE_BYTES ? spelling : []];
+  }
   for (const [inner, mistake] of variants(WRAPPINGS, 'The value of the header', SEND_DIGEST, own)) {
-    if (inner !== own) for (const digest of digestsIn(withoutPrefix(inner))) yield { digest, mistake };
+    if (inner !== own) for (const digest of digestsIn(withoutPrefix(inner))) yield [digest, [mistake]];
   }
 }
 
@@ -228,19 +229,8 @@ function digestsIn(text: string): Buffer[] {
   ];
 }
 
-function spellingOf({ digest, mistake }: DigestReading, value: string): Finding[] {
-  if (mistake !== undefined) return [mistake];
-  // A digest of another length has another mistake already.
-  if (decodeSignature(value) !== undefined || digest.length !== SIGNATURE_BYTES) return [];
-  const what = 'The signature is correct, but the service cannot read this form of it, such as its padding.';
-  return [wrong('signature-spelling', what, SEND_DIGEST)];
-}
-
 /** All computations that the sender may have made: without a mistake, then with one, then with a wrong key and wrong bytes. */
-function* computations(
-  { body }: SignedRequest,
-  secrets: readonly string[],
-): Generator<readonly [digest: Buffer, mistakes: Finding[]]> {
+function* computations({ body }: SignedRequest, secrets: readonly string[]): Generator<DigestWithMistakes> {
   const [secret = '', ...earlier] = secrets;
   yield [hmac(secret, body), []];
   const keys = [...variants(KEYS, 'The key is', USE_SECRET, secret, earlier)];

@@ -3,11 +3,10 @@ import { eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import type { Bundle } from '../../lib/release/function-bundles.ts';
+import { MAX_PORT, wholeNumber } from '../terminal/options.ts';
 
 /** Default port of debuggers. Source: Node.js documentation, "Debugger". */
 const FIRST_PORT = 9229;
-
-const MAX_PORT = 65_535;
 
 export interface InspectedFunction {
   /** Name as typed: `receiver`, `shop.updated`. */
@@ -20,6 +19,8 @@ export interface InspectedFunction {
 
 const names = ['receiver', ...eventNames];
 
+const parsePort = wholeNumber(1, MAX_PORT);
+
 /**
  * Parses a value of the option `--inspect`, which may be repeated.
  * @throws InvalidArgumentError
@@ -28,16 +29,15 @@ export function inspectedFunction(
   text: string,
   before: readonly InspectedFunction[] = [],
 ): readonly InspectedFunction[] {
-  const [, name = '', port = FIRST_PORT + before.length] = /^([^:]*)(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const [, name = '', given] = /^([^:]*)(?::(.*))?$/.exec(text) ?? [];
   if (!names.includes(name)) {
     throw new InvalidArgumentError(
       `It must be a function with an optional port, such as shop.updated:9230.${didYouMean(name, names)} One of: ${names.join(', ')}`,
     );
   }
-  if (Number(port) < 1 || Number(port) > MAX_PORT)
-    throw new InvalidArgumentError(`A port is from 1 to ${MAX_PORT}.`);
   if (before.some((other) => other.name === name)) throw new InvalidArgumentError(`${name} is named twice.`);
-  return [...before, { name, service: kebabCase(name), port: Number(port) }];
+  const port = given === undefined ? FIRST_PORT + before.length : parsePort(given);
+  return [...before, { name, service: kebabCase(name), port }];
 }
 
 /**

@@ -21,9 +21,6 @@ const OLD_CODE_RUNS = 'The last good code keeps running.';
 /** Maximum number of functions or files to name in one line. */
 const MAX_NAMED = 3;
 
-/** Maximum number of source positions shown for an error. */
-const MAX_POSITIONS = 3;
-
 export interface SavedCodeOptions {
   readonly stack: LocalStack;
   readonly workspace: Workspace;
@@ -163,7 +160,7 @@ function namesOf(names: readonly string[], noun: string): string {
 
 /** Why a function's code cannot be loaded, with positions in its source. */
 function loadFailureText(service: string, { errorType, errorMessage, trace = [] }: FunctionError): string {
-  const places = trace.filter((line) => /^ {4}at lambda\//.test(line)).slice(0, MAX_POSITIONS);
+  const places = trace.filter((line) => /^ {4}at lambda\//.test(line));
   const what = `${functionName(service)} cannot be loaded: ${errorType}: ${errorMessage}`;
   return [what, ...places, OLD_CODE_RUNS].join('\n');
 }

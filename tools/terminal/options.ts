@@ -69,7 +69,9 @@ export function requireReason(text = ''): string {
   );
 }
 
-export const port = wholeNumber(0, 65_535);
+export const MAX_PORT = 65_535;
+
+export const port = wholeNumber(0, MAX_PORT);
 
 /** Option for a port to listen on. Default: the environment's variable, or the number. */
 export const portOption = <Flags extends string>(
