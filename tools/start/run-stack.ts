@@ -58,7 +58,6 @@ export async function runStack(settings: StackRun): Promise<readonly string[] | 
   using feed = new LocalFeed();
   const inspectors = new Map<string, InspectorPort>();
   for (const { service, port } of inspected) inspectors.set(service, await InspectorPort.open(port));
-  let requests = 0;
   const stack = await startLocalStack({
     assembly: workspace.assembly,
     port: settings.port,
@@ -78,7 +77,6 @@ export async function runStack(settings: StackRun): Promise<readonly string[] | 
     },
     observer: {
       onExchange(exchange) {
-        requests += 1;
         console.log(format.request(exchange));
         feed.onExchange(exchange);
       },
@@ -87,7 +85,6 @@ export async function runStack(settings: StackRun): Promise<readonly string[] | 
     },
     onProblem,
   });
-  let next: readonly string[] | undefined;
   try {
     feed.attach(stack);
     const { consolePort: port, commands } = settings;
@@ -101,22 +98,17 @@ export async function runStack(settings: StackRun): Promise<readonly string[] | 
       console.log(notice.text);
       page.updates.notice(notice);
     };
-    if (await restartWanted(sources, { stack, workspace, readable, onNotice }))
-      next = Object.entries({
-        '--port': stack.outputs.WebhookUrl ?? '',
-        '--aws-port': stack.operator.endpoint,
-        '--console-port': url,
-      }).flatMap(([option, address]) => [option, new URL(address).port]);
+    if (!(await restartWanted(sources, { stack, workspace, readable, onNotice }))) return undefined;
+    const addresses = {
+      '--port': stack.outputs.WebhookUrl ?? '',
+      '--aws-port': stack.operator.endpoint,
+      '--console-port': url,
+    };
+    const next = Object.entries(addresses).flatMap(([option, address]) => [option, new URL(address).port]);
+    return next;
   } finally {
     await stack.close();
   }
-  if (next === undefined) {
-    const peakMegabytes = Math.round(process.resourceUsage().maxRSS / 1024);
-    console.log(
-      `Stopped: ${requests.toLocaleString('en')} requests served, ${peakMegabytes} MB of memory at most`,
-    );
-  }
-  return next;
 }
 
 const IS_SECOND = 'Another stack of this folder runs, too. The other commands talk to this one now.\n';
