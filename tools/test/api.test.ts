@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { httpApi } from 'local-aws/http-api';
 import { type InvocationResult, TooManyRequestsError } from 'local-aws/invocation';
@@ -14,57 +14,14 @@ import { decodeSignature } from '../../lambda/receiver/signature.ts';
 import { dataSchema, objectSchema, payloadSchema } from '../api/event-schemas.ts';
 import { SIGNATURE_PATTERN } from '../api/openapi.ts';
 
-type Part = { readonly [key: string]: unknown };
+const openApi = JSON.parse(readFileSync('docs/api/openapi.json', 'utf8'));
 
-/** The OpenAPI document, with its schemas. */
-class Description {
-  readonly document: Part;
-  readonly #ajv = new Ajv2020({ strict: false, validateFormats: false });
-
-  constructor(file: string) {
-    this.document = JSON.parse(readFileSync(file, 'utf8'));
-    this.#ajv.addSchema({ components: this.document.components }, 'description');
-  }
-
-  /** The part of the document at a path. References are followed. */
-  at(...path: readonly (string | number)[]): Part {
-    let part = this.document;
-    for (const step of path) part = this.follow(part[step] as Part);
-    return part;
-  }
-
-  follow(part: Part): Part {
-    return typeof part?.$ref === 'string' ? this.at(...part.$ref.slice('#/'.length).split('/')) : part;
-  }
-
-  /** Errors of a value, validated by a schema of the document. */
-  problems(schema: Part, value: unknown): string[] {
-    const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"description#/'));
-    const validate = this.#ajv.compile(absolute);
-    if (validate(value)) return [];
-    return (validate.errors ?? []).map(
-      ({ instancePath, message }: ErrorObject) => `${instancePath} ${message}`,
-    );
-  }
-}
-
-/** All parts of a document, the document itself included. */
-function* partsOf(part: unknown): Generator<Part> {
-  if (typeof part !== 'object' || part === null) return;
-  yield part as Part;
-  for (const inner of Object.values(part)) yield* partsOf(inner);
-}
-
-const openApi = new Description('docs/api/openapi.json');
-
-describe('openapi.json', () => {
-  test('has every kind of problem in the receiver’s code', () => {
-    const code = readFileSync('lambda/receiver/answers.ts', 'utf8');
-    const types = [...code.matchAll(/type: '(urn:partner-webhooks:problem:[^']+)'/g)].map(([, type]) => type);
-    const described = [...partsOf(openApi.at('components', 'schemas'))].map((part) => part.const);
-    expect(types.length).toBeGreaterThan(0);
-    expect(described).toEqual(expect.arrayContaining(types));
-  });
+test('openapi.json has every kind of problem in the receiver’s code', () => {
+  const code = readFileSync('lambda/receiver/answers.ts', 'utf8');
+  const types = [...code.matchAll(/type: '(urn:partner-webhooks:problem:[^']+)'/g)].map(([, type]) => type);
+  const described = JSON.stringify(openApi.components.schemas);
+  expect(types.length).toBeGreaterThan(0);
+  expect(types.filter((type) => !described.includes(`"const":"${type}"`))).toEqual([]);
 });
 
 describe('the separate schemas', () => {
@@ -102,7 +59,7 @@ test('the pattern of a signature matches exactly the accepted spellings', () => 
 test('the document that docs/subscribers.md shows is a published example', () => {
   const [, shown = ''] = /```json\n([^`]*)```/.exec(readFileSync('docs/subscribers.md', 'utf8')) ?? [];
   const { oneOf } = JSON.parse(readFileSync('docs/api/schemas/notification.json', 'utf8'));
-  expect(oneOf.flatMap(({ examples }: Part) => examples)).toContainEqual(JSON.parse(shown));
+  expect(oneOf.flatMap(({ examples }: { examples: object[] }) => examples)).toContainEqual(JSON.parse(shown));
 });
 
 describe('the answers of an HTTP API itself match their descriptions', () => {
@@ -143,11 +100,12 @@ describe('the answers of an HTTP API itself match their descriptions', () => {
     });
     const { response } = await api.answer({ ...request, path }, async () => body);
     expect(response.status).toBe(status);
-    const described = openApi.follow(
-      openApi.at('paths', WEBHOOK_PATH, 'post', 'responses')[status] as Part,
-    ) as { content: Record<string, { schema: Part }>; description: string; headers: Part };
-    const schema = described.content[String(response.headers['content-type'])]?.schema;
-    expect(openApi.problems(schema as Part, JSON.parse(response.body.toString()))).toEqual([]);
+    const described = openApi.paths[WEBHOOK_PATH].post.responses[status];
+    const { schema } = described.content[String(response.headers['content-type'])];
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    ajv.addSchema(openApi, 'openapi');
+    ajv.validate({ $ref: `openapi${schema.$ref}` }, JSON.parse(response.body.toString()));
+    expect(ajv.errors).toBeNull();
     // A receiver that API Gateway has stopped waiting for still finishes its work.
     expect(described.description).toMatch(kept ? /may have been stored/ : /Nothing was stored/);
     expect(Object.keys(described.headers)).toContain('apigw-requestid');

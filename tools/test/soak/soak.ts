@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { SendMessageCommand, SetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { SendMessageCommand, SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { type LocalStack, startLocalStack } from 'local-aws';
 import { type Fault, InjectedFaults } from 'local-aws/faults';
 import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
@@ -108,7 +108,7 @@ export async function soak(options: SoakOptions) {
       await queues.subscribe(stack.outputs.ReviewTopicArn, 'soak-review'),
     ];
     const partner = new PartnerSimulator(stack.outputs.WebhookUrl ?? '', FIRST_SECRET);
-    const sender = new Sender(stack, partner, faults, plan, log);
+    const sender = new Sender({ stack, queues, partner, faults, log }, plan);
     const progress = setInterval(() => onProgress(sender.progress()), 1_000);
     try {
       await sender.run();
@@ -146,6 +146,14 @@ export async function soak(options: SoakOptions) {
   }
 }
 
+interface SoakRun {
+  readonly stack: LocalStack;
+  readonly queues: Queues;
+  readonly partner: PartnerSimulator;
+  readonly faults: InjectedFaults;
+  readonly log: SoakLog;
+}
+
 /** Posts the plan by several concurrent senders, rotates the secret half-way, and causes faults. */
 class Sender {
   posts = 0;
@@ -157,38 +165,24 @@ class Sender {
   /** Bodies answered 200. */
   readonly accepted: AcceptedBody[] = [];
   readonly #corrected = new Set<string>();
-  readonly #stack: LocalStack;
-  readonly #partner: PartnerSimulator;
-  readonly #faults: InjectedFaults;
+  readonly #run: SoakRun;
   readonly #line: PlannedBody[];
   readonly #total: number;
-  readonly #log: SoakLog;
-  readonly #postsPerKill: number;
 
-  constructor(
-    stack: LocalStack,
-    partner: PartnerSimulator,
-    faults: InjectedFaults,
-    plan: readonly PlannedBody[],
-    log: SoakLog,
-  ) {
-    this.#stack = stack;
-    this.#log = log;
-    this.#partner = partner;
-    this.#faults = faults;
+  constructor(run: SoakRun, plan: readonly PlannedBody[]) {
+    this.#run = run;
     this.#line = inPostingOrder(plan);
     this.#total = this.#line.length;
-    this.#postsPerKill = Math.ceil(this.#total / KILLS);
   }
 
   progress(): ProgressStep {
-    const answers = Object.entries(this.#partner.answers).map(([status, times]) => `${status}: ${times}`);
+    const answers = Object.entries(this.#run.partner.answers).map(([status, times]) => `${status}: ${times}`);
     const note = `${answers.join(', ')} · ${this.kills} kills`;
     return { doing: 'Posting', done: this.posts, total: this.#total, note };
   }
 
   async run(): Promise<void> {
-    for (const fault of FAULTS) this.#faults.inject(fault);
+    for (const fault of FAULTS) this.#run.faults.inject(fault);
     await Promise.all(Array.from({ length: SENDERS }, () => this.#send()));
   }
 
@@ -202,7 +196,7 @@ class Sender {
 
   async #post({ kind, body }: PlannedBody): Promise<void> {
     if (kind === 'hopeless') return await this.#sendByHand(body);
-    const status = await this.#partner.deliver(body, { forged: kind === 'forged' });
+    const status = await this.#run.partner.deliver(body, { forged: kind === 'forged' });
     const right = kind === 'forged' ? 401 : kind === 'malformed' ? 400 : 200;
     // The last retry of a forged body may be answered 500. It may never be accepted.
     if (status !== right && !(kind === 'forged' && status !== 200 && status !== 400)) {
@@ -216,9 +210,9 @@ class Sender {
   /** Puts a message for user.updated directly on its queue, as if the receiver had accepted it. */
   async #sendByHand(body: string): Promise<void> {
     this.accepted.push({ kind: 'hopeless', body });
-    await new SQSClient(this.#stack.operator).send(
+    await this.#run.queues.client.send(
       new SendMessageCommand({
-        QueueUrl: this.#stack.outputs.UserUpdatedQueueUrl,
+        QueueUrl: this.#run.stack.outputs.UserUpdatedQueueUrl,
         MessageBody: body,
         MessageAttributes: eventAttributes({
           event: 'user.updated',
@@ -236,10 +230,10 @@ class Sender {
    */
   async #correct(ahead: string): Promise<void> {
     this.#corrected.add(ahead);
-    await eventually(async () => this.#log.settled.has(idOf(ahead)) || undefined);
+    await eventually(async () => this.#run.log.settled.has(idOf(ahead)) || undefined);
     const timestamp = new Date(Date.now() + FIVE_MINUTES).toISOString();
     const body = JSON.stringify({ ...JSON.parse(ahead), timestamp });
-    await this.#partner.deliver(body);
+    await this.#run.partner.deliver(body);
     this.accepted.push({ kind: 'clock-ahead', body });
     this.stateDeliveries.push({ body, receivedAt: new Date().toISOString() });
   }
@@ -249,21 +243,21 @@ class Sender {
     if (part(1 / 4)) this.#outage({ service: 'dynamodb', kind: 'down' });
     if (part(5 / 8)) this.#outage({ service: 'firehose', kind: 'down' });
     if (part(3 / 4)) this.#outage({ service: 'sqs', operation: 'SendMessage', kind: 'down' });
-    if (this.posts % this.#postsPerKill === 0) {
+    if (this.posts % Math.ceil(this.#total / KILLS) === 0) {
       this.kills += 1;
       const name = KILLED[this.kills % KILLED.length] ?? '';
-      await this.#stack.functions.get(name)?.kill();
+      await this.#run.stack.functions.get(name)?.kill();
     }
     if (part(1 / 2)) {
-      const SecretId = this.#stack.outputs.WebhookSecretArn;
+      const SecretId = this.#run.stack.outputs.WebhookSecretArn;
       const rotate = new PutSecretValueCommand({ SecretId, SecretString: SECOND_SECRET });
-      await new SecretsManagerClient(this.#stack.operator).send(rotate);
-      this.#partner.secret = SECOND_SECRET;
+      await new SecretsManagerClient(this.#run.stack.operator).send(rotate);
+      this.#run.partner.secret = SECOND_SECRET;
     }
   }
 
   #outage(fault: Fault): void {
-    setTimeout(this.#faults.inject(fault), OUTAGE);
+    setTimeout(this.#run.faults.inject(fault), OUTAGE);
   }
 }
 
