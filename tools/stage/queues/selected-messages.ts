@@ -28,7 +28,7 @@ export type Selection = Awaited<ReturnType<typeof selectMessages>>;
 interface SelectOptions {
   /** Maximum number of messages read. @default all */
   readonly limit?: number | undefined;
-  /** Called with each message that matches. If ids are given, only with those that an id names, without their copies. */
+  /** Called with each message that matches. With ids, only with those that an id names, without their copies. */
   readonly onMatch?: (message: ReceivedMessage, key: string) => unknown;
 }
 
