@@ -52,9 +52,9 @@ export function deliveryOf(
   others: readonly Delivery[] = [],
 ): Delivery {
   const { eventId, event, shopId, steps, now } = history;
-  const [{ state, reason, error }] = now;
+  const [{ state, reason, error, since }] = now;
   const exchange = ofKind(facts, 'exchange')[0];
-  const received = steps.find(({ kind }) => kind === 'received');
+  const received = steps.find(({ kind }) => kind === 'received') ?? steps[0];
   const answered = steps.find(({ kind }) => kind === 'answered');
   const done = steps.find(({ latencyMs }) => latencyMs !== undefined);
   const consumed = steps.filter(({ attempt, kind }) => attempt !== undefined && kind !== 'archived');
@@ -63,22 +63,18 @@ export function deliveryOf(
     ({ origin, kind, error: why }) =>
       origin?.kind !== 'replay' && (kind !== 'dead-lettered' || why !== undefined),
   );
-  const status = exchange?.status ?? answered?.status ?? (consumed.length > 0 ? 200 : undefined);
-  const receivedAt = received?.at ?? steps[0]?.at ?? now[0].since;
   // An event has its effect once.
   const isSkipped = reason === 'answer-lost' && others.some((one) => one.state === 'processed');
-  const later = others.filter((one) => one.receivedAt > receivedAt);
   return {
     id,
     eventId,
     event,
     shopId,
     claimed: exchange?.claimed,
-    receivedAt,
+    receivedAt: received?.at ?? since,
     state: isSkipped ? 'skipped' : state,
     reason: isSkipped ? 'already-processed' : reason,
-    again: state === 'removed' ? later.find(({ status }) => status !== 401)?.id : undefined,
-    status,
+    status: answered?.status ?? (consumed.length > 0 ? 200 : undefined),
     attempts: attempts.reduce((total, one) => total + (one.attempts ?? 1), 0),
     error,
     latencyMs: done?.latencyMs,

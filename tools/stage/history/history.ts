@@ -161,7 +161,7 @@ export interface PausedQueue {
 /** A row in a list of deliveries: one request, and the state of its message. */
 export interface Delivery
   extends Pick<History, 'eventId' | 'event' | 'shopId'>,
-    Pick<HistoryLocation, 'state' | 'reason' | 'again' | 'status' | 'error'>,
+    Pick<HistoryLocation, 'state' | 'reason' | 'status' | 'error'>,
     Pick<HistoryStep, 'latencyMs'> {
   /** API Gateway's id of the request. */
   readonly id: string;

@@ -260,4 +260,4 @@ function isMatch({ preview = '', payload, texts }: Entry, pattern: RegExp): bool
 
 /** Whether a row says something about other deliveries of the same bytes. */
 const dependsOnOthers = ({ row }: Entry) =>
-  row?.state === 'removed' || row?.reason === 'answer-lost' || row?.reason === 'already-processed';
+  row?.reason === 'answer-lost' || row?.reason === 'already-processed';

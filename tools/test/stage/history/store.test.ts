@@ -138,12 +138,14 @@ describe('what is on a queue', () => {
     expect(stateOf('request-1')).toBe('removed');
   });
 
-  test('counts once, if the same invalid bytes came again: the older row names the newer one', () => {
+  test('counts once, if the same invalid bytes came again: the older one names the newer one', () => {
     const eventId = sha256Hex('bytes');
     const again = onQueue('request-2', { eventId, queue: 'quarantine' });
     store.add(line('request-1', 'Unusable', { eventId }), line('request-2', 'Unusable', { eventId }, 5));
     store.readQueue('quarantine', [again], soon);
-    expect(store.get('request-1')).toMatchObject({ state: 'removed', again: 'request-2' });
+    expect(stateOf('request-1')).toBe('removed');
+    const { now } = store.history({ id: 'request-1', eventId });
+    expect(now).toMatchObject([{ state: 'invalid' }, { state: 'removed', again: 'request-2' }]);
     expect(stateOf('request-2')).toBe('invalid');
   });
 });
