@@ -86,7 +86,6 @@ export class Subscriber {
   readonly #sqs: SQSClient;
   readonly #sns = new SNSClient();
   readonly #queueUrl: string;
-  readonly #topicArn: string;
   #subscriptionArn: string | undefined;
 
   static async create(
@@ -95,29 +94,19 @@ export class Subscriber {
     filter: AttributeFilter,
     name: string,
   ): Promise<Subscriber> {
-    const { QueueUrl = '' } = await sqs.send(
-      new CreateQueueCommand({
-        QueueName: name,
-        Attributes: {
-          MessageRetentionPeriod: String(RETENTION_SECONDS),
-          Policy: JSON.stringify({
-            Version: '2012-10-17',
-            Statement: [
-              {
-                Effect: 'Allow',
-                Principal: { Service: 'sns.amazonaws.com' },
-                Action: 'sqs:SendMessage',
-                Resource: '*',
-                Condition: { ArnEquals: { 'aws:SourceArn': topicArn } },
-              },
-            ],
-          }),
-        },
-      }),
-    );
-    const subscriber = new Subscriber(sqs, QueueUrl, topicArn);
+    const mayPublish = {
+      Effect: 'Allow',
+      Principal: { Service: 'sns.amazonaws.com' },
+      Action: 'sqs:SendMessage',
+      Resource: '*',
+      Condition: { ArnEquals: { 'aws:SourceArn': topicArn } },
+    };
+    const Policy = JSON.stringify({ Version: '2012-10-17', Statement: [mayPublish] });
+    const Attributes = { MessageRetentionPeriod: String(RETENTION_SECONDS), Policy };
+    const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: name, Attributes }));
+    const subscriber = new Subscriber(sqs, QueueUrl);
     try {
-      await subscriber.#subscribe(filter);
+      await subscriber.#subscribe(topicArn, filter);
     } catch (error) {
       await subscriber.remove();
       throw error;
@@ -125,10 +114,9 @@ export class Subscriber {
     return subscriber;
   }
 
-  private constructor(sqs: SQSClient, queueUrl: string, topicArn: string) {
+  private constructor(sqs: SQSClient, queueUrl: string) {
     this.#sqs = sqs;
     this.#queueUrl = queueUrl;
-    this.#topicArn = topicArn;
   }
 
   /** The messages since the last call. Each must match its description. */
@@ -154,13 +142,13 @@ export class Subscriber {
     await this.#sqs.send(new DeleteQueueCommand({ QueueUrl: this.#queueUrl }));
   }
 
-  async #subscribe(filter: AttributeFilter): Promise<void> {
+  async #subscribe(topicArn: string, filter: AttributeFilter): Promise<void> {
     const { Attributes } = await this.#sqs.send(
       new GetQueueAttributesCommand({ QueueUrl: this.#queueUrl, AttributeNames: ['QueueArn'] }),
     );
     const { SubscriptionArn } = await this.#sns.send(
       new SubscribeCommand({
-        TopicArn: this.#topicArn,
+        TopicArn: topicArn,
         Protocol: 'sqs',
         Endpoint: Attributes?.QueueArn,
         ReturnSubscriptionArn: true,

@@ -71,15 +71,6 @@ describe('the REST API', () => {
     const responses = rest.ofType('AWS::ApiGateway::GatewayResponse').map(({ logicalId }) => logicalId);
     expect(deployment?.dependsOn).toEqual(expect.arrayContaining(responses));
   });
-
-  test('has every alarm of an HTTP API', () => {
-    const alarmsOf = (template: SynthesisedTemplate) =>
-      template
-        .ofType('AWS::CloudWatch::Alarm')
-        .map(({ path }) => path)
-        .filter((path) => path.startsWith('Api/') && !path.startsWith('Api/Blocked'));
-    expect(alarmsOf(rest).sort()).toEqual(alarmsOf(http).sort());
-  });
 });
 
 describe('either API', () => {

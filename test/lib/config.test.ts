@@ -216,27 +216,25 @@ describe('the context', () => {
   /** A context as the CDK reads it from `cdk.json` and `-c`. */
   const read = (context: object) => readContext({ stages, stage: 'prod', ...context });
 
-  describe('the context `settings`', () => {
-    test.each<[settings: object, changed: object]>([
-      [{ logRetentionDays: 90 }, { logRetentionDays: 90 }],
-      [
-        { events: { 'shop.updated': { timeout: 60 } } },
-        { events: { 'shop.updated': { batchSize: 5, timeout: 60 } } },
-      ],
-      [{ events: null }, { events: undefined }],
-    ])('is merged over the stage: %j', (settings, changed) => {
-      expect(read({ settings: JSON.stringify(settings) }).given).toEqual({ ...stages.prod, ...changed });
-      expect(read({ settings }).given).toEqual({ ...stages.prod, ...changed });
-    });
+  test.each<[settings: object, changed: object]>([
+    [{ logRetentionDays: 90 }, { logRetentionDays: 90 }],
+    [
+      { events: { 'shop.updated': { timeout: 60 } } },
+      { events: { 'shop.updated': { batchSize: 5, timeout: 60 } } },
+    ],
+    [{ events: null }, { events: undefined }],
+  ])('the context `settings` is merged over the stage: %j', (settings, changed) => {
+    expect(read({ settings: JSON.stringify(settings) }).given).toEqual({ ...stages.prod, ...changed });
+    expect(read({ settings }).given).toEqual({ ...stages.prod, ...changed });
+  });
 
-    test('that is broken is refused with the place', () => {
-      expect(() => read({ settings: '{"a":1,}' })).toThrow(
-        /^The context `settings` is not JSON: .*position 7.* Put it in single quotes: -c settings='\{"logRetentionDays":90\}'$/,
-      );
-      for (const settings of ['[]', '7', '"prod"']) {
-        expect(() => read({ settings })).toThrow('The context `settings` must be a JSON object, such as -c');
-      }
-    });
+  test('the context `settings` that is broken is refused with the place', () => {
+    expect(() => read({ settings: '{"a":1,}' })).toThrow(
+      /^The context `settings` is not JSON: .*position 7.* Put it in single quotes: -c settings='\{"logRetentionDays":90\}'$/,
+    );
+    for (const settings of ['[]', '7', '"prod"']) {
+      expect(() => read({ settings })).toThrow('The context `settings` must be a JSON object, such as -c');
+    }
   });
 
   test('`stages` on the command line is refused, because it would drop the settings of cdk.json', () => {
@@ -245,30 +243,29 @@ describe('the context', () => {
     );
   });
 
-  describe('the stage', () => {
-    test.each(['a_b', 'Prod', 'x'.repeat(33)])('%s, whose name cannot end a stack’s, is refused', (stage) => {
+  test.each(['a_b', 'Prod', 'x'.repeat(33)])(
+    'the stage %s, whose name cannot end a stack’s, is refused',
+    (stage) => {
       expect(() => read({ stages: { [stage]: {} }, stage })).toThrow(
         `The stage name '${stage}' is invalid. Use up to 32 small letters, digits and hyphens`,
       );
-    });
+    },
+  );
 
-    test.each(['constructor', undefined])('%s is refused, naming the stages that exist', (stage) => {
-      expect(() => read({ stage })).toThrow(`No stage '${stage}'. Use -c stage=NAME with one of: dev, prod`);
-    });
+  test.each(['constructor', undefined])('the stage %s is refused, naming the stages that exist', (stage) => {
+    expect(() => read({ stage })).toThrow(`No stage '${stage}'. Use -c stage=NAME with one of: dev, prod`);
   });
 
-  describe('any other key', () => {
-    test('that looks misspelled is refused: another stage would be deployed', () => {
-      expect(() => read({ stagee: 'prod' })).toThrow("Unknown context 'stagee'. Did you mean stage?");
-    });
+  test('any other key that looks misspelled is refused: another stage would be deployed', () => {
+    expect(() => read({ stagee: 'prod' })).toThrow("Unknown context 'stagee'. Did you mean stage?");
+  });
 
-    test.each([
-      ['gateway', 'rest', '{"gateway":"rest"}'],
-      ['archive.days', '3', '{"archive":{…}}'],
-    ])('that is a setting is refused, with the place to set it: %s', (key, value, example) => {
-      expect(() => read({ [key]: value })).toThrow(
-        `The context '${key}' is not read: ${key.split('.')[0]} is a setting of a stage. Set it in cdk.json, below the stage. For one command, use -c settings='${example}'`,
-      );
-    });
+  test.each([
+    ['gateway', 'rest', '{"gateway":"rest"}'],
+    ['archive.days', '3', '{"archive":{…}}'],
+  ])('any other key that is a setting is refused, with the place to set it: %s', (key, value, example) => {
+    expect(() => read({ [key]: value })).toThrow(
+      `The context '${key}' is not read: ${key.split('.')[0]} is a setting of a stage. Set it in cdk.json, below the stage. For one command, use -c settings='${example}'`,
+    );
   });
 });

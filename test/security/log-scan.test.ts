@@ -220,33 +220,31 @@ function onLog(line: FunctionLogLine): void {
   parsed.add(line);
 }
 
-/** What is wrong with the answers to the smoke test's probes, and what it left: lines, metrics, messages. */
-const smokeTest = {
-  problems: [] as unknown[],
-  lines: [] as unknown[],
-  metrics: [] as unknown[],
-  filled: [''],
-};
-
-async function runSmokeTest(): Promise<void> {
+/** @returns what is wrong with the answers to the smoke test's probes, and what it left: lines, metrics, messages */
+async function runSmokeTest() {
   const arnOf = (service: string) => `arn:aws:lambda:eu-central-1:111122223333:function:${service}:1`;
   const given = { Receiver: arnOf('receiver'), Consumers: eventNames.map(kebabCase).map(arnOf) };
+  const problems: unknown[] = [];
   for (const { functionArn, makeEvent, judge } of probesOf(given, async () => SECRET)) {
     const service = functionArn.split(':').at(-2) ?? '';
     const result = await stack.functions.get(service)?.invoke(await makeEvent());
     const problem = result?.ok ? judge(result.payload) : { service, result };
-    if (problem) smokeTest.problems.push(problem);
+    if (problem) problems.push(problem);
   }
-  smokeTest.lines = parsed.logged.splice(0);
-  smokeTest.metrics = parsed.metrics.splice(0);
   lines.length = 0;
   const { QueueUrls = [] } = await queues.client.send(new ListQueuesCommand({}));
   const counts = await Promise.all(QueueUrls.map((url) => queues.count(url)));
-  smokeTest.filled = QueueUrls.filter((_, index) => counts[index] !== 0);
   // Its next instance may read the secret again after a wrong signature.
   await stack.functions.get('receiver')?.kill();
+  return {
+    problems,
+    lines: parsed.logged.splice(0),
+    metrics: parsed.metrics.splice(0),
+    filled: QueueUrls.filter((_, index) => counts[index] !== 0),
+  };
 }
 
+let smokeTest: Awaited<ReturnType<typeof runSmokeTest>>;
 beforeAll(async () => {
   stack = await startTestStack({
     // With a key of its own, which everything must be able to use.
@@ -257,7 +255,7 @@ beforeAll(async () => {
     onProblem: () => {},
   });
   queues = new Queues(stack.operator);
-  await runSmokeTest();
+  smokeTest = await runSmokeTest();
   await deliverAll();
 });
 afterAll(() => stack.close());
@@ -347,7 +345,7 @@ test('the smoke test gets a rejection and an accepted event, which no metric cou
     metrics: [],
     filled: [expect.stringContaining('SmokeTestQueue')],
   });
-  expect(smokeTest.lines.filter((line) => 'eventId' in (line as object))).toEqual([]);
+  expect(smokeTest.lines.filter((line) => 'eventId' in line)).toEqual([]);
 });
 
 /** The text of a property in which CloudFormation inserts names. */

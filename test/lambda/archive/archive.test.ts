@@ -111,9 +111,3 @@ const largest: ArchiveRecord = {
 test('the reserve of a record is enough for everything but its body', () => {
   expect(Buffer.byteLength(archiveLine({ ...largest, body: '' }))).toBeLessThanOrEqual(RECORD_RESERVE_BYTES);
 });
-
-test('a record is one line', () => {
-  const line = archiveLine({ ...largest, body: '{"a":\n1}' });
-  expect(line.indexOf('\n')).toBe(line.length - 1);
-  expect(JSON.parse(line)).toEqual({ ...largest, body: '{"a":\n1}' });
-});

@@ -23,14 +23,12 @@ let lambda: HttpRecorder;
  * one.
  */
 let answers: Record<string, (RecorderAnswer | Promise<RecorderAnswer>)[]>;
-let working: (service: string, event: unknown) => Promise<RecorderAnswer> | RecorderAnswer;
 let invoked: string[];
 /** Called with each probe, and with `secret` when the secret is read. */
 let onCall: (call: string) => void;
 let cloudFormation: HttpRecorder;
 let secretsManager: HttpRecorder;
-let secretStatus: number;
-let secretString: string;
+let secretAnswer: RecorderAnswer;
 /** Undefined if CloudFormation does not answer. */
 let responseStatus: number | undefined;
 let smokeTest: typeof import('../../../lambda/smoke-test/handler.ts').handler;
@@ -46,9 +44,7 @@ beforeAll(async () => {
   });
   secretsManager = await startHttpRecorder(() => {
     onCall('secret');
-    return secretStatus === 200
-      ? { status: 200, body: JSON.stringify({ SecretString: secretString }) }
-      : refusing(secretStatus, 'AccessDeniedException');
+    return secretAnswer;
   });
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_LAMBDA: lambda.url,
@@ -70,12 +66,7 @@ beforeEach(async () => {
   invoked = [];
   onCall = () => {};
   responseStatus = 200;
-  secretStatus = 200;
-  secretString = `{"WEBHOOK_SECRET":"${TEST_SECRET}"}`;
-  working = (service, event) =>
-    returning(
-      service === 'receiver' ? (isSigned(event) ? QUEUED : { statusCode: 401 }) : { batchItemFailures: [] },
-    );
+  secretAnswer = returning({ SecretString: `{"WEBHOOK_SECRET":"${TEST_SECRET}"}` });
   cloudFormation = await startHttpRecorder(() =>
     responseStatus === undefined ? never() : { status: responseStatus },
   );
@@ -90,6 +81,11 @@ function isSigned(event: unknown): boolean {
   const { headers, body } = event as APIGatewayProxyEventV2;
   const signature = signatureOf({ body: Buffer.from(body ?? ''), secret: TEST_SECRET });
   return headers['x-webhook-signature'] === signature && isEventName(JSON.parse(body ?? '').event);
+}
+
+function working(service: string, event: unknown): RecorderAnswer {
+  if (service !== 'receiver') return returning({ batchItemFailures: [] });
+  return returning(isSigned(event) ? QUEUED : { statusCode: 401 });
 }
 
 const returning = (payload: unknown): RecorderAnswer => ({ status: 200, body: JSON.stringify(payload) });
@@ -217,7 +213,7 @@ describe('a deployment fails', () => {
   });
 
   test('if the stored secret is unusable', async () => {
-    secretString = '';
+    secretAnswer = returning({ SecretString: '' });
     expect(await request('Create')).toEqual(failure(`receiver:17 ${noSecret}: UnusableSecretError`));
   });
 
@@ -250,12 +246,12 @@ describe('a deployment fails', () => {
   });
 
   test.each([
-    ['receiver', 200, refusing(403, 'AccessDeniedException'), 'could not be invoked: AccessDeniedException'],
-    ['secret', 400, undefined, `${noSecret}: AccessDeniedException`],
-    [SIGNED, 200, returning({ statusCode: 401 }), `answered 401 ${right}`],
-  ])('if a transient problem lasts until the time is up: %s', async (call, status, answer, reason) => {
-    secretStatus = status;
-    if (answer) answers[call] = Array.from({ length: 9 }, () => answer);
+    ['receiver', refusing(403, 'AccessDeniedException'), 'could not be invoked: AccessDeniedException'],
+    ['secret', refusing(400, 'AccessDeniedException'), `${noSecret}: AccessDeniedException`],
+    [SIGNED, returning({ statusCode: 401 }), `answered 401 ${right}`],
+  ])('if a transient problem lasts until the time is up: %s', async (call, answer, reason) => {
+    if (call === 'secret') secretAnswer = answer;
+    else answers[call] = Array.from({ length: 9 }, () => answer);
     endTimeAt(call, 2);
     expect(await request('Create')).toEqual(failure(`receiver:17 ${reason} before the time limit`));
   });
