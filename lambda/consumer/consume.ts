@@ -104,14 +104,14 @@ export function consume<Name extends EventName>(
   }
 
   async function archiveBatch(settlements: readonly Settlement[]): Promise<readonly Settlement[]> {
-    const settled = settlements.filter((one) => one.kind === 'settled');
+    const settled = settlements.filter((one) => one.record !== undefined);
     if (archive === undefined || settled.length === 0) return settlements;
     const failures = await archive.put(settled.map(({ record }) => record));
     const archived = settled.map((one, index) => {
       const failure = failures[index];
       return failure ? settler.logged(one.message, () => settler.notArchived(one, failure)) : one;
     });
-    return [...settlements.filter(({ kind }) => kind === 'returns'), ...(await Promise.all(archived))];
+    return [...settlements.filter(({ record }) => !record), ...(await Promise.all(archived))];
   }
 
   return middy<SQSEvent, SQSBatchResponse>()
@@ -119,7 +119,7 @@ export function consume<Name extends EventName>(
     .handler(async ({ Records }, context) => {
       const messages = Records.map((record) => ({ record, metadata: readMetadata(record) }));
       const settlements = await archiveBatch(await settleBatch(messages, context));
-      const returning = settlements.filter(({ kind }) => kind === 'returns');
+      const returning = settlements.filter(({ record }) => !record);
       return {
         batchItemFailures: returning.map(({ message }) => ({ itemIdentifier: message.record.messageId })),
       };

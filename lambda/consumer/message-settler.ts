@@ -30,18 +30,13 @@ export interface ReadFields {
 }
 
 interface SettledMessage {
-  readonly kind: 'settled';
   readonly message: ConsumedMessage;
+  /** For the archive. */
   readonly record: ArchiveRecord;
 }
 
-interface ReturningMessage {
-  readonly kind: 'returns';
-  readonly message: ConsumedMessage;
-}
-
-/** The result of an attempt: the message is settled and can be archived, or it returns to its queue. */
-export type Settlement = SettledMessage | ReturningMessage;
+/** The result of an attempt: the message is settled, or it has no record and returns to its queue. */
+export type Settlement = SettledMessage | { readonly message: ConsumedMessage; readonly record?: undefined };
 
 /**
  * Settles the messages of one event's queue: logs and counts how an attempt ended, and moves or delays a failed one.
@@ -114,7 +109,7 @@ export class MessageSettler {
     const isMoved = await succeeds(DEAD_LETTER_NOT_SENT, () =>
       this.#source.sendToDeadLetterQueue(message.record, failureReason),
     );
-    if (!isMoved) return { kind: 'returns', message };
+    if (!isMoved) return { message };
     return this.#settled(message, DEAD_LETTERED, { ...read, failureReason });
   }
 
@@ -125,7 +120,7 @@ export class MessageSettler {
     count(FAILED, { event: this.#event });
     // If the delay fails, the message returns after the queue's visibility timeout.
     await succeeds(RETRY_NOT_DELAYED, () => this.#source.delayRetry(message.record, seconds));
-    return { kind: 'returns', message };
+    return { message };
   }
 
   #settled(
@@ -142,7 +137,7 @@ export class MessageSettler {
       // The record of a replay has no payload: otherwise it would be kept longer, and replayed twice next time.
       ...(message.metadata.replay === undefined && payloadOf(message.record)),
     };
-    return { kind: 'settled', message, record };
+    return { message, record };
   }
 }
 
