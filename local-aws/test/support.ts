@@ -5,9 +5,8 @@ import { objectsOf } from '../aws/json.ts';
 import { arnOf } from '../aws/service-forms.ts';
 import { awsCaller } from '../aws-caller.ts';
 
-export function startEndpoint(): Promise<AwsEndpoint> {
-  return startAwsEndpoint({ port: 0 });
-}
+export const startEndpoint = (options: Omit<Parameters<typeof startAwsEndpoint>[0], 'port'> = {}) =>
+  startAwsEndpoint({ port: 0, ...options });
 
 /** Access key of a role that {@link addRole} gives all permissions. */
 export const ROLE = 'AKIAROLE';

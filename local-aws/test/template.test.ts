@@ -2,8 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type AwsEndpoint, startAwsEndpoint } from '../aws/endpoint.ts';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { arnOf } from '../aws/service-forms.ts';
 import { awsCaller } from '../aws-caller.ts';
 import { deploy } from '../deploy.ts';
@@ -11,7 +10,7 @@ import { deployStack } from '../deployed-stack.ts';
 import { readCloudAssembly, type StackTemplate } from '../template/cloud-assembly.ts';
 import { resolveIntrinsics } from '../template/intrinsics.ts';
 import { Resources, rolesOf } from '../template/resources.ts';
-import { send, signedFor } from './support.ts';
+import { send, signedFor, startEndpoint } from './support.ts';
 
 /** Writes a cloud assembly with one stack and one asset. @returns its folder, and a function that writes a file */
 function assembly(template: object) {
@@ -225,10 +224,7 @@ test('the policies of a role are its own and those that name it', () => {
   ]);
 });
 
-let aws: AwsEndpoint;
-beforeAll(async () => {
-  aws = await startAwsEndpoint({ port: 0 });
-});
+const aws = await startEndpoint();
 afterAll(() => aws.close());
 
 const deployed = (template: StackTemplate['Resources']) => {

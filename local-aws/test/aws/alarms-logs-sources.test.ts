@@ -1,18 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { AwsEndpoint } from '../../aws/endpoint.ts';
 import { isJsonObject, type JsonObject, objectsOf } from '../../aws/json.ts';
 import { logFilter } from '../../aws/logs/log-filter.ts';
 import { arnOf } from '../../aws/service-forms.ts';
-import { type AwsCaller, awsCaller } from '../../aws-caller.ts';
+import { awsCaller } from '../../aws-caller.ts';
 import { eventually, send, signedFor, startEndpoint, subscribe } from '../support.ts';
 
-let endpoint: AwsEndpoint;
-let aws: AwsCaller;
-beforeAll(async () => {
-  endpoint = await startEndpoint();
-  aws = awsCaller(endpoint.url, 'operator');
-});
+const endpoint = await startEndpoint();
+const aws = awsCaller(endpoint.url, 'operator');
 afterAll(() => endpoint.close());
 
 describe('an alarm', () => {
@@ -301,16 +296,14 @@ describe('an event source mapping', () => {
   const done: string[] = [];
   const batch = Promise.withResolvers<void>();
 
-  beforeAll(() => {
-    const source = {
-      disable() {
-        done.push('disable');
-        return batch.promise;
-      },
-      enable: () => done.push('enable'),
-    };
-    endpoint.addEventSourceMapping(source, description);
-  });
+  const source = {
+    disable() {
+      done.push('disable');
+      return batch.promise;
+    },
+    enable: () => done.push('enable'),
+  };
+  endpoint.addEventSourceMapping(source, description);
 
   async function call(method: string, path: string, input?: object | string) {
     const { status, body, headers } = await send(endpoint, {

@@ -1,33 +1,29 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type AwsEndpoint, startAwsEndpoint } from '../../aws/endpoint.ts';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { startAwsEndpoint } from '../../aws/endpoint.ts';
 import { arnOf } from '../../aws/service-forms.ts';
-import { type AwsCaller, awsCaller } from '../../aws-caller.ts';
+import { awsCaller } from '../../aws-caller.ts';
 import { type RawRequest, send, signedFor, startEndpoint } from '../support.ts';
 
 const QUEUE_ARN = arnOf('sqs', 'orders');
 
-let endpoint: AwsEndpoint;
-let QueueUrl: string;
-let operator: AwsCaller;
-beforeAll(async () => {
-  endpoint = await startEndpoint();
-  endpoint.addPrincipals([
-    {
-      name: 'ReceiverRole',
-      accessKeyId: 'AKIARECEIVER',
-      statements: [{ Effect: 'Allow', Action: 'sqs:SendMessage', Resource: QUEUE_ARN }],
-    },
-    {
-      name: 'DeniedRole',
-      accessKeyId: 'AKIADENIED',
-      statements: [
-        { Effect: 'Allow', Action: '*', Resource: '*' },
-        { Effect: 'Deny', Action: 'sqs:SendMessage', Resource: QUEUE_ARN },
-      ],
-    },
-  ]);
-  operator = awsCaller(endpoint.url, 'anybody');
-  QueueUrl = String((await operator.json('sqs', 'CreateQueue', { QueueName: 'orders' })).QueueUrl);
+const endpoint = await startEndpoint();
+endpoint.addPrincipals([
+  {
+    name: 'ReceiverRole',
+    accessKeyId: 'AKIARECEIVER',
+    statements: [{ Effect: 'Allow', Action: 'sqs:SendMessage', Resource: QUEUE_ARN }],
+  },
+  {
+    name: 'DeniedRole',
+    accessKeyId: 'AKIADENIED',
+    statements: [
+      { Effect: 'Allow', Action: '*', Resource: '*' },
+      { Effect: 'Deny', Action: 'sqs:SendMessage', Resource: QUEUE_ARN },
+    ],
+  },
+]);
+const { QueueUrl } = await awsCaller(endpoint.url, 'anybody').json('sqs', 'CreateQueue', {
+  QueueName: 'orders',
 });
 afterAll(() => endpoint.close());
 

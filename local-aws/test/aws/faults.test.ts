@@ -1,29 +1,24 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { type AwsEndpoint, startAwsEndpoint } from '../../aws/endpoint.ts';
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
+import type { AwsEndpoint } from '../../aws/endpoint.ts';
 import { type Fault, InjectedFaults } from '../../aws/faults.ts';
 import { awsCaller } from '../../aws-caller.ts';
-import { addRole, eventually, ROLE, signedFor } from '../support.ts';
+import { addRole, eventually, ROLE, signedFor, startEndpoint } from '../support.ts';
 
 /** Code of Node.js' fetch for a connection that the server has closed. */
 const CONNECTION_LOST = 'UND_ERR_SOCKET';
 
 const faults = new InjectedFaults();
-let endpoint: AwsEndpoint;
-let role: ReturnType<typeof awsCaller>;
-let operator: ReturnType<typeof awsCaller>;
 let queues = 0;
 
 async function startFaulty(injected: InjectedFaults): Promise<AwsEndpoint> {
-  const started = await startAwsEndpoint({ port: 0, faults: injected });
+  const started = await startEndpoint({ faults: injected });
   addRole(started);
   return started;
 }
 
-beforeAll(async () => {
-  endpoint = await startFaulty(faults);
-  role = awsCaller(endpoint.url, ROLE);
-  operator = awsCaller(endpoint.url, 'operator');
-});
+const endpoint = await startFaulty(faults);
+const role = awsCaller(endpoint.url, ROLE);
+const operator = awsCaller(endpoint.url, 'operator');
 afterEach(() => faults.clear());
 afterAll(() => endpoint.close());
 

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type AwsEndpoint, startAwsEndpoint } from '../../aws/endpoint.ts';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { InjectedFaults } from '../../aws/faults.ts';
 import { evaluatedPrefix } from '../../aws/firehose/delivery-stream.ts';
 import { objectsOf } from '../../aws/json.ts';
 import { arnOf } from '../../aws/service-forms.ts';
-import { type AwsCaller, awsCaller } from '../../aws-caller.ts';
-import { eventually, type RawRequest, send, signedFor } from '../support.ts';
+import { awsCaller } from '../../aws-caller.ts';
+import { eventually, type RawRequest, send, signedFor, startEndpoint } from '../support.ts';
 
 const KIB = 1024;
 const WRITER = 'arn:aws:iam::000000000000:role/writer';
@@ -16,26 +15,21 @@ const OTHER_KEY = arnOf('kms', 'key/other');
 
 const problems: string[] = [];
 const faults = new InjectedFaults();
-let endpoint: AwsEndpoint;
-let operator: AwsCaller;
-/** A caller with the permissions of a function. */
-let consumer: AwsCaller;
 let buckets = 0;
 let bucket: string;
 
-beforeAll(async () => {
-  endpoint = await startAwsEndpoint({ port: 0, faults, onProblem: (problem) => problems.push(problem) });
-  const streams = arnOf('firehose', 'deliverystream/bucket-*');
-  const statements = [
-    { Effect: 'Allow' as const, Action: 'firehose:PutRecordBatch', Resource: streams },
-    { Effect: 'Allow' as const, Action: ['kms:Decrypt', 'kms:GenerateDataKey'], Resource: KEY },
-    { Effect: 'Allow' as const, Action: 'kms:GenerateDataKey', Resource: OTHER_KEY },
-  ];
-  endpoint.addPrincipals([{ name: 'Consumer', accessKeyId: 'AKIACONSUMER', statements }]);
-  allowWriter();
-  operator = awsCaller(endpoint.url, 'operator');
-  consumer = awsCaller(endpoint.url, 'AKIACONSUMER');
-});
+const endpoint = await startEndpoint({ faults, onProblem: (problem) => problems.push(problem) });
+const streams = arnOf('firehose', 'deliverystream/bucket-*');
+const statements = [
+  { Effect: 'Allow' as const, Action: 'firehose:PutRecordBatch', Resource: streams },
+  { Effect: 'Allow' as const, Action: ['kms:Decrypt', 'kms:GenerateDataKey'], Resource: KEY },
+  { Effect: 'Allow' as const, Action: 'kms:GenerateDataKey', Resource: OTHER_KEY },
+];
+endpoint.addPrincipals([{ name: 'Consumer', accessKeyId: 'AKIACONSUMER', statements }]);
+allowWriter();
+const operator = awsCaller(endpoint.url, 'operator');
+/** A caller with the permissions of a function. */
+const consumer = awsCaller(endpoint.url, 'AKIACONSUMER');
 afterAll(() => endpoint.close());
 
 /** @param others names of further streams that the writer may use */
@@ -126,7 +120,7 @@ describe('records', () => {
 
   test('in the buffer are delivered when the endpoint closes', async () => {
     const reported: string[] = [];
-    const other = await startAwsEndpoint({ port: 0, onProblem: (problem) => reported.push(problem) });
+    const other = await startEndpoint({ onProblem: (problem) => reported.push(problem) });
     const by = awsCaller(other.url, 'operator');
     await create('last', { BucketARN: 'arn:aws:s3:::none' }, undefined, by);
     await put(['x'], by, 'last');

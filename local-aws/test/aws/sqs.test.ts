@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { AwsEndpoint } from '../../aws/endpoint.ts';
 import { type JsonObject, objectsOf } from '../../aws/json.ts';
 import { arnOf } from '../../aws/service-forms.ts';
 import { awsCaller } from '../../aws-caller.ts';
 import { eventually, send, signedFor, startEndpoint, subscribe } from '../support.ts';
 
-let endpoint: AwsEndpoint;
+const endpoint = await startEndpoint();
+afterAll(() => endpoint.close());
 let count = 0;
 /** Name of the test's own queue. */
 let name: string;
@@ -18,15 +18,11 @@ const sendBody = (MessageBody: string, rest: object = {}) =>
 const receive = async (rest: object = {}): Promise<JsonObject> =>
   objectsOf(await call('ReceiveMessage', { QueueUrl, ...rest }), 'Messages')[0] ?? {};
 
-beforeAll(async () => {
-  endpoint = await startEndpoint();
-});
 beforeEach(async () => {
   count += 1;
   name = `queue-${count}`;
   QueueUrl = String((await call('CreateQueue', { QueueName: name })).QueueUrl);
 });
-afterAll(() => endpoint.close());
 
 test('a queue has the same address for every client, reachable as localhost', async () => {
   const got = await call('GetQueueUrl', { QueueName: name });

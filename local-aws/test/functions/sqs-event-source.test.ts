@@ -1,24 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
-import { type AwsEndpoint, startAwsEndpoint } from '../../aws/endpoint.ts';
 import { InjectedFaults } from '../../aws/faults.ts';
 import { arnOf } from '../../aws/service-forms.ts';
 import { awsCaller } from '../../aws-caller.ts';
 import { type InvocationResult, TooManyRequestsError } from '../../functions/invocation.ts';
 import { processedIds, splitBySize } from '../../functions/sqs-batch.ts';
 import { SqsEventSource, type SqsEventSourceOptions } from '../../functions/sqs-event-source.ts';
-import { addRole, eventually, ROLE } from '../support.ts';
+import { addRole, eventually, ROLE, startEndpoint } from '../support.ts';
 
 const faults = new InjectedFaults();
+const aws = await startEndpoint({ faults });
+addRole(aws);
 const sources: SqsEventSource[] = [];
-let aws: AwsEndpoint;
 let queues = 0;
 
-beforeAll(async () => {
-  aws = await startAwsEndpoint({ port: 0, faults });
-  addRole(aws);
-});
 afterEach(async () => {
   faults.clear();
   for (const source of sources.splice(0)) await source.stop();
