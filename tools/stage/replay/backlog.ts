@@ -22,74 +22,57 @@ export const MAX_IN_FLIGHT = 3_000;
 /** Share of the limit below which the replay continues. */
 const LOW = 0.5;
 
-/** Milliseconds after which a paused replay stops. Messages that do not fail are processed by then. */
+/** Messages that do not fail are processed by then. */
 const MAX_WAIT = 5 * 60_000;
 
 /** Minimum milliseconds between two polls of a queue, and the interval while the queue is full. */
 const SHORTEST_INTERVAL = 100;
 const POLL_INTERVAL = 1_000;
 
-/** Tracks the messages on an event's queue, so that a replay is never faster than the consumer. */
-export class Backlog {
-  readonly #event: EventName;
-  readonly #stack: Stage;
-  readonly #maxWait: number;
-  #polledAt = Number.NEGATIVE_INFINITY;
+/**
+ * Tracks the messages on an event's queue, so that a replay is never faster than the consumer.
+ * @param maxWait milliseconds after which a paused replay stops
+ * @returns a function that waits until the queue may take `count` more messages, and counts them as sent. It calls
+ * `onWait` with the reason at each wait, and throws AbortError if the signal ends the wait, CommandError if too many
+ * messages stay in flight
+ */
+export function backlogOf(stack: Stage, event: EventName, maxWait = MAX_WAIT) {
+  let polledAt = Number.NEGATIVE_INFINITY;
   /** SQS's count, plus the messages sent since the last poll. */
-  #waiting = 0;
-  #inFlight = 0;
+  let waiting = 0;
+  let inFlight = 0;
   /** Since when too many messages are in flight. */
-  #failingSince: number | undefined;
+  let failingSince: number | undefined;
 
-  constructor(stack: Stage, event: EventName, maxWait = MAX_WAIT) {
-    this.#stack = stack;
-    this.#event = event;
-    this.#maxWait = maxWait;
+  async function poll(): Promise<void> {
+    const state = await queueState(stack.sqs, stack.ofEvent(event, 'QueueUrl'));
+    waiting = state.visible;
+    inFlight = state.inFlight;
+    polledAt = performance.now();
+    if (inFlight > MAX_IN_FLIGHT) failingSince ??= polledAt;
+    if (inFlight <= MAX_IN_FLIGHT * LOW) failingSince = undefined;
   }
 
-  /**
-   * Waits until the queue may take some more messages, and counts them as sent.
-   * @param onWait called with the reason at each wait
-   * @throws AbortError if the signal ends the wait, CommandError if too many messages stay in flight
-   */
-  async waitForCapacity(count: number, signal: AbortSignal, onWait: (reason: string) => void): Promise<void> {
-    const isFull = () => this.#failingSince !== undefined || this.#waiting + count > MAX_WAITING;
-    const age = () => performance.now() - this.#polledAt;
-    if (age() >= POLL_INTERVAL) await this.#poll();
+  function reasonToWait(): string {
+    if (failingSince === undefined) return `${waiting.toLocaleString('en')} wait on the queue of ${event}`;
+    const fullFor = performance.now() - failingSince;
+    const number = inFlight.toLocaleString('en');
+    if (fullFor < maxWait) return `${number} of ${event} are in flight because attempts fail`;
+    throw new CommandError(
+      `${number} messages of ${event} have been in flight for ${duration(fullFor)}, so its consumer fails. Find the reason in its log and fix it`,
+    );
+  }
+
+  return async (count: number, signal: AbortSignal, onWait: (reason: string) => void): Promise<void> => {
+    const isFull = () => failingSince !== undefined || waiting + count > MAX_WAITING;
+    const age = () => performance.now() - polledAt;
+    if (age() >= POLL_INTERVAL) await poll();
     // The first wait is short: the consumer may have processed the messages sent since the last poll.
     for (let wait = Math.max(0, SHORTEST_INTERVAL - age()); isFull(); wait = POLL_INTERVAL) {
       await sleep(wait, undefined, { signal });
-      await this.#poll();
-      if (isFull()) onWait(this.#reason());
+      await poll();
+      if (isFull()) onWait(reasonToWait());
     }
-    this.#waiting += count;
-  }
-
-  /**
-   * Why the replay waits.
-   * @throws CommandError if too many messages have been in flight for too long
-   */
-  #reason(): string {
-    if (this.#failingSince === undefined) {
-      return `${this.#waiting.toLocaleString('en')} wait on the queue of ${this.#event}`;
-    }
-    const fullFor = performance.now() - this.#failingSince;
-    const inFlight = this.#inFlight.toLocaleString('en');
-    if (fullFor < this.#maxWait) return `${inFlight} of ${this.#event} are in flight because attempts fail`;
-    throw new CommandError(
-      `${inFlight} messages of ${this.#event} have been in flight for ${duration(fullFor)}, so its consumer fails. Find the reason in its log and fix it`,
-    );
-  }
-
-  async #poll(): Promise<void> {
-    const { visible, inFlight } = await queueState(
-      this.#stack.sqs,
-      this.#stack.ofEvent(this.#event, 'QueueUrl'),
-    );
-    this.#waiting = visible;
-    this.#inFlight = inFlight;
-    this.#polledAt = performance.now();
-    if (inFlight > MAX_IN_FLIGHT) this.#failingSince ??= this.#polledAt;
-    if (inFlight <= MAX_IN_FLIGHT * LOW) this.#failingSince = undefined;
-  }
+    waiting += count;
+  };
 }

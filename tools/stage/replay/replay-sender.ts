@@ -10,7 +10,7 @@ import { readArchive } from '../archive/read-archive.ts';
 import type { Operation } from '../operation.ts';
 import { allDone } from '../queues/for-each-message.ts';
 import type { Stage } from '../stage.ts';
-import { Backlog } from './backlog.ts';
+import { backlogOf } from './backlog.ts';
 import { type ReplayPlan, type ReplayRequest, replayRecords, type UnsentCounts } from './replay-plan.ts';
 import { TokenBucket } from './token-bucket.ts';
 
@@ -61,11 +61,11 @@ export async function sendReplay(
     progress.show({ doing: 'Replaying', done: result.total, total, unit: 'messages', note });
   try {
     for (const event of request.filter.events.toSorted()) {
-      const backlog = new Backlog(stack, event);
+      const waitForCapacity = backlogOf(stack, event);
       const all = batchesOf(messagesOf(stack, event, request, signal, result));
       for await (const batches of groupsOf(all, most)) {
         const count = batches.reduce((sum, { length }) => sum + length, 0);
-        await backlog.waitForCapacity(count, signal, (reason) => show(`paused: ${reason}`));
+        await waitForCapacity(count, signal, (reason) => show(`paused: ${reason}`));
         await bucket.take(count, signal);
         await allDone(batches.map((batch) => sendBatch(stack, event, batch, signal, result)));
         show();

@@ -8,7 +8,7 @@ import { REPLAY_NAME } from '../../../../lambda/queue/replay.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import type { TestAws } from '../../../../test/support/test-aws.ts';
 import { ACCEPTANCE_PREFIX } from '../../../stage/payload-filter.ts';
-import { Backlog, MAX_IN_FLIGHT, MAX_WAITING } from '../../../stage/replay/backlog.ts';
+import { backlogOf, MAX_IN_FLIGHT, MAX_WAITING } from '../../../stage/replay/backlog.ts';
 import { archiveDelay } from '../../../stage/replay/replay.ts';
 import type { ReplayOptions } from '../../../stage/replay/replay-plan.ts';
 import { replayMessage } from '../../../stage/replay/replay-sender.ts';
@@ -302,19 +302,17 @@ describe('a backlog', () => {
   }
 
   /** Requests capacity, and records when there is some. */
-  function ask(backlog: Backlog, count: number) {
+  function ask(waitForCapacity: ReturnType<typeof backlogOf>, count: number) {
     const asked = { hasCapacity: false, reasons: [] as string[], capacity: Promise.resolve() };
-    asked.capacity = backlog
-      .waitForCapacity(count, never, (reason) => asked.reasons.push(reason))
-      .then(() => {
-        asked.hasCapacity = true;
-      });
+    asked.capacity = waitForCapacity(count, never, (reason) => asked.reasons.push(reason)).then(() => {
+      asked.hasCapacity = true;
+    });
     return asked;
   }
 
   test('has capacity up to the limit, including messages that were sent since SQS counted', async () => {
     const queue = { visible: 0, inFlight: 0 };
-    const backlog = new Backlog(stackWith(queue), 'shop.updated');
+    const backlog = backlogOf(stackWith(queue), 'shop.updated');
     await ask(backlog, MAX_WAITING / 2).capacity;
     queue.visible = MAX_WAITING;
     await ask(backlog, MAX_WAITING / 2).capacity;
@@ -327,7 +325,7 @@ describe('a backlog', () => {
 
   test('has no capacity while too many are in flight; half of them must be done', async () => {
     const queue = { visible: 0, inFlight: MAX_IN_FLIGHT + 1 };
-    const asked = ask(new Backlog(stackWith(queue), 'shop.updated'), 1);
+    const asked = ask(backlogOf(stackWith(queue), 'shop.updated'), 1);
     await eventually(async () => asked.reasons[0]);
     expect(asked.reasons).toEqual(['3,001 of shop.updated are in flight because attempts fail']);
     queue.inFlight = MAX_IN_FLIGHT / 2 + 1;
@@ -339,7 +337,7 @@ describe('a backlog', () => {
 
   test('gives up if they stay in flight', async () => {
     const stack = stackWith({ visible: 0, inFlight: MAX_IN_FLIGHT + 1 });
-    const { capacity } = ask(new Backlog(stack, 'shop.updated', 100), 1);
+    const { capacity } = ask(backlogOf(stack, 'shop.updated', 100), 1);
     expect(await refusalOf(capacity)).toMatch(
       /^3,001 messages of shop\.updated have been in flight for .*s, so its consumer fails\. Find the reason in its log and fix it$/,
     );
