@@ -11,7 +11,7 @@ import { currentSecret } from '../secret-versions.ts';
 import { postSigned } from '../signed-post.ts';
 import type { Stage } from '../stage.ts';
 import { MAX_PAGES_AT_ONCE } from './for-each-message.ts';
-import { eventOf, sourceQueueUrl, type WaitingQueue } from './queue.ts';
+import { sourceQueueUrl, type WaitingQueue } from './queue.ts';
 import { knownEvent, type ReadMessage, type ReceivedMessage, readPayload } from './received-message.ts';
 import {
   countLines,
@@ -31,8 +31,6 @@ interface RedriveOutcome {
   readonly fate: 'redriven' | 'replaced' | 'stays';
   /** Printed after a count of messages: `moved to the queue of shop.updated`. */
   readonly what: string;
-  /** The message is on another queue. Absent if its bytes were posted. */
-  readonly moved?: true;
   /** Other messages would fail in the same way, so the redrive ends. */
   readonly hopeless?: boolean;
   /** Key of a large payload that nothing needs any more, because it is stored under another key. */
@@ -67,15 +65,16 @@ export async function redrive(
   // request of the receiver, which partners need, too.
   const pages = Math.min(queue.kind === 'quarantine' ? 1 : MAX_PAGES_AT_ONCE, Math.floor(rate / 10));
   const atOnce = Math.max(1, pages);
-  const options = { doing: 'Redriving', atOnce, signal: end };
-  const { undeleted, unseen } = await forEachSelected(operation, selection, options, async (message, key) => {
+  const options = { doing: 'Redriving', atOnce };
+  const ending = { ...operation, signal: end };
+  const { undeleted, unseen } = await forEachSelected(ending, selection, options, async (message, key) => {
     await bucket.take(1, end).catch(() => {});
     if (end.aborted) return 'stays';
     const at = Date.now();
     const outcome = await redriveOne(message).catch(failed);
     outcomes.push({ ...outcome, id: message.id, key });
     if (outcome.hopeless) enough.abort();
-    if (outcome.moved) operation.onRedriven?.(message, at);
+    if (outcome.fate === 'redriven' && queue.kind !== 'quarantine') operation.onRedriven?.(message, at);
     return outcome.fate === 'stays' ? 'stays' : 'settled';
   });
   printLine(`Redrive of ${queue.title} in ${stack.title}:`);
@@ -118,9 +117,8 @@ async function deleteObsoletePayloads(
     selected.flatMap(({ messageId, payloadKey }) => (gone.has(messageId) ? [] : (payloadKey ?? []))),
   );
   const obsolete = new Set(outcomes.flatMap(({ obsoleteKey }) => obsoleteKey ?? []));
-  const keys = [...obsolete].filter((key) => !needed.has(key));
   const deleted = await orRefusal(stack, async () => {
-    if (keys.length > 0) await deleteObjects(stack, stack.payloadBucket, keys);
+    await deleteObjects(stack, stack.payloadBucket, obsolete.difference(needed));
     return {};
   });
   if (!('refused' in deleted)) return [];
@@ -130,24 +128,14 @@ async function deleteObsoletePayloads(
 type Redriver = (message: ReceivedMessage) => Promise<RedriveOutcome>;
 
 /** How messages of a queue are redriven: always sent, before the caller deletes them. */
-async function redriverOf(stack: Stage, queue: WaitingQueue): Promise<Redriver> {
-  switch (queue.kind) {
-    case 'dead-letter': {
-      const queueUrl = stack.ofEvent(eventOf(stack, queue.name), 'QueueUrl');
-      return (message) => sendTo(stack, queueUrl, `the queue of ${queue.name}`, message);
-    }
-    case 'unrouted':
-      return (message) => route(stack, message);
-    case 'removed': {
-      const unrouted = stack.output('UnroutedQueueUrl');
-      return (message) => sendTo(stack, unrouted, 'the unrouted queue', message);
-    }
-    case 'quarantine':
-      return await redelivery(stack);
-  }
+async function redriverOf(stack: Stage, { kind }: WaitingQueue): Promise<Redriver> {
+  if (kind === 'quarantine') return await redelivery(stack);
+  if (kind !== 'removed') return (message) => route(stack, message);
+  const unrouted = stack.output('UnroutedQueueUrl');
+  return (message) => sendTo(stack, unrouted, 'the unrouted queue', message);
 }
 
-/** Moves a parked message to the queue of its event if the event has a consumer now. */
+/** Moves a message to the queue of its event if the event has a consumer. That of a parked message may have none. */
 async function route(stack: Stage, message: ReceivedMessage): Promise<RedriveOutcome> {
   const event = knownEvent(message) ?? '';
   const url = sourceQueueUrl(stack, event);
@@ -187,7 +175,7 @@ async function sendTo(
       MessageAttributes: Object.fromEntries(texts),
     }),
   );
-  return { fate: 'redriven', moved: true, what: `moved to ${target}` };
+  return { fate: 'redriven', what: `moved to ${target}` };
 }
 
 /** The key of a message's payload, if the receiver stored it for this queue. Other queues may need a key of theirs. */

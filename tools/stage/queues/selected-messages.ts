@@ -139,33 +139,25 @@ export async function nothingTo(
   return new CommandError(gap ?? `Nothing to ${task}: ${await why()}`);
 }
 
-interface VisitSelectedOptions {
-  /** Verb shown with the progress. */
-  readonly doing: string;
-  /** Pages that are visited at the same time. */
-  readonly atOnce: number;
-  /** An abort ends the visits. @default the signal of the operation */
-  readonly signal?: AbortSignal;
-}
-
 /**
  * Visits the messages of a selection that are still on their queue, and shows the progress.
+ * @param options `doing`: verb shown with the progress. `atOnce`: pages that are visited at the same time
  * @param visit as in `forEachMessage`
  * @returns `unseen`: number of messages that were not found, because another command has them
  */
 export async function forEachSelected(
   { stack, signal, progress }: Pick<Operation, 'stack' | 'signal' | 'progress'>,
   { queue, selected }: Pick<Selection, 'queue' | 'selected'>,
-  { doing, atOnce, signal: end = signal }: VisitSelectedOptions,
+  { doing, atOnce }: { readonly doing: string; readonly atOnce: number },
   visit: (message: ReceivedMessage, key: string) => Promise<'settled' | 'stays'>,
 ) {
   const left = new Map(selected.map(({ messageId, key }) => [messageId, key]));
   const total = left.size;
   const complete = new AbortController();
-  const ended = AbortSignal.any([end, complete.signal]);
+  const ended = AbortSignal.any([signal, complete.signal]);
   const { undeleted } = await forEachMessage(stack, queue, { signal: ended, atOnce }, async (message) => {
     const key = left.get(message.id);
-    if (key === undefined || end.aborted) return 'stays';
+    if (key === undefined || signal.aborted) return 'stays';
     left.delete(message.id);
     if (left.size === 0) complete.abort();
     const fate = await visit(message, key);
