@@ -12,7 +12,7 @@ import type { Stage } from '../stage/stage.ts';
 import { hookctlCommand } from '../terminal/command.ts';
 import { CommandError, UsageError } from '../terminal/command-error.ts';
 import { readBytes, STANDARD_INPUT, typedPath } from '../terminal/files.ts';
-import { jsonOption, SECRET_OF_STACK, secretOption, wholeNumber } from '../terminal/options.ts';
+import { jsonOption, secretOption, wholeNumber } from '../terminal/options.ts';
 import { shownId } from '../terminal/terminal.ts';
 import { duration } from '../terminal/text.ts';
 
@@ -39,7 +39,7 @@ export const sendCommand = (runOperation: RunOperation) =>
         'post an earlier delivery again, signed with the current secret; takes the same ids as trace',
       ).conflicts('file'),
     )
-    .addOption(secretOption(SECRET_OF_STACK))
+    .addOption(secretOption('the secret of the stack'))
     .addOption(
       new Option(
         '--wait [seconds]',

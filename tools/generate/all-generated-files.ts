@@ -38,7 +38,10 @@ export async function allGeneratedFiles(assemblies?: Assemblies): Promise<Genera
   await using folder = await mkdtempDisposable(join(tmpdir(), 'partner-webhooks-generate-'));
   const folders = assemblies ?? foldersIn(folder.path);
   if (assemblies === undefined)
-    await runSynthesis('tools/generate/synthesise-stages.ts', { ASSEMBLIES: JSON.stringify(folders) });
+    await runSynthesis('tools/generate/synthesise-stages.ts', {
+      ASSEMBLIES: folder.path,
+      STAGES: generatedFrom.join(' '),
+    });
   const ofStack = Object.entries(OF_STACK).map(([file, make]) => ({ file, text: make(folders) }));
   return [eventIndex(), ...apiFiles(), ...ofStack];
 }

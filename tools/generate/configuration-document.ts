@@ -55,11 +55,7 @@ function rows(path: string, field: ConfigField, isRequired: boolean): string[] {
 /** A field's default, or that the field is required, to follow its name. */
 function defaultOf(field: ConfigField, isRequired: boolean): string {
   if (isRequired) return ' (required)';
-  const { default: value } = field;
-  const values = Array.isArray(value)
-    ? value
-    : typeof value === 'object' || value === undefined
-      ? []
-      : [value];
+  // The defaults of an object are those of its fields.
+  const values = [field.default ?? []].flat().filter((value) => typeof value !== 'object');
   return values.length === 0 ? '' : `: ${values.map((one) => `\`${one}\``).join(', ')}`;
 }

@@ -4,11 +4,15 @@ import { stages } from '../../bin/stages.ts';
 import { functionEntries } from '../../lib/release/function-bundles.ts';
 import { webhookApp } from '../../lib/webhook-app.ts';
 
-/** Output folders of the cloud assemblies, by stage. */
-const folders: Record<string, string> = JSON.parse(process.env.ASSEMBLIES ?? '');
+/**
+ * Synthesises stages, each into a subfolder of ASSEMBLIES: those that STAGES names, or all. One process for all, because
+ * loading the CDK takes long.
+ */
+const { ASSEMBLIES = '', STAGES = Object.keys(stages).join(' ') } = process.env;
 const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
 
-for (const [stage, outdir] of Object.entries(folders)) {
+for (const stage of STAGES.split(' ')) {
+  const outdir = join(ASSEMBLIES, stage);
   const { app } = await webhookApp({
     outdir,
     context: { ...context, stage, stages },

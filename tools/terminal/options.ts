@@ -88,9 +88,6 @@ export function nonEmptySecret(text: string): string {
   return text;
 }
 
-/** Text in the help for the default of `--secret`, in commands that read the secret of their stack. */
-export const SECRET_OF_STACK = 'the secret of the stack';
-
 /**
  * Option for the secret that signs deliveries. Default: WEBHOOK_SECRET, or the secret of the local stack.
  * @param defaultText default in the help, for commands that read the secret of a stage instead
