@@ -13,14 +13,13 @@ interface WantedPort {
  * @throws CommandError if two ports are the same, or some are in use
  */
 export async function assertPorts(wanted: readonly WantedPort[]): Promise<void> {
-  for (const [index, { option, port }] of wanted.entries()) {
-    const same = wanted.slice(index + 1).find((other) => other.port === port && port !== 0);
-    if (same !== undefined) {
-      throw new UsageError(`--${option} and --${same.option} must differ, not both be ${port}`);
-    }
+  const fixed = wanted.filter(({ port }) => port !== 0);
+  for (const [port, [one, other]] of Map.groupBy(fixed, ({ port }) => port)) {
+    if (other)
+      throw new UsageError(`--${one?.option} and --${other.option} must differ, not both be ${port}`);
   }
   const used: WantedPort[] = [];
-  for (const one of wanted) if (await isInUse(one.port)) used.push(one);
+  for (const one of fixed) if (await isInUse(one.port)) used.push(one);
   if (used.length === 0) return;
   const ports = used.map(({ port }) => port).join(', ');
   const options = used.map(({ option }) => `--${option}`).join(', ');

@@ -1,4 +1,4 @@
-import { type ProgressStep, progressText } from './text.ts';
+import { duration } from './text.ts';
 
 /** Milliseconds of work before its progress is shown. */
 const MIN_DURATION = 1_000;
@@ -44,4 +44,32 @@ export class Progress implements ProgressDisplay {
     this.#begunAt = undefined;
     if (process.stderr.isTTY) process.stderr.write(CLEAR_LINE);
   }
+}
+
+export interface ProgressStep {
+  /** Verb phrase for the work, such as `Posting` or `Waiting for quiet`. */
+  readonly doing: string;
+  readonly done: number;
+  readonly total: number;
+  /** Unit of the counts, such as `rounds`. @default none */
+  readonly unit?: string;
+  /** More information in parentheses, such as `19 kills`. @default none */
+  readonly note?: string;
+}
+
+/** Share of the work that must be done before the remaining time can be estimated. */
+const ESTIMATED_FROM = 0.02;
+
+/** Minimum remaining time in milliseconds to show. */
+const MIN_ESTIMATE = 1_000;
+
+/** @param elapsed milliseconds since the work began */
+export function progressText({ doing, done, total, unit, note }: ProgressStep, elapsed: number): string {
+  const share = total === 0 ? 1 : Math.min(1, done / total);
+  const left = share === 0 ? 0 : (elapsed / share) * (1 - share);
+  const isKnown = share >= ESTIMATED_FROM && left >= MIN_ESTIMATE;
+  const count = [done.toLocaleString('en'), 'of', total.toLocaleString('en'), unit].filter(Boolean).join(' ');
+  return [`${doing} ${Math.floor(share * 100)} %`, count, isKnown ? `about ${duration(left)} left` : '', note]
+    .filter((part) => part !== undefined && part !== '')
+    .join(' · ');
 }

@@ -10,7 +10,7 @@ import { eventAttributes } from '../../../lambda/queue/message.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { FIVE_MINUTES, type ReceivedDelivery } from '../../../test/support/oracle.ts';
 import { Queues } from '../../../test/support/queues.ts';
-import type { ProgressStep } from '../../terminal/text.ts';
+import type { ProgressStep } from '../../terminal/progress.ts';
 import {
   type AcceptedBody,
   archiveDifferences,

@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import { anyCharacter } from '../../../test/support/any-character.ts';
 import { fieldLines, lines, table } from '../../terminal/layout.ts';
 import { eachOf, time } from '../../terminal/options.ts';
-import { duration, printable, progressText, shellWord } from '../../terminal/text.ts';
+import { progressText } from '../../terminal/progress.ts';
+import { duration, printable, shellWord } from '../../terminal/text.ts';
 
 const UNLIMITED = Number.POSITIVE_INFINITY;
 

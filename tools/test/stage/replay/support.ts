@@ -6,7 +6,7 @@ import type { TestAws } from '../../../../test/support/test-aws.ts';
 import { replay } from '../../../stage/replay/replay.ts';
 import type { ReplayOptions } from '../../../stage/replay/replay-plan.ts';
 import type { Stage } from '../../../stage/stage.ts';
-import type { ProgressStep } from '../../../terminal/text.ts';
+import type { ProgressStep } from '../../../terminal/progress.ts';
 import { archived, emptyArchive, objectKey, putObject, putRecords } from '../archive/support.ts';
 import { type Operator, startedOperator } from '../queues/support.ts';
 
