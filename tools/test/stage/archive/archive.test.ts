@@ -15,7 +15,7 @@ import { type CountGroup, exportRecords } from '../../../stage/archive/export-re
 import { countFailedObjects, listArchive, readArchive } from '../../../stage/archive/read-archive.ts';
 import { matches, type RecordFilter } from '../../../stage/archive/record-filter.ts';
 import { findRecords, readRecords } from '../../../stage/history/records.ts';
-import type { ProgressStep } from '../../../terminal/text.ts';
+import type { ProgressStep } from '../../../terminal/progress.ts';
 import { Project } from '../../commands/project.ts';
 import { type Operator, refusalOf, replied, startedOperator } from '../queues/support.ts';
 import { archived, emptyArchive, objectKey, putObject, putRecords } from './support.ts';
