@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
+import { text } from 'node:stream/consumers';
 
 /** Thrown if the stack cannot be synthesised. The message is that of the CDK app. */
 class SynthesisError extends Error {
@@ -44,11 +45,7 @@ export async function runSynthesis(
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  let errors = '';
-  app.stderr.setEncoding('utf8').on('data', (text: string) => {
-    errors += text;
-  });
-  const [code, signal] = (await once(app, 'close')) as [number | null, NodeJS.Signals | null];
+  const [errors, [code, signal]] = await Promise.all([text(app.stderr), once(app, 'close')]);
   if (code !== 0) throw new SynthesisError(errors.trim() || `${program} ended with ${code ?? signal}`);
 }
 

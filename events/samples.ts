@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { SQSEvent } from 'aws-lambda';
 import { sha256Hex } from '../lambda/hash.ts';
 import { eventAttributes } from '../lambda/queue/message.ts';
@@ -12,15 +12,12 @@ export interface Sample {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-const SAMPLES_FOLDER = 'events';
-
 /** Every sample event, in the order of their timestamps: the files in `events/` that have a field `event`. */
 export function readSamples(): Sample[] {
-  return readdirSync(SAMPLES_FOLDER)
-    .filter((file) => file.endsWith('.json'))
+  return globSync('events/*.json')
     .map((file) => {
-      const payload = JSON.parse(readFileSync(join(SAMPLES_FOLDER, file), 'utf8'));
-      return { event: payload.event as string, name: file.replace(/\.json$/, ''), payload };
+      const payload = JSON.parse(readFileSync(file, 'utf8'));
+      return { event: payload.event as string, name: basename(file, '.json'), payload };
     })
     .filter(({ payload }) => 'event' in payload)
     .sort((a, b) => String(a.payload.timestamp).localeCompare(String(b.payload.timestamp)));

@@ -1,4 +1,5 @@
-import { jest } from '@jest/globals';
+import { afterEach, beforeEach, jest } from '@jest/globals';
+import type { InjectedFaults } from 'local-aws/faults';
 import type { FunctionLogLine } from 'local-aws/invocation';
 
 type FunctionLine = Readonly<Record<string, unknown>>;
@@ -60,4 +61,17 @@ export class FunctionLines {
       for (const { Name } of Metrics) this.metrics.push({ name: Name, dimensions });
     }
   }
+}
+
+/** During each test, captures the output of functions, and lets the SDK retry at once. Then ends the test's faults. */
+export function captureInTests(lines: FunctionLines, faults?: InjectedFaults): void {
+  beforeEach(() => {
+    lines.capture();
+    // With this number, the SDK waits for nothing.
+    jest.spyOn(Math, 'random').mockReturnValue(0);
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+    faults?.clear();
+  });
 }

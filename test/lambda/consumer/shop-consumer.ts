@@ -1,5 +1,5 @@
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { afterAll, afterEach, beforeAll, beforeEach, jest } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import type { SQSRecord } from 'aws-lambda';
 import { type Fault, InjectedFaults } from 'local-aws/faults';
 import { sqsEvent } from '../../../events/samples.ts';
@@ -14,7 +14,7 @@ import {
 import { Queues } from '../../support/queues.ts';
 import { Tables } from '../../support/tables.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
-import { FunctionLines } from '../function-lines.ts';
+import { captureInTests, FunctionLines } from '../function-lines.ts';
 
 // The consumer of shop.updated, loaded into the process of a test file, with an AWS of its own and messages to process.
 
@@ -39,15 +39,9 @@ beforeAll(async () => {
   Object.assign(process.env, functionEnvironment('shop-updated', aws));
   handler = await load();
 });
+captureInTests(lines, faults);
 beforeEach(() => {
   tests += 1;
-  lines.capture();
-  // With this number, the SDK retries a call at once.
-  jest.spyOn(Math, 'random').mockReturnValue(0);
-});
-afterEach(() => {
-  jest.restoreAllMocks();
-  faults.clear();
 });
 afterAll(() => aws.close());
 

@@ -1,6 +1,6 @@
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Context } from 'aws-lambda';
 import { InjectedFaults } from 'local-aws/faults';
 import type { EffectOutcome } from '../../../lambda/effects/event-order.ts';
@@ -10,6 +10,7 @@ import { eventually } from '../../support/eventually.ts';
 import { functionEnvironment } from '../../support/function-environment.ts';
 import { Tables } from '../../support/tables.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
+import { captureInTests, FunctionLines } from '../function-lines.ts';
 
 const faults = new InjectedFaults();
 let aws: TestAws;
@@ -17,12 +18,7 @@ beforeAll(async () => {
   aws = await startTestAws(faults);
   Object.assign(process.env, functionEnvironment('review-posted', aws));
 });
-// With this number, the SDK retries a call at once.
-beforeEach(() => void jest.spyOn(Math, 'random').mockReturnValue(0));
-afterEach(() => {
-  jest.restoreAllMocks();
-  faults.clear();
-});
+captureInTests(new FunctionLines(), faults);
 afterAll(() => aws.close());
 
 /** Lambda context of a function with this much time left. */

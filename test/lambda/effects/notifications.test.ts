@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Fault, InjectedFaults } from 'local-aws/faults';
 import type { PublishedNotification } from 'local-aws/observation';
@@ -22,7 +22,7 @@ import {
   replayedBy,
 } from '../../support/function-environment.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
-import { FunctionLines } from '../function-lines.ts';
+import { captureInTests, FunctionLines } from '../function-lines.ts';
 
 const timestamp = '2026-01-31T09:00:00Z';
 const REPAIR: Replay = { name: 'repair-1', mode: 'repair', notify: true };
@@ -135,15 +135,9 @@ beforeAll(async () => {
     accessKeys.set(event, process.env.AWS_ACCESS_KEY_ID);
   }
 });
+captureInTests(lines, faults);
 beforeEach(() => {
   published.length = 0;
-  lines.capture();
-  // With this number, the SDK retries a call at once.
-  jest.spyOn(Math, 'random').mockReturnValue(0);
-});
-afterEach(() => {
-  jest.restoreAllMocks();
-  faults.clear();
 });
 afterAll(() => aws.close());
 

@@ -1,7 +1,7 @@
 import { DynamoDBClient, PutItemCommand, QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Cast, type CastMember } from '../../../lambda/effects/cast.ts';
 import { type ContactFields, ContactPartner } from '../../../lambda/effects/contact-partner.ts';
@@ -15,7 +15,7 @@ import type { Replay } from '../../../lambda/queue/replay.ts';
 import { functionEnvironment } from '../../support/function-environment.ts';
 import { Tables } from '../../support/tables.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
-import { FunctionLines } from '../function-lines.ts';
+import { captureInTests, FunctionLines } from '../function-lines.ts';
 import { type HttpRecorder, type RecorderAnswer, startHttpRecorder } from '../http-recorder.ts';
 
 const AT = '2026-01-31T09:00:00.000Z';
@@ -40,9 +40,8 @@ let tests = 0;
 beforeEach(() => {
   tests += 1;
   id = `id-${tests}`;
-  lines.capture();
 });
-afterEach(() => void jest.restoreAllMocks());
+captureInTests(lines);
 
 /** The fields that were left out since the test began, as logged. Each is also counted. */
 function leftOut() {
@@ -167,7 +166,6 @@ describe('a distribution', () => {
       DISTRIBUTION_ID: 'E1',
       INVALIDATION_PATHS: '["/shops/{shop_id}","/shops/{shop_id}/*"]',
     });
-    jest.spyOn(Math, 'random').mockReturnValue(0);
   });
   afterEach(async () => {
     await cloudFront.close();

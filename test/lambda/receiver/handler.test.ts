@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { ListQueuesCommand } from '@aws-sdk/client-sqs';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import fc from 'fast-check';
 import { InjectedFaults } from 'local-aws/faults';
@@ -17,7 +17,7 @@ import { functionEnvironment } from '../../support/function-environment.ts';
 import { TEST_SECRET } from '../../support/partner.ts';
 import { Queues } from '../../support/queues.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
-import { FunctionLines } from '../function-lines.ts';
+import { captureInTests, FunctionLines } from '../function-lines.ts';
 
 const RECEIVED_AT = Date.parse('2026-01-31T09:00:00Z');
 const event = { event: 'shop.updated', data: { shop_id: 's' }, timestamp: '2026-01-31T08:59:00Z' };
@@ -35,16 +35,8 @@ beforeAll(async () => {
     AWS_LAMBDA_FUNCTION_VERSION: '1',
   });
 });
-beforeEach(async () => {
-  await rotate(TEST_SECRET);
-  lines.capture();
-  // With this number, the SDK retries a call at once.
-  jest.spyOn(Math, 'random').mockReturnValue(0);
-});
-afterEach(() => {
-  jest.restoreAllMocks();
-  faults.clear();
-});
+captureInTests(lines, faults);
+beforeEach(() => rotate(TEST_SECRET));
 afterAll(async () => {
   process.env = before;
   await aws.close();
