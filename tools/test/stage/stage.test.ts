@@ -6,6 +6,7 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { startAwsEndpoint } from 'local-aws/endpoint';
 import { findStage } from '../../stage/find-stage.ts';
 import { CONSOLE_FILE, FUNCTIONS_FILE, OUTPUTS_FILE, Workspace } from '../../stage/local-folder.ts';
 import { currentSecret } from '../../stage/secret-versions.ts';
@@ -36,33 +37,25 @@ describe('a deployed stage', () => {
   const QUEUE = 'https://sqs.eu-west-1.amazonaws.com/123456789012/PartnerWebhooks-prod-Quarantine1A2B';
 
   test('is found by the outputs of its stack', async () => {
-    await using server = await serve((request, response) => {
-      request.setEncoding('utf8').once('data', (form: string) => {
-        const name = new URLSearchParams(form).get('StackName');
-        const isDeployed = name === 'PartnerWebhooks-prod';
-        const output = (key: string, value: string) =>
-          `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`;
-        const found = `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><Outputs>${output('QuarantineQueueUrl', QUEUE)}</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
-        const missing = `<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id ${name} does not exist</Message></Error></ErrorResponse>`;
-        response.writeHead(isDeployed ? 200 : 400, { 'content-type': 'text/xml' });
-        response.end(isDeployed ? found : missing);
-      });
-    });
+    const aws = await startAwsEndpoint({ port: 0 });
+    const outputs = { QuarantineQueueUrl: QUEUE };
+    const stack = { name: 'PartnerWebhooks-prod', id: 'prod', template: {}, resources: [] };
+    aws.addStack({ ...stack, outputs: () => outputs });
     const credentials = { AWS_ACCESS_KEY_ID: 'any', AWS_SECRET_ACCESS_KEY: 'any', AWS_REGION: 'eu-west-1' };
-    process.env = { ...env, ...credentials, AWS_ENDPOINT_URL_CLOUDFORMATION: `http://${server.host}` };
+    process.env = { ...env, ...credentials, AWS_ENDPOINT_URL_CLOUDFORMATION: aws.url };
     const stage = await findStage('prod');
     stage.close();
     expect(stage.title).toBe('stage prod in eu-west-1, account 123456789012');
-    expect(stage.outputs).toEqual({ QuarantineQueueUrl: QUEUE });
-    const endpoint = `http://${server.host}`;
-    const elsewhere = await findStage('prod', endpoint);
+    expect(stage.outputs).toEqual(outputs);
+    const elsewhere = await findStage('prod', aws.url);
     elsewhere.close();
-    expect(elsewhere.title).toBe(`stage prod at ${endpoint}`);
-    expect(elsewhere.command('list')).toBe(`npx hookctl dlq list --stage prod --endpoint ${endpoint}`);
-    expect(await elsewhere.sqs.config.endpoint?.()).toMatchObject({ hostname: '127.0.0.1' });
+    expect(elsewhere.title).toBe(`stage prod at ${aws.url}`);
+    expect(elsewhere.command('list')).toBe(`npx hookctl dlq list --stage prod --endpoint ${aws.url}`);
+    expect(await elsewhere.sqs.config.endpoint?.()).toMatchObject({ port: Number(new URL(aws.url).port) });
     await expect(findStage('dev')).rejects.toThrow(
       "Stage 'dev' is not deployed in eu-west-1: there is no stack PartnerWebhooks-dev",
     );
+    await aws.close();
   });
 });
 
