@@ -115,41 +115,32 @@ describe('a request', () => {
   });
 });
 
-describe('listening', () => {
-  test.each(['127.0.0.1', 'localhost'])('is reachable as %s', async (host) => {
-    const api = await start();
-    expect((await fetch(`http://${host}:${api.port}/hook`, { method: 'POST' })).status).toBe(200);
-  });
-
-  test.each(loopbackAddresses)('a port that is in use on %s is an error of Node.js', async (host) => {
-    const other = createServer();
-    other.listen(0, host);
-    await once(other, 'listening');
-    afterThis(() => new Promise((resolve) => other.close(resolve)));
-    const { port } = other.address() as AddressInfo;
-    await expect(start(echo, { port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
-  });
+test.each(loopbackAddresses)('a port that is in use on %s is an error of Node.js', async (host) => {
+  const other = createServer();
+  other.listen(0, host);
+  await once(other, 'listening');
+  afterThis(() => new Promise((resolve) => other.close(resolve)));
+  const { port } = other.address() as AddressInfo;
+  await expect(start(echo, { port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
 });
 
-describe('closing', () => {
-  test('waits only for the current response', async () => {
-    const invoked = Promise.withResolvers<void>();
-    const result = Promise.withResolvers<InvocationResult>();
-    const api = await start(() => {
-      invoked.resolve();
-      return result.promise;
-    });
-    const silent = connect(api.port, '127.0.0.1');
-    silent.on('error', () => {});
-    const response = post(api, '{}');
-    await invoked.promise;
-    // It does not wait for the silent connection, nor later for the idle one of the response.
-    const closed = api.close();
-    result.resolve({ ok: true, payload: 'last' });
-    expect(await (await response).text()).toBe('"last"');
-    await closed;
-    await expect(post(api, '{}')).rejects.toThrow();
+test('closing waits only for the current response', async () => {
+  const invoked = Promise.withResolvers<void>();
+  const result = Promise.withResolvers<InvocationResult>();
+  const api = await start(() => {
+    invoked.resolve();
+    return result.promise;
   });
+  const silent = connect(api.port, '127.0.0.1');
+  silent.on('error', () => {});
+  const response = post(api, '{}');
+  await invoked.promise;
+  // It does not wait for the silent connection, nor later for the idle one of the response.
+  const closed = api.close();
+  result.resolve({ ok: true, payload: 'last' });
+  expect(await (await response).text()).toBe('"last"');
+  await closed;
+  await expect(post(api, '{}')).rejects.toThrow();
 });
 
 const PUBLIC = 'abc.trycloudflare.com';
