@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { compilePolicy, type PolicyStatement } from '../../aws/authorization.ts';
 import { type FindSecretArn, permissionsOf } from '../../aws/permissions.ts';
 import { parseRequest } from '../../aws/request.ts';
-import { arnOf, SERVICES } from '../../aws/service-forms.ts';
+import { type AwsHttpRequest, arnOf, SERVICES } from '../../aws/service-forms.ts';
 import { signedFor } from '../support.ts';
 
 const SECRET_ARN = arnOf('secretsmanager', 'secret:webhook-AbCdEf');
@@ -15,15 +15,15 @@ const TOPIC = arnOf('sns', 'chat');
 const MONITORING = SERVICES.monitoring.target;
 const QueueUrl = 'http://localhost:4566/000000000000/orders';
 
-interface Sent {
-  readonly method?: string;
-  readonly url?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
+type Sent = Partial<Omit<AwsHttpRequest, 'body'>> & { readonly body?: string };
 
-const parse = ({ method = 'POST', url = '/', headers = {}, body = '' }: Sent) =>
-  parseRequest({ method, url, headers, body: Buffer.from(body) });
+const parse = (service: string, { method = 'POST', url = '/', headers = {}, body = '' }: Sent) =>
+  parseRequest({
+    method,
+    url,
+    headers: { authorization: signedFor(service), ...headers },
+    body: Buffer.from(body),
+  });
 
 describe('the permissions that a request needs', () => {
   const log = (group: string) => arnOf('logs', `log-group:${group}:*`);
@@ -47,96 +47,84 @@ describe('the permissions that a request needs', () => {
     const [target, operation = ''] = call.split('.');
     const [service = ''] =
       Object.entries(SERVICES).find(([, form]) => 'target' in form && form.target === target) ?? [];
-    const request = parse({
-      headers: { authorization: signedFor(service), 'x-amz-target': call },
-      body: JSON.stringify(parameters),
-    });
+    const request = parse(service, { headers: { 'x-amz-target': call }, body: JSON.stringify(parameters) });
     expect(request).toMatchObject({ operation, parameters, protocol: 'json', accessKeyId: 'operator' });
     expect(permissionsOf(request, secretArn)).toEqual(
       needs.map((resource) => ({ action: action ?? `${service}:${operation}`, resource })),
     );
   });
 
-  test('a change of an event source mapping needs lambda on its ARN', () => {
-    const url = '/2015-03-31/event-source-mappings/u-1';
-    const request = parse({
-      method: 'PUT',
-      url,
-      headers: { authorization: signedFor('lambda') },
-      body: '{}',
-    });
-    const resource = arnOf('lambda', 'event-source-mapping:u-1');
-    expect(permissionsOf(request, secretArn)).toEqual([
-      { action: 'lambda:UpdateEventSourceMapping', resource },
-    ]);
-  });
-
-  test.each([
-    [{ Action: 'PublishBatch', TopicArn: TOPIC }, 'sns:Publish', TOPIC],
-    [{ Action: 'Unsubscribe', SubscriptionArn: `${TOPIC}:1-2-3` }, 'sns:Unsubscribe', TOPIC],
-    [{ Action: 'CreateTopic', Name: 'chat' }, 'sns:CreateTopic', TOPIC],
-    [{ Action: 'ListTopics' }, 'sns:ListTopics', '*'],
-  ])('the form %j needs %s', (form, action, resource) => {
-    const body = new URLSearchParams(form as object as Record<string, string>).toString();
-    const request = parse({ headers: { authorization: signedFor('sns') }, body });
-    expect(request).toMatchObject({ operation: form.Action, protocol: 'query' });
-    expect(permissionsOf(request, secretArn)).toEqual([{ action, resource }]);
+  const MAPPING = '/2015-03-31/event-source-mappings/u-1';
+  const copied = { headers: { 'x-amz-copy-source': '/a/from%20x' } };
+  const deleted = {
+    body: '<Delete><Object><Key>a</Key></Object><Object><Key>b&amp;c</Key></Object></Delete>',
+  };
+  test.each<[service: string, sent: string, operation: string, rest: Sent, ...needs: string[]]>([
+    [
+      'lambda',
+      `PUT ${MAPPING}`,
+      'UpdateEventSourceMapping',
+      { body: '{}' },
+      `lambda:UpdateEventSourceMapping ${arnOf('lambda', 'event-source-mapping:u-1')}`,
+    ],
+    ['sns', `POST /?TopicArn=${TOPIC}`, 'PublishBatch', {}, `sns:Publish ${TOPIC}`],
+    ['sns', `POST /?SubscriptionArn=${TOPIC}:1-2-3`, 'Unsubscribe', {}, `sns:Unsubscribe ${TOPIC}`],
+    ['sns', 'POST /?Name=chat', 'CreateTopic', {}, `sns:CreateTopic ${TOPIC}`],
+    ['sns', 'POST /', 'ListTopics', {}, 'sns:ListTopics *'],
+    ['s3', 'GET /', 'ListBuckets', {}, 's3:ListAllMyBuckets *'],
+    ['s3', 'PUT /b', 'CreateBucket', {}, 's3:CreateBucket arn:aws:s3:::b'],
+    ['s3', 'GET /b/?list-type=2', 'ListObjects', {}, 's3:ListBucket arn:aws:s3:::b'],
+    ['s3', 'PUT /b/a/b%20c', 'PutObject', {}, 's3:PutObject arn:aws:s3:::b/a/b c'],
+    ['s3', 'HEAD /b/a', 'HeadObject', {}, 's3:GetObject arn:aws:s3:::b/a'],
+    [
+      's3',
+      'PUT /b/to',
+      'CopyObject',
+      copied,
+      's3:PutObject arn:aws:s3:::b/to',
+      's3:GetObject arn:aws:s3:::a/from x',
+    ],
+    [
+      's3',
+      'POST /b?delete',
+      'DeleteObjects',
+      deleted,
+      's3:DeleteObject arn:aws:s3:::b/a',
+      's3:DeleteObject arn:aws:s3:::b/b&c',
+    ],
+  ])('%s: %s is %s', (service, sent, operation, rest, ...needs) => {
+    const [method = '', url = ''] = sent.split(' ');
+    const form = service === 'sns' && { body: `Action=${operation}` };
+    const request = parse(service, { method, url, ...form, ...rest });
+    expect(request.operation).toBe(operation);
+    const permissions = permissionsOf(request, secretArn);
+    expect(permissions.map(({ action, resource }) => `${action} ${resource}`)).toEqual(needs);
   });
 });
 
 describe('an S3 request', () => {
-  const s3 = ({ headers, ...rest }: Sent) =>
-    parse({ ...rest, headers: { authorization: signedFor('s3'), ...headers } });
-
-  test.each([
-    ['GET /', 'ListBuckets', 'ListAllMyBuckets', '*'],
-    ['PUT /b', 'CreateBucket', 'CreateBucket', 'arn:aws:s3:::b'],
-    ['GET /b/?list-type=2', 'ListObjects', 'ListBucket', 'arn:aws:s3:::b'],
-    ['PUT /b/a/b%20c', 'PutObject', 'PutObject', 'arn:aws:s3:::b/a/b c'],
-    ['HEAD /b/a', 'HeadObject', 'GetObject', 'arn:aws:s3:::b/a'],
-  ])('%s is %s and needs s3:%s on %s', (sent, operation, action, resource) => {
-    const [method = '', url = ''] = sent.split(' ');
-    const request = s3({ method, url });
-    expect(request).toMatchObject({ operation, protocol: 'rest-xml', http: { url } });
-    expect(permissionsOf(request, secretArn)).toEqual([{ action: `s3:${action}`, resource }]);
-  });
-
   test.each([
     { host: 'payloads.localhost:4566', url: '/a', asked: '/payloads/a' },
     { host: 'pay.loads.s3.localhost', url: '/a?x=1', asked: '/pay.loads/a?x=1' },
     { host: 's3.localhost:4566', url: '/payloads/a', asked: '/payloads/a' },
     { host: 'host.docker.internal:4566', url: '/payloads/a', asked: '/payloads/a' },
   ])('to the host $host needs $asked', ({ host, url, asked }) => {
-    expect(s3({ method: 'GET', url, headers: { host } }).http.url).toBe(asked);
-  });
-
-  test('that copies also needs to read its source', () => {
-    const headers = { 'x-amz-copy-source': '/a/from%20x' };
-    expect(permissionsOf(s3({ method: 'PUT', url: '/b/to', headers }), secretArn)).toEqual([
-      { action: 's3:PutObject', resource: 'arn:aws:s3:::b/to' },
-      { action: 's3:GetObject', resource: 'arn:aws:s3:::a/from x' },
-    ]);
-  });
-
-  test('that deletes several objects needs rights to each of them', () => {
-    const body = '<Delete><Object><Key>a</Key></Object><Object><Key>b&amp;c</Key></Object></Delete>';
-    expect(permissionsOf(s3({ url: '/bucket?delete', body }), secretArn)).toEqual([
-      { action: 's3:DeleteObject', resource: 'arn:aws:s3:::bucket/a' },
-      { action: 's3:DeleteObject', resource: 'arn:aws:s3:::bucket/b&c' },
-    ]);
+    expect(parse('s3', { method: 'GET', url, headers: { host } }).http.url).toBe(asked);
   });
 
   test.each(['acl', 'partNumber=1', 'policy', 'uploadId=u', 'versionId=1'])(
     'with ?%s is not another operation',
     (parameter) => {
-      expect(() => s3({ method: 'PUT', url: `/b/a?${parameter}` })).toThrow(/\?\w+ is not supported/);
+      expect(() => parse('s3', { method: 'PUT', url: `/b/a?${parameter}` })).toThrow(
+        /\?\w+ is not supported/,
+      );
     },
   );
 });
 
 test('a caller that signed for another service than its target is refused', () => {
-  const headers = { authorization: signedFor('dynamodb'), 'x-amz-target': 'AmazonSQS.SendMessage' };
-  expect(() => parse({ headers, body: '{}' })).toThrow(/the signature is for dynamodb/);
+  const headers = { 'x-amz-target': 'AmazonSQS.SendMessage' };
+  expect(() => parse('dynamodb', { headers, body: '{}' })).toThrow(/the signature is for dynamodb/);
 });
 
 describe('a policy', () => {
