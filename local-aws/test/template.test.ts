@@ -83,18 +83,8 @@ describe('an intrinsic function', () => {
 type Declared = { Type: string; Properties?: Record<string, unknown> };
 
 function resourcesOf(declared: Record<string, Declared>, outputs: Record<string, { Value: unknown }> = {}) {
-  const withProperties = Object.entries(declared).map(([logicalId, { Type, Properties = {} }]) => [
-    logicalId,
-    { Type, Properties },
-  ]);
-  return new Resources(
-    {
-      name: 'Hooks',
-      template: { Resources: Object.fromEntries(withProperties), Outputs: outputs },
-      assetFolder: (key) => key,
-    },
-    { awsUrl: 'http://localhost:4566', apiUrl: 'http://localhost:3000' },
-  );
+  const stack = { name: 'Hooks', template: { Resources: declared, Outputs: outputs }, assetFolder: String };
+  return new Resources(stack, { awsUrl: 'http://localhost:4566', apiUrl: 'http://localhost:3000' });
 }
 
 /** Evaluates a part of a template that declares these resources. */

@@ -14,17 +14,12 @@ describe('an alarm', () => {
   const ALARM = 'Stack-ShopUpdatedPaused';
   const AlarmArn = arnOf('cloudwatch', `alarm:${ALARM}`);
   const TopicArn = arnOf('sns', 'alarms');
+  const actions = { AlarmActions: [TopicArn], OKActions: [TopicArn] };
 
   beforeAll(() => aws.form('sns', { Action: 'CreateTopic', Name: 'alarms' }));
   beforeEach(() => {
     for (const AlarmName of [ALARM, 'Stack-Other']) {
-      endpoint.putAlarm({
-        AlarmName,
-        AlarmActions: [TopicArn],
-        OKActions: [TopicArn],
-        MetricName: 'Paused',
-        EvaluationPeriods: 1,
-      });
+      endpoint.putAlarm({ AlarmName, ...actions, MetricName: 'Paused', EvaluationPeriods: 1 });
     }
   });
 
@@ -86,7 +81,6 @@ describe('an alarm', () => {
     const received = await subscribe(endpoint, TopicArn, 'notified');
     await set({ StateReason: 'first' });
     await set();
-    const actions = { AlarmActions: [TopicArn], OKActions: [TopicArn] };
     await put({ ...actions, ActionsEnabled: false });
     await set({ StateValue: 'OK', StateReason: 'muted' });
     await put(actions);

@@ -4,13 +4,13 @@ import { type AddressInfo, connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { originOf } from '../../admitted-host.ts';
 import type { InvocationResult } from '../../functions/invocation.ts';
 import { httpApi } from '../../gateway/http-api.ts';
-import type { GatewayOptions, RunningGateway } from '../../gateway/server.ts';
+import { type GatewayOptions, type RunningGateway, startGateway } from '../../gateway/server.ts';
 import type { Exchange } from '../../observation.ts';
-import { afterThis, apiId, MEBIBYTE, postTo, serve } from './support.ts';
+import { apiId, MEBIBYTE } from './support.ts';
 
 /** The loopback addresses of this machine. Not always both: a container may have no IPv6. */
 const loopbackAddresses = Object.values(networkInterfaces())
@@ -20,10 +20,21 @@ const loopbackAddresses = Object.values(networkInterfaces())
 
 const echo = async (event: unknown): Promise<InvocationResult> => ({ ok: true, payload: event });
 
-const start = async (invoke = echo, options: Partial<GatewayOptions> = {}): Promise<RunningGateway> =>
-  serve(httpApi({ apiId, routes: [{ routeKey: 'POST /hook', invoke }] }), options);
+const cleanUps: (() => Promise<unknown>)[] = [];
 
-const post = ({ url }: RunningGateway, body: string) => postTo(`${url}/hook`, body);
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
+});
+
+/** Serves an API until the current test ends. */
+async function start(invoke = echo, options: Partial<GatewayOptions> = {}): Promise<RunningGateway> {
+  const api = httpApi({ apiId, routes: [{ routeKey: 'POST /hook', invoke }] });
+  const gateway = await startGateway(api, { port: 0, ...options });
+  cleanUps.push(() => gateway.close());
+  return gateway;
+}
+
+const post = ({ url }: RunningGateway, body: string) => fetch(`${url}/hook`, { method: 'POST', body });
 
 /**
  * Sends the lines of a request, with one byte per character.
@@ -119,7 +130,7 @@ test.each(loopbackAddresses)('a port that is in use on %s is an error of Node.js
   const other = createServer();
   other.listen(0, host);
   await once(other, 'listening');
-  afterThis(() => new Promise((resolve) => other.close(resolve)));
+  cleanUps.push(() => new Promise((resolve) => other.close(resolve)));
   const { port } = other.address() as AddressInfo;
   await expect(start(echo, { port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
 });
@@ -194,7 +205,7 @@ test('an API with a tunnel answers its name, refuses others, and reports them on
   const answered: number[] = [];
   let foreign = 0;
   const invoke = async () => ({ ok: true as const, payload: 'of the function' });
-  const gateway = await serve(httpApi({ apiId, routes: [{ routeKey: 'POST /hook', invoke }] }), {
+  const gateway = await start(invoke, {
     publicHosts: [PUBLIC],
     onExchange: ({ status }) => answered.push(status),
     onForeign: () => {

@@ -1,29 +1,9 @@
-import { afterEach } from '@jest/globals';
 import type { Api } from '../../gateway/api.ts';
 import { type HttpRequest, type HttpResponse, pairs, splitTarget } from '../../gateway/http-message.ts';
-import { type GatewayOptions, type RunningGateway, startGateway } from '../../gateway/server.ts';
 
 export const MEBIBYTE = 1024 * 1024;
 
 export const apiId = 'a1b2c3d4e5';
-
-const cleanUps: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
-});
-
-/** Calls a function when the current test has ended. */
-export const afterThis = (cleanUp: () => Promise<unknown>) => cleanUps.push(cleanUp);
-
-/** Serves an API until the current test ends. */
-export async function serve(api: Api, options: Partial<GatewayOptions> = {}): Promise<RunningGateway> {
-  const gateway = await startGateway(api, { port: 0, ...options });
-  afterThis(() => gateway.close());
-  return gateway;
-}
-
-export const postTo = (url: string, body: string) => fetch(url, { method: 'POST', body });
 
 /** A request in the form in which the gateway passes it to an API. */
 export const received = (
