@@ -4,7 +4,6 @@ import { table } from '../../terminal/layout.ts';
 import { counted, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { payloadUnder } from '../queues/received-message.ts';
-import type { Stage } from '../stage.ts';
 import { countFailedObjects, describeDamage, expiredPart, lateness, readArchive } from './read-archive.ts';
 import { matchingRecords, type RecordFilter } from './record-filter.ts';
 
@@ -52,9 +51,10 @@ export async function exportRecords(
       counts.set(key, ids);
       return;
     }
-    const payload = payloads ? await payloadOf(stack, record.payloadKey) : {};
-    if (payload.unreadable !== undefined) missing += 1;
-    const exported = { ...record, ...payload };
+    const { payloadKey } = record;
+    const { bytes, unreadable } = payloads && payloadKey ? await payloadUnder(stack, payloadKey) : {};
+    if (unreadable !== undefined) missing += 1;
+    const exported = { ...record, bodyBase64: bytes?.toString('base64'), unreadable };
     await write(csv ? csvLine(COLUMNS.map((name) => exported[name])) : `${JSON.stringify(exported)}\n`);
   };
   // Creates the file before the archive is read, so that a file that cannot be written fails early.
@@ -77,21 +77,13 @@ export async function exportRecords(
   printLine(`${countBy ? 'Counted' : 'Exported'} ${records} of ${stack.title}.`);
   if (missing > 0) printLine(`${counted(missing, 'record')} without the payload: see "unreadable".`);
   if (expired) printLine(expired);
-  for (const line of await notesOnArchive(stack, filter)) printLine(line);
+  const late = lateness(stack);
+  if (late) printLine(`The newest records may be up to ${late} late, because Firehose collects them.`);
+  const failed = await countFailedObjects(stack, filter);
+  if (failed > 0)
+    printLine(`Not read: ${counted(failed, 'object')} under failed=, which Firehose could not deliver.`);
   for (const line of describeDamage(damaged)) printLine(line);
   return damaged.length === 0 && missing === 0;
-}
-
-/** What an export may lack. */
-async function notesOnArchive(stack: Stage, filter: RecordFilter): Promise<string[]> {
-  const late = lateness(stack);
-  const failed = await countFailedObjects(stack, filter);
-  return [
-    ...(late ? [`The newest records may be up to ${late} late, because Firehose collects them.`] : []),
-    ...(failed > 0
-      ? [`Not read: ${counted(failed, 'object')} under failed=, which Firehose could not deliver.`]
-      : []),
-  ];
 }
 
 function countTable(headings: readonly string[], rows: readonly unknown[][], width: number): string {
@@ -105,26 +97,15 @@ function countTable(headings: readonly string[], rows: readonly unknown[][], wid
   return `${table(columns, cells, width).join('\n')}\n`;
 }
 
-type ExportedRecord = ArchiveRecord & Awaited<ReturnType<typeof payloadOf>>;
-
 /** Columns of records in CSV. */
-const COLUMNS = [
-  ...Object.keys(recordSchema.entries),
-  'bodyBase64',
-  'unreadable',
-] as (keyof ExportedRecord)[];
+const COLUMNS = [...Object.keys(recordSchema.entries), 'bodyBase64', 'unreadable'] as (
+  | keyof ArchiveRecord
+  | 'bodyBase64'
+  | 'unreadable'
+)[];
 
 /** Source: RFC 4180. An object is written as JSON. */
 function csvLine(cells: readonly unknown[]): string {
   const texts = cells.map((cell = '') => (typeof cell === 'object' ? JSON.stringify(cell) : String(cell)));
   return `${texts.map((text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)).join(',')}\r\n`;
-}
-
-async function payloadOf(
-  stack: Stage,
-  key: string | undefined,
-): Promise<{ readonly bodyBase64?: string; readonly unreadable?: string }> {
-  if (key === undefined) return {};
-  const { bytes, unreadable } = await payloadUnder(stack, key);
-  return bytes === undefined ? { unreadable } : { bodyBase64: bytes.toString('base64') };
 }
