@@ -1,43 +1,97 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { ArchiveRecord } from '../../../../lambda/archive/record-schema.ts';
 import { eventNames } from '../../../../lambda/events/catalogue.ts';
+import { sha256Hex } from '../../../../lambda/hash.ts';
 import { REPLAYABLE_DAYS, REPLAYABLE_RECEIPT_DAYS } from '../../../../lambda/limits.ts';
 import { REPLAY_NAME } from '../../../../lambda/queue/replay.ts';
 import { eventually } from '../../../../test/support/eventually.ts';
 import type { TestAws } from '../../../../test/support/test-aws.ts';
 import { ACCEPTANCE_PREFIX } from '../../../stage/payload-filter.ts';
 import { backlogOf, MAX_IN_FLIGHT, MAX_WAITING } from '../../../stage/replay/backlog.ts';
-import { archiveDelay } from '../../../stage/replay/replay.ts';
+import { archiveDelay, replay } from '../../../stage/replay/replay.ts';
 import type { ReplayOptions } from '../../../stage/replay/replay-plan.ts';
 import { replayMessage } from '../../../stage/replay/replay-sender.ts';
 import { TokenBucket } from '../../../stage/replay/token-bucket.ts';
 import type { Stage } from '../../../stage/stage.ts';
+import type { ProgressStep } from '../../../terminal/progress.ts';
 import { Project } from '../../commands/project.ts';
-import { archived } from '../archive/support.ts';
-import { refusalOf, replied } from '../queues/support.ts';
-import { minutesAgo, numbered, type Replayer, startedReplayer } from './support.ts';
+import { archived, emptyArchive, objectKey, putObject, putRecords } from '../archive/support.ts';
+import { type Operator, refusalOf, replied, startedOperator } from '../queues/support.ts';
 
-const started = startedReplayer();
+const started = startedOperator();
 let aws: TestAws;
-let replayer: Replayer;
+let operator: Operator;
 
 beforeAll(() => {
-  ({ aws, replayer } = started);
+  ({ aws, operator } = started);
 });
+afterEach(() => Promise.all([emptyArchive(operator.stack), operator.empty()]));
 
 const never = new AbortController().signal;
-const shops = () => replayer.shops();
-const plan = async (asked: Partial<ReplayOptions> = {}) =>
-  (await replayer.replay({ dryRun: true, ...asked })).said;
+
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+
+/** The default window ends half an hour ago, so that Firehose has written all of it. */
+const WINDOW = { since: minutesAgo(180), until: minutesAgo(30) };
+
+/** Puts an object of records from an hour ago. */
+async function archive(name: string, records: readonly Partial<ArchiveRecord>[]): Promise<void> {
+  const time = minutesAgo(60).toISOString();
+  const whole = records.map((record) => archived({ receivedAt: time, settledAt: time, ...record }));
+  await putRecords(operator.stack, objectKey(name, whole[0]?.event, time.slice(0, 13)), whole);
+}
+
+/** Records of shop.updated with different bodies. @param first number of the first */
+function numbered(count: number, first = 0): Partial<ArchiveRecord>[] {
+  return Array.from({ length: count }, (_, index) => {
+    const shopId = `shop-${first + index}`;
+    const data = { shop_id: shopId };
+    const body = JSON.stringify({ event: 'shop.updated', data, timestamp: '2026-01-31T09:00:00Z' });
+    return { eventId: sha256Hex(body), shopId, body, requestId: `request-${first + index}` };
+  });
+}
+
+interface Meanwhile {
+  readonly signal?: AbortSignal;
+  /** The stack, with AWS clients that the test replaced. */
+  readonly stack?: Stage;
+  /** Collects the texts that the progress display shows. */
+  readonly shown?: string[];
+}
+
+/** Replays at once and without a question. */
+async function replaying(
+  asked: Partial<ReplayOptions> = {},
+  { signal = never, stack = operator.stack, shown = [] }: Meanwhile = {},
+) {
+  const operation = operator.operation(signal);
+  const show = ({ doing, note = '' }: ProgressStep) => shown.push(`${doing} ${note}`);
+  const progress = { show, end: () => {} };
+  const usual = { name: 'test', events: [], rate: 10_000, dryRun: false, yes: true };
+  const done = await replay({ ...operation, stack, progress }, { ...usual, ...WINDOW, ...asked });
+  return { done, said: operation.said.join('\n'), reported: operation.reported };
+}
+
+/** Receives and deletes everything on a queue. */
+const taken = (output: string) => operator.queues.takeAll(operator.outputs[output]);
+
+/** The shops on shop.updated's queue, in order. Deletes the messages. */
+async function shops(): Promise<string[]> {
+  const messages = await taken('ShopUpdatedQueueUrl');
+  return messages.map(({ Body = '' }) => JSON.parse(Body).data.shop_id).sort();
+}
+
+const plan = async (asked: Partial<ReplayOptions> = {}) => (await replaying({ dryRun: true, ...asked })).said;
 
 describe('a message of a replay', () => {
   test('equals the original, with the name of its replay', async () => {
     const [record = {}] = numbered(1);
     const receivedAt = minutesAgo(70).toISOString();
-    await replayer.archive('whole', [{ ...record, receivedAt }]);
-    await replayer.replay({ name: 'whole', mode: 'repair', notify: true });
+    await archive('whole', [{ ...record, receivedAt }]);
+    await replaying({ name: 'whole', mode: 'repair', notify: true });
     const text = (StringValue: string | undefined) => ({ DataType: 'String', StringValue });
     const MessageAttributes = {
       event: text('shop.updated'),
@@ -46,7 +100,7 @@ describe('a message of a replay', () => {
       requestId: text('request-0'),
       replay: text(JSON.stringify({ name: 'whole', mode: 'repair', notify: true })),
     };
-    const sent = await replayer.taken('ShopUpdatedQueueUrl');
+    const sent = await taken('ShopUpdatedQueueUrl');
     expect(sent).toMatchObject([{ Body: record.body, MessageAttributes }]);
   });
 
@@ -59,25 +113,25 @@ describe('a message of a replay', () => {
     const large = (shop_id: string) => JSON.stringify({ data: { shop_id, name: 'x'.repeat(400_000) } });
     const ids = ['shop-a', 'shop-b', 'shop-c'];
     const records = ids.map((id) => ({ body: large(id) }));
-    await replayer.archive('large', records);
-    await replayer.replay();
+    await archive('large', records);
+    await replaying();
     expect(await shops()).toEqual(ids);
   });
 
   test('refers to a payload in the payload bucket; without that payload none is sent', async () => {
     const payloadKey = 'shop.updated/large';
     const object = { Bucket: aws.outputs.PayloadBucket, Key: payloadKey, Body: '{"name":"Hana"}' };
-    await replayer.operator.stack.s3.send(new PutObjectCommand(object));
+    await operator.stack.s3.send(new PutObjectCommand(object));
     const stored = { body: undefined, payloadKey };
-    await replayer.archive('stored', [stored, { ...stored, payloadKey: 'shop.updated/gone' }]);
-    const { done, said } = await replayer.replay();
+    await archive('stored', [stored, { ...stored, payloadKey: 'shop.updated/gone' }]);
+    const { done, said } = await replaying();
     const Body = JSON.stringify({ payloadKey });
     const sent = [{ Body, MessageAttributes: { payloadKey: { StringValue: payloadKey } } }];
-    expect(await replayer.taken('ShopUpdatedQueueUrl')).toMatchObject(sent);
+    expect(await taken('ShopUpdatedQueueUrl')).toMatchObject(sent);
     expect(said).toContain('Skipped: 1 without a payload.');
     expect(done).toBe(true);
-    await replayer.replay({ search: 'hana' });
-    expect(await replayer.taken('ShopUpdatedQueueUrl')).toMatchObject(sent);
+    await replaying({ search: 'hana' });
+    expect(await taken('ShopUpdatedQueueUrl')).toMatchObject(sent);
   });
 });
 
@@ -90,7 +144,7 @@ describe('the records that are sent', () => {
   test('match all options', async () => {
     const [a = {}, b = {}, c = {}, d = {}, e = {}, f = {}] = numbered(6);
     const stale = { shopId: 'shop-1', outcome: 'Stale' as const };
-    await replayer.archive('shops', [
+    await archive('shops', [
       { ...a, ...stale, outcome: 'Processed' },
       { ...b, ...stale },
       { ...c, ...stale, shopId: 'shop-10' },
@@ -98,8 +152,8 @@ describe('the records that are sent', () => {
       { ...e, ...stale, settledAt: minutesAgo(45).toISOString() },
       { ...f, ...stale, body: '{}' },
     ]);
-    await replayer.archive('user', [{ event: 'user.updated', ...stale, requestId: 'request-1' }]);
-    await replayer.replay({
+    await archive('user', [{ event: 'user.updated', ...stale, requestId: 'request-1' }]);
+    await replaying({
       events: ['shop.updated'],
       since: minutesAgo(70),
       until: minutesAgo(50),
@@ -108,13 +162,12 @@ describe('the records that are sent', () => {
       outcomes: ['Stale'],
     });
     expect(await shops()).toEqual(['shop-1']);
-    expect(await replayer.taken('UserUpdatedQueueUrl')).toEqual([]);
+    expect(await taken('UserUpdatedQueueUrl')).toEqual([]);
   });
 
   test('go to the queue of their event', async () => {
-    for (const event of eventNames) await replayer.archive(event, [{ event }]);
-    const { said } = await replayer.replay();
-    const { operator } = replayer;
+    for (const event of eventNames) await archive(event, [{ event }]);
+    const { said } = await replaying();
     const counts = eventNames.map((event) =>
       operator.queues.count(operator.stack.ofEvent(event, 'QueueUrl')),
     );
@@ -125,15 +178,15 @@ describe('the records that are sent', () => {
   test('exclude those of another replay, forgotten ones and those received too long ago, which are counted, and its own', async () => {
     const [old = {}, recent = {}] = numbered(2);
     const received = (days: number) => ({ receivedAt: minutesAgo(days * 24 * 60).toISOString() });
-    await replayer.archive('some', [
+    await archive('some', [
       ofReplay('before'),
       ofReplay('own'),
       { body: undefined, forgottenAt: minutesAgo(1).toISOString() },
       { ...old, ...received(REPLAYABLE_RECEIPT_DAYS + 0.1) },
       { ...recent, ...received(REPLAYABLE_RECEIPT_DAYS - 0.1) },
     ]);
-    await replayer.archive('none', [ofReplay('before')]);
-    const { said, done } = await replayer.replay({ name: 'own' });
+    await archive('none', [ofReplay('before')]);
+    const { said, done } = await replaying({ name: 'own' });
     expect(await shops()).toEqual(['shop-1']);
     expect(said).toContain('skipped   2 from replays, 1 forgotten, 1 received more than 83 days ago');
     expect(said).toContain('Skipped: 2 from replays, 1 forgotten, 1 received more than 83 days ago.');
@@ -145,15 +198,15 @@ describe('the records that are sent', () => {
     const body = (fields: object) => JSON.stringify({ event: 'girl.deleted', data: fields });
     const girl = { event: 'girl.deleted', shopId: undefined } as const;
     const mentioned = body({ girl_id: 'girl-1', note: `${ofRun}-girl` });
-    await replayer.archive('run', [{ shopId: `${ofRun}-shop`, body: undefined, payloadKey: 'large' }]);
-    await replayer.archive('girl', [
+    await archive('run', [{ shopId: `${ofRun}-shop`, body: undefined, payloadKey: 'large' }]);
+    await archive('girl', [
       { ...girl, body: body({ girl_id: `${ofRun}-girl`, note: 'x' }) },
       { ...girl, body: mentioned },
     ]);
-    const { said, reported } = await replayer.replay({ dryRun: true });
+    const { said, reported } = await replaying({ dryRun: true });
     expect(reported).toMatchObject([{ messages: 1, skipped: { ofAcceptance: 2 } }]);
     expect(said).toMatch(/skipped +2 from acceptance runs \(to include them, name their shop with --shop\)/);
-    expect((await replayer.replay({ dryRun: true, shop: `${ofRun}-shop` })).reported).toMatchObject([
+    expect((await replaying({ dryRun: true, shop: `${ofRun}-shop` })).reported).toMatchObject([
       { messages: 1, skipped: {} },
     ]);
   });
@@ -161,8 +214,8 @@ describe('the records that are sent', () => {
 
 describe('a plan', () => {
   test('is all that --dry-run makes: nothing is sent', async () => {
-    await replayer.archive('dry', [...numbered(3), { ...numbered(1, 3)[0], outcome: 'DeadLettered' }]);
-    const { done, said } = await replayer.replay({ name: 'dry', mode: 'repair', dryRun: true, rate: 1 });
+    await archive('dry', [...numbered(3), { ...numbered(1, 3)[0], outcome: 'DeadLettered' }]);
+    const { done, said } = await replaying({ name: 'dry', mode: 'repair', dryRun: true, rate: 1 });
     expect(done).toBe(true);
     expect(await shops()).toEqual([]);
     expect(said).toContain('Replay dry in the stack of');
@@ -175,14 +228,14 @@ describe('a plan', () => {
   });
 
   test('that is interrupted by Ctrl-C leaves nothing behind', async () => {
-    await replayer.archive('some', numbered(1));
-    const { done, said } = await replayer.replay({}, { signal: AbortSignal.abort() });
+    await archive('some', numbered(1));
+    const { done, said } = await replaying({}, { signal: AbortSignal.abort() });
     expect({ done, said }).toEqual({ done: false, said: 'Interrupted. Nothing was sent.' });
   });
 
   test('of a repair says how long wrong writes may settle after the fix', async () => {
-    await replayer.archive('some', numbered(1));
-    await replayer.archive('girl', [{ event: 'girl.created' }]);
+    await archive('some', numbered(1));
+    await archive('girl', [{ event: 'girl.created' }]);
     const end = 'wrong writes settle for up to 73 hours: an earlier end of the window misses them';
     expect(await plan({ mode: 'repair' })).toContain(end);
     expect(await plan({ mode: 'repair', events: ['girl.created'] })).toContain(end.replace('73', '4'));
@@ -190,8 +243,8 @@ describe('a plan', () => {
   });
 
   test('says who is notified, and how often at most', async () => {
-    await replayer.archive('reviews', [{ event: 'review.posted' }, { event: 'review.posted' }]);
-    await replayer.archive('girl', [{ event: 'girl.created' }]);
+    await archive('reviews', [{ event: 'review.posted' }, { event: 'review.posted' }]);
+    await archive('girl', [{ event: 'girl.created' }]);
     const most = 'at most 2 notifications (review 2).';
     expect(await plan()).toContain(`${most} Nobody is notified twice about an event.`);
     expect(await plan({ notify: true })).toContain(
@@ -223,17 +276,17 @@ describe('an impossible replay is refused in one line, and sends nothing', () =>
       line: 'There is no terminal for the confirmation. Check with --dry-run, then use --yes',
     },
   ])('$line', async ({ asked, line }) => {
-    await replayer.archive('some', numbered(3));
-    const refused = await refusalOf(replayer.replay(asked));
-    expect(refused).toContain(line.replace('STACK', replayer.operator.stack.title));
+    await archive('some', numbered(3));
+    const refused = await refusalOf(replaying(asked));
+    expect(refused).toContain(line.replace('STACK', operator.stack.title));
     expect(await shops()).toEqual([]);
   });
 
   test('for a window older than the archive; if a part of it is left, the plan says so', async () => {
-    await replayer.archive('some', numbered(3));
+    await archive('some', numbered(3));
     const [since, until] = [minutesAgo(41 * DAY), minutesAgo(40 * DAY)];
-    const kept = `${replayer.operator.stack.title} keeps records for 30 days`;
-    expect(await refusalOf(replayer.replay({ since, until }))).toBe(
+    const kept = `${operator.stack.title} keeps records for 30 days`;
+    expect(await refusalOf(replaying({ since, until }))).toBe(
       `No records settled before ${until.toISOString()} are left: ${kept}`,
     );
     expect(await plan({ since })).toContain(`expired   Records settled earlier have expired: ${kept}.`);
@@ -246,11 +299,11 @@ describe('on the command line', () => {
     project = await Project.create();
   });
   afterAll(() => project.remove());
-  const typed = (line: string) => [...line.split(' '), '--outputs', replayer.operator.outputsFile];
+  const typed = (line: string) => [...line.split(' '), '--outputs', operator.outputsFile];
 
   test('a plan has the command that runs exactly it: later records are not sent', async () => {
     const shopId = 'shop-0';
-    await replayer.archive('before', [...numbered(1), { event: 'user.updated', shopId }]);
+    await archive('before', [...numbered(1), { event: 'user.updated', shopId }]);
     const options = `--shop ${shopId} --search shop-0`;
     const line = `replay shop.updated --since 3h ${options} --rate 50 --dry-run --json`;
     const { stdout, stderr } = await project.type(typed(line));
@@ -261,7 +314,7 @@ describe('on the command line', () => {
     expect(planned).toEqual(typed(`replay shop.updated ${fixed} --rate 50 --yes`));
     expect(stderr).toContain(`\nTo run this plan, also after an interruption: ${command}\n`);
     const settledAt = new Date().toISOString();
-    await replayer.archive('later', [{ ...numbered(1)[0], settledAt }]);
+    await archive('later', [{ ...numbered(1)[0], settledAt }]);
     const ended = await project.type([...planned, '--json']);
     expect(JSON.parse(ended.stdout)).toMatchObject({ name, finished: true, sent: { 'shop.updated': 1 } });
     expect(await shops()).toEqual([shopId]);
@@ -298,7 +351,7 @@ describe('a backlog', () => {
       const ApproximateNumberOfMessagesNotVisible = String(queue.inFlight);
       return { Attributes: { ApproximateNumberOfMessages, ApproximateNumberOfMessagesNotVisible } };
     });
-    return replayer.operator.stack.with({ sqs });
+    return operator.stack.with({ sqs });
   }
 
   /** Requests capacity, and records when there is some. */
@@ -344,10 +397,10 @@ describe('a backlog', () => {
   });
 
   test('pauses a replay, which says so, until Ctrl-C', async () => {
-    await replayer.archive('some', numbered(20));
+    await archive('some', numbered(20));
     const controller = new AbortController();
     const meanwhile = { stack: stackWith({ visible: MAX_WAITING, inFlight: 0 }), shown: [] as string[] };
-    const ended = replayer.replay({}, { ...meanwhile, signal: controller.signal });
+    const ended = replaying({}, { ...meanwhile, signal: controller.signal });
     const step = 'Replaying paused: 1,000 wait on the queue of shop.updated';
     await eventually(async () => meanwhile.shown.includes(step) || undefined);
     controller.abort();
@@ -360,11 +413,11 @@ describe('a backlog', () => {
 
 describe('the newest records, which the archive may lack,', () => {
   test('are left out: the plan, its command and the end say so', async () => {
-    await replayer.archive('some', numbered(1));
-    await replayer.archive('new', [{ ...numbered(1, 1)[0], settledAt: new Date().toISOString() }]);
+    await archive('some', numbered(1));
+    await archive('new', [{ ...numbered(1, 1)[0], settledAt: new Date().toISOString() }]);
     // As in AWS: the local stack writes a record at once.
-    const deployed = { stack: replayer.operator.stack.with({ local: false }) };
-    const { done, said, reported } = await replayer.replay({ until: undefined }, deployed);
+    const deployed = { stack: operator.stack.with({ local: false }) };
+    const { done, said, reported } = await replaying({ until: undefined }, deployed);
     expect({ done, shops: await shops() }).toEqual({ done: true, shops: ['shop-0'] });
     const [, end = ''] = /--until (\S+)/.exec(said) ?? [];
     expect(Date.now() - Date.parse(end)).toBeGreaterThanOrEqual(15 * 60_000);
@@ -375,14 +428,14 @@ describe('the newest records, which the archive may lack,', () => {
     );
     expect(reported).toMatchObject([{ later: expect.stringContaining(later) }]);
     const newest = { since: minutesAgo(1), until: undefined };
-    expect(await refusalOf(replayer.replay(newest, deployed))).toMatch(
+    expect(await refusalOf(replaying(newest, deployed))).toMatch(
       /^Nothing to replay yet\. The archive may lack records settled since /,
     );
-    expect((await replayer.replay(newest)).said).not.toContain('may lack records');
+    expect((await replaying(newest)).said).not.toContain('may lack records');
   });
 
   test('are those of the time that Firehose buffers, the function runs and Firehose writes', async () => {
-    const seconds = (await archiveDelay(replayer.operator.stack, ['shop.updated'])) / 1000;
+    const seconds = (await archiveDelay(operator.stack, ['shop.updated'])) / 1000;
     expect(seconds).toBeGreaterThanOrEqual(900 + 5 * 60);
     expect(seconds).toBeLessThanOrEqual(900 + 900 + 5 * 60);
   });
@@ -390,10 +443,11 @@ describe('the newest records, which the archive may lack,', () => {
 
 // The kinds of damage are tested with the reader of the archive.
 test('a damaged object is named, and the others are sent; the replay and its dry run end with false', async () => {
-  const key = await replayer.archiveBytes('damaged', Buffer.from('nothing of ours'));
-  await replayer.archive('sound', numbered(2));
-  expect(await replayer.replay({ dryRun: true })).toMatchObject({ done: false });
-  const { said, done } = await replayer.replay({ name: 'damaged' });
+  const key = objectKey('damaged', 'shop.updated', minutesAgo(60).toISOString().slice(0, 13));
+  await putObject(operator.stack, key, Buffer.from('nothing of ours'));
+  await archive('sound', numbered(2));
+  expect(await replaying({ dryRun: true })).toMatchObject({ done: false });
+  const { said, done } = await replaying({ name: 'damaged' });
   expect(done).toBe(false);
   expect(await shops()).toEqual(['shop-0', 'shop-1']);
   // It is named in the plan, and at the end.
@@ -420,25 +474,25 @@ describe('a message that SQS rejects', () => {
       Object.assign(answer.output, { Failed: refused.map(({ Id }) => ({ Id, ...why })) });
       return answer;
     });
-    return { stack: replayer.operator.stack.with({ sqs }) };
+    return { stack: operator.stack.with({ sqs }) };
   }
 
   test('temporarily is sent again', async () => {
-    await replayer.archive('partly', numbered(20));
+    await archive('partly', numbered(20));
     const half = refusing((entries, call) => (call < 2 ? entries.filter((_, index) => index % 2 === 0) : []));
-    expect(await replayer.replay({}, half)).toMatchObject({ done: true });
+    expect(await replaying({}, half)).toMatchObject({ done: true });
     expect(await shops()).toEqual(Array.from(numbered(20), ({ shopId }) => shopId).sort());
   });
 
   test('for a fault that can be fixed ends the replay at once, and it can run again later', async () => {
-    await replayer.archive('disabled', numbered(3));
+    await archive('disabled', numbered(3));
     const why = { SenderFault: true, Code: 'KmsDisabled', Message: 'The key is disabled' };
     const disabled = refusing((entries) => entries.slice(1), why);
-    expect(await refusalOf(replayer.replay({ name: 'disabled' }, disabled))).toMatch(
+    expect(await refusalOf(replaying({ name: 'disabled' }, disabled))).toMatch(
       /^SQS does not accept event [0-9a-f]{64} and 1 more: KmsDisabled: The key is disabled\. Sent until then: 1 message\. Run it again with: npx hookctl replay --since \S+Z --until \S+Z --mode fill --name disabled --rate 10000 --yes --outputs /,
     );
     expect(await shops()).toEqual(['shop-0']);
-    expect(await replayer.replay({ name: 'disabled' })).toMatchObject({ done: true });
+    expect(await replaying({ name: 'disabled' })).toMatchObject({ done: true });
     expect(await shops()).toEqual(['shop-0', 'shop-1', 'shop-2']);
   });
 });
