@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import {
   createServer,
@@ -48,14 +49,9 @@ export async function listen(
   }
 }
 
-function listenOn(server: Server, port: number, host: string): Promise<Server> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ port, host }, () => {
-      server.off('error', reject);
-      resolve(server);
-    });
-  });
+async function listenOn(server: Server, port: number, host: string): Promise<Server> {
+  await once(server.listen({ port, host }), 'listening');
+  return server;
 }
 
 function isCode(error: unknown, ...codes: string[]): boolean {

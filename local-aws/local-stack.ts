@@ -1,11 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { startAwsEndpoint } from './aws/endpoint.ts';
 import { InjectedFaults } from './aws/faults.ts';
-import { type ClientSettings, clientSettings } from './aws-caller.ts';
+import { clientSettings } from './aws-caller.ts';
 import { deployStack, type FunctionOptions } from './deployed-stack.ts';
-import type { LocalFunction } from './functions/local-function.ts';
 import { startGateway } from './gateway/server.ts';
-import type { InspectedMessage, StackObserver } from './observation.ts';
+import type { StackObserver } from './observation.ts';
 
 /**
  * Percentage by which each V8 heap may grow beyond its used size before garbage is collected. With the
@@ -34,29 +33,14 @@ export interface LocalStackOptions extends FunctionOptions {
   readonly onProblem?: (message: string) => void;
 }
 
-export interface LocalStack {
-  readonly name: string;
-  /** Outputs, in the form of `cdk deploy --outputs-file`. */
-  readonly outputs: Readonly<Record<string, string>>;
-  /** Settings of an AWS client that has all permissions. `endpoint` is `http://localhost:<port>`. */
-  readonly operator: ClientSettings;
-  /** Functions by `serviceOf` their definition. */
-  readonly functions: ReadonlyMap<string, LocalFunction>;
-  readonly faults: InjectedFaults;
-  /**
-   * The messages of a queue in the order of sending. They are not received.
-   * @throws Error if the queue does not exist
-   */
-  inspectQueue(queueUrl: string): Promise<InspectedMessage[]>;
-  close(): Promise<void>;
-}
+export type LocalStack = Awaited<ReturnType<typeof startLocalStack>>;
 
 /**
  * Runs a synthesised stack on this machine, with only the resources of its template. All state is in memory.
  * @throws Error if the template contains something that cannot run locally, or a port is in use (EADDRINUSE)
  * @example const stack = await startLocalStack({ assembly: 'cdk.out', port: 3000, awsPort: 4566, secret });
  */
-export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
+export async function startLocalStack(options: LocalStackOptions) {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   const { observer, publicHosts = [], onStep = () => {}, onProblem = () => {} } = options;
   const faults = options.faults ?? new InjectedFaults();
@@ -84,10 +68,14 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
   const running = parts.move();
   return {
     name: stack.name,
+    /** Outputs, in the form of `cdk deploy --outputs-file`. */
     outputs: stack.outputs(),
+    /** Settings of an AWS client that has all permissions. `endpoint` is `http://localhost:<port>`. */
     operator: clientSettings(aws.url, 'operator'),
     faults,
+    /** Functions by `serviceOf` their definition. */
     functions: stack.functions,
+    /** Returns the messages of a queue in the order of sending, without receiving them. @throws Error if it does not exist */
     inspectQueue: aws.inspectQueue,
     close: () => running.disposeAsync(),
   };

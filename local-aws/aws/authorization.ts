@@ -96,8 +96,6 @@ type Decision = 'allowed' | 'explicitly denied' | 'not allowed';
 /** Decides about one action on one resource. The resource is `*` if the action has none. */
 type Policy = (action: string, resource: string) => Decision;
 
-type Matcher = (value: string) => boolean;
-
 /**
  * Prepares the identity-based policies of one role. An explicit deny wins, and anything that no statement allows is
  * denied.
@@ -149,7 +147,7 @@ function holds(condition: Condition): boolean {
 }
 
 /** A matcher for a pattern of IAM: `*` stands for any text and `?` for any one character; the rest is literal. */
-function wildcard(pattern: string, flags = ''): Matcher {
+function wildcard(pattern: string, flags = ''): (value: string) => boolean {
   if (pattern === '*') return () => true;
   const source = pattern
     .replace(/[.+^${}()|[\]\\]/g, '\\$&')

@@ -87,7 +87,16 @@ export function createAwsServices(
     async carryOut(request: AwsRequest): Promise<AwsResponse> {
       if (request.service === 's3') return s3.answer(request.http);
       if (request.service === 'sns') return publish(request);
-      return carryOutOne(operations[request.service], request);
+      const offered = operations[request.service];
+      const { operation, parameters, accessKeyId } = request;
+      const run = Object.hasOwn(offered, operation) ? offered[operation] : undefined;
+      if (run === undefined) {
+        throw new AwsError(
+          'UnknownOperationException',
+          `The local AWS endpoint does not offer ${SERVICES[request.service].title}'s ${operation}, only ${Object.keys(offered).join(', ')}.`,
+        );
+      }
+      return documentResponse(request, await run(parameters, accessKeyId));
     },
     /** Writes the remaining records of Firehose, and ends long polls. */
     async close() {
@@ -96,16 +105,4 @@ export function createAwsServices(
       await dynamodb.close();
     },
   };
-}
-
-async function carryOutOne(offered: Operations, request: AwsRequest): Promise<AwsResponse> {
-  const { service, operation, parameters, accessKeyId } = request;
-  const run = Object.hasOwn(offered, operation) ? offered[operation] : undefined;
-  if (run === undefined) {
-    throw new AwsError(
-      'UnknownOperationException',
-      `The local AWS endpoint does not offer ${SERVICES[service].title}'s ${operation}, only ${Object.keys(offered).join(', ')}.`,
-    );
-  }
-  return documentResponse(request, await run(parameters, accessKeyId));
 }

@@ -43,20 +43,21 @@ const VARIABLES: Readonly<Record<string, (context: ErrorContext) => string>> = {
 /**
  * Answers of a REST API to its own errors, as changed by gateway responses. Source:
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-gatewayResponse-definition.html
+ * @returns the answer to an error: by the gateway response of its type or its class, or AWS's default
+ * @throws Error if a response does anything besides setting headers and a body of known variables
  */
-export class GatewayResponses {
-  readonly #byType: ReadonlyMap<string, GatewayResponse>;
-
-  /** @throws Error if a response does anything besides setting headers and a body of known variables */
-  constructor(responses: readonly GatewayResponse[]) {
-    for (const response of responses) check(response);
-    this.#byType = new Map(responses.map((response) => [response.ResponseType, response]));
-  }
-
-  /** The answer to an error: by the gateway response of its type or its class, or AWS's default. */
-  answer(context: ErrorContext): HttpResponse {
+export function gatewayAnswers(
+  responses: readonly GatewayResponse[],
+): (context: ErrorContext) => HttpResponse {
+  for (const response of responses) check(response);
+  const byType = new Map(responses.map((response) => [response.ResponseType, response]));
+  const responseTo = ({ type, status }: GatewayError) =>
+    NOT_CUSTOMISABLE.has(type)
+      ? undefined
+      : (byType.get(type) ?? byType.get(status < 500 ? 'DEFAULT_4XX' : 'DEFAULT_5XX'));
+  return (context) => {
     const { error } = context;
-    const response = this.#responseTo(error);
+    const response = responseTo(error);
     const headers = Object.entries(response?.ResponseParameters ?? {}).map(([parameter, value]) => [
       headerOf(parameter),
       parameterValue(value, context),
@@ -68,12 +69,7 @@ export class GatewayResponses {
       headers: { 'content-type': 'application/json', ...Object.fromEntries(headers) },
       body: Buffer.from(body),
     };
-  }
-
-  #responseTo({ type, status }: GatewayError): GatewayResponse | undefined {
-    if (NOT_CUSTOMISABLE.has(type)) return undefined;
-    return this.#byType.get(type) ?? this.#byType.get(status < 500 ? 'DEFAULT_4XX' : 'DEFAULT_5XX');
-  }
+  };
 }
 
 const headerOf = (parameter: string) => HEADER_PARAMETER.exec(parameter)?.[1]?.toLowerCase() ?? '';

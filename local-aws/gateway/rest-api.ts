@@ -12,7 +12,7 @@ import {
   shortId,
   traceId,
 } from './api.ts';
-import { type GatewayError, type GatewayResponse, GatewayResponses } from './gateway-responses.ts';
+import { type GatewayError, type GatewayResponse, gatewayAnswers } from './gateway-responses.ts';
 import { type HttpResponse, valuesOf } from './http-message.ts';
 import { toEvent, toResponse } from './payload-format-1.ts';
 
@@ -77,7 +77,7 @@ const UNTRACED: ReadonlySet<ApiFailure> = new Set(['no route', 'throttled', 'bod
 
 /** Error for a path outside of the stage. No gateway response applies to it. */
 const FORBIDDEN: GatewayError = { type: 'ACCESS_DENIED', status: 403, message: 'Forbidden' };
-const NO_RESPONSES = new GatewayResponses([]);
+const defaultAnswer = gatewayAnswers([]);
 
 /**
  * A regional REST API with one stage and payload format 1.0, which treats every media type as binary.
@@ -88,7 +88,7 @@ export function restApi(options: RestApiOptions): Api {
   const methods = new Map(
     options.methods.map((method) => [`${method.httpMethod} ${method.resourcePath}`, method]),
   );
-  const responses = new GatewayResponses(options.gatewayResponses);
+  const answerTo = gatewayAnswers(options.gatewayResponses);
   const admits = createThrottle(options.throttle);
 
   return {
@@ -111,7 +111,7 @@ export function restApi(options: RestApiOptions): Api {
       };
       const resourcePath = pathBelow(stage, request.path);
       if (resourcePath === undefined) {
-        return answerOf(NO_RESPONSES.answer({ error: FORBIDDEN, ...ids }), undefined);
+        return answerOf(defaultAnswer({ error: FORBIDDEN, ...ids }), undefined);
       }
       const method = methods.get(`${request.method} ${resourcePath}`);
       const trace = traceId(request.receivedAt);
@@ -128,7 +128,7 @@ export function restApi(options: RestApiOptions): Api {
       if (typeof outcome !== 'string') return answerOf(outcome, context, { 'x-amzn-trace-id': trace });
       const error = FAILURES[outcome];
       return answerOf(
-        responses.answer({ error, ...ids }),
+        answerTo({ error, ...ids }),
         { ...context, 'error.responseType': error.type },
         UNTRACED.has(outcome) ? {} : { 'x-amzn-trace-id': trace },
       );

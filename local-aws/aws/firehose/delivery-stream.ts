@@ -26,63 +26,65 @@ interface DeliveryStreamOptions {
   readonly onProblem: (message: string) => void;
 }
 
+export type DeliveryStream = ReturnType<typeof createDeliveryStream>;
+
 /** A stream: collects records for a moment and writes them as one object. A failed write is repeated. */
-export class DeliveryStream {
-  readonly #options: DeliveryStreamOptions;
-  readonly #problems = new Set<string>();
-  readonly #deliveries = new Set<Promise<void>>();
-  readonly #closing = new AbortController();
-  #records: Buffer[] = [];
-  #firstArrival = new Date(0);
-  #timer: NodeJS.Timeout | undefined;
+export function createDeliveryStream(options: DeliveryStreamOptions) {
+  const { name, bucket, prefix, fileExtension, write, onProblem } = options;
+  const problems = new Set<string>();
+  const deliveries = new Set<Promise<void>>();
+  const closing = new AbortController();
+  let records: Buffer[] = [];
+  let firstArrival = new Date(0);
+  let timer: NodeJS.Timeout | undefined;
 
-  constructor(options: DeliveryStreamOptions) {
-    this.#options = options;
+  function flush(): void {
+    if (records.length === 0) return;
+    const delivery = deliver(records, firstArrival);
+    records = [];
+    deliveries.add(delivery);
+    delivery.finally(() => deliveries.delete(delivery));
   }
 
-  /** Accepts records. They are written to the bucket a moment later. */
-  add(records: readonly Buffer[]): void {
-    if (this.#records.length === 0) {
-      this.#firstArrival = new Date();
-      this.#timer = setTimeout(() => this.#flush(), BUFFER_MS);
-    }
-    this.#records.push(...records);
+  function reportOnce(reason: string): void {
+    if (!problems.has(reason)) onProblem(`${name}: ${reason}`);
+    problems.add(reason);
   }
 
-  /** Writes the remaining records. A failed write is not repeated. */
-  async close(): Promise<void> {
-    this.#closing.abort();
-    clearTimeout(this.#timer);
-    this.#flush();
-    await Promise.all(this.#deliveries);
-  }
-
-  #flush(): void {
-    if (this.#records.length === 0) return;
-    const delivery = this.#deliver(this.#records, this.#firstArrival);
-    this.#records = [];
-    this.#deliveries.add(delivery);
-    delivery.finally(() => this.#deliveries.delete(delivery));
-  }
-
-  async #deliver(records: readonly Buffer[], arrived: Date): Promise<void> {
-    const { name, bucket, prefix, fileExtension, write, onProblem } = this.#options;
-    const { signal } = this.#closing;
+  async function deliver(delivered: readonly Buffer[], arrived: Date): Promise<void> {
+    const { signal } = closing;
     const file = `${name}-${VERSION}-${formatted(OBJECT_TIME, arrived)}-${randomUUID()}${fileExtension}`;
     const key = evaluatedPrefix(prefix, arrived) + file;
-    const body = await gzip(Buffer.concat(records));
+    const body = await gzip(Buffer.concat(delivered));
     for (;;) {
       try {
         return await write(bucket, key, body);
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        if (!this.#problems.has(reason)) onProblem(`${name}: ${reason}`);
-        this.#problems.add(reason);
+        reportOnce(error instanceof Error ? error.message : String(error));
       }
       const isOver = await sleep(RETRY_MS, signal.aborted, { signal }).catch(() => true);
-      if (isOver) return onProblem(`${name}: ${records.length} records were never delivered to ${bucket}`);
+      if (isOver) return onProblem(`${name}: ${delivered.length} records were never delivered to ${bucket}`);
     }
   }
+
+  return {
+    /** Accepts records. They are written to the bucket a moment later. */
+    add(added: readonly Buffer[]): void {
+      if (records.length === 0) {
+        firstArrival = new Date();
+        timer = setTimeout(flush, BUFFER_MS);
+      }
+      records.push(...added);
+    },
+
+    /** Writes the remaining records. A failed write is not repeated. */
+    async close(): Promise<void> {
+      closing.abort();
+      clearTimeout(timer);
+      flush();
+      await Promise.all(deliveries);
+    },
+  };
 }
 
 /** Expressions of a prefix that are evaluated for each object, such as `!{timestamp:yyyy-MM-dd}`. */

@@ -4,7 +4,7 @@ import { AwsError } from '../errors.ts';
 import { isJsonObject, type JsonObject, objectsOf, textOf } from '../json.ts';
 import type { createS3 } from '../s3.ts';
 import { ACCOUNT_ID, arnOf, type Operations } from '../service-forms.ts';
-import { DeliveryStream, evaluatedPrefix } from './delivery-stream.ts';
+import { createDeliveryStream, type DeliveryStream, evaluatedPrefix } from './delivery-stream.ts';
 
 /** Bytes of a call before base64. Source: Firehose API reference, `PutRecordBatch`. */
 const MAX_CALL_BYTES = 4 * 1024 * 1024;
@@ -56,7 +56,7 @@ export function createFirehose(
       const name = textOf(parameters, 'DeliveryStreamName') ?? '';
       const configuration = s3ConfigurationOf(parameters);
       const roleArn = textOf(configuration, 'RoleARN') ?? '';
-      const delivery = new DeliveryStream({
+      const delivery = createDeliveryStream({
         name,
         bucket: (textOf(configuration, 'BucketARN') ?? '').replace(/^arn:[^:]*:s3:::/, ''),
         prefix: textOf(configuration, 'Prefix') ?? '',

@@ -3,7 +3,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyEventV2 } from 'aws-lambda';
 import { type InvocationResult, TooManyRequestsError } from '../../functions/invocation.ts';
 import { type Api, createThrottle } from '../../gateway/api.ts';
 import { withAccessLog } from '../../gateway/deployed-api.ts';
-import { type GatewayResponse, GatewayResponses } from '../../gateway/gateway-responses.ts';
+import { type GatewayResponse, gatewayAnswers } from '../../gateway/gateway-responses.ts';
 import { type HttpApiOptions, httpApi } from '../../gateway/http-api.ts';
 import { type RestApiOptions, restApi } from '../../gateway/rest-api.ts';
 import { apiId, ask, MALFORMED, MEBIBYTE, withText } from './support.ts';
@@ -220,7 +220,7 @@ describe('a gateway response', () => {
     ResponseTemplates: { 'application/json': template },
   });
   const answer = (responses: GatewayResponse[], to = error) =>
-    withText(new GatewayResponses(responses).answer({ error: to, ...ids }));
+    withText(gatewayAnswers(responses)({ error: to, ...ids }));
   const byDefault = {
     status: 429,
     headers: { 'content-type': 'application/json' },
@@ -265,7 +265,7 @@ describe('a gateway response', () => {
     ['the value method.request.header.a', onHeader('header.a', 'method.request.header.a')],
     ['the parameter gatewayresponse.querystring.a', onHeader('querystring.a', "'1'")],
   ])('is refused at the start if it has %s', (has, response) => {
-    expect(() => new GatewayResponses([{ ...bare, ...response }])).toThrow(
+    expect(() => gatewayAnswers([{ ...bare, ...response }])).toThrow(
       `The gateway response THROTTLED is not supported: it has ${has}`,
     );
   });
