@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ACCOUNT_ID, REGION } from '../aws/service-forms.ts';
 import { EVENT_LIMIT_BYTES, type InvocationResult, TooManyRequestsError } from '../functions/invocation.ts';
 import type { Throttling } from '../template/resource-properties.ts';
@@ -67,15 +68,15 @@ export async function respond<Event>({
   if (body === undefined) return 'body too large';
   const event = toEvent(body);
   if (Buffer.byteLength(JSON.stringify(event)) > EVENT_LIMIT_BYTES) return 'event too large';
-  const timeout = Promise.withResolvers<undefined>();
-  const timer = setTimeout(timeout.resolve, limitMilliseconds, undefined);
+  const done = new AbortController();
   try {
-    const result = await Promise.race([route.invoke(event), timeout.promise]);
+    const timeout = sleep(limitMilliseconds, undefined, { signal: done.signal });
+    const result = await Promise.race([route.invoke(event), timeout]);
     return result === undefined ? 'timed out' : (toResponse(result) ?? 'bad response');
   } catch (error) {
     return error instanceof TooManyRequestsError ? 'no concurrency' : 'not invoked';
   } finally {
-    clearTimeout(timer);
+    done.abort();
   }
 }
 
