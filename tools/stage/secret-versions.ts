@@ -3,7 +3,7 @@ import { PREVIOUS_SECRET_MAX_AGE, SECRET_MAX_AGE, SECRET_REFRESH_INTERVAL } from
 import { readSecretValue, secretDoubt, UnusableSecretError } from '../../lambda/receiver/secret-value.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { ago, duration } from '../terminal/text.ts';
-import type { CheckResult } from './doctor/inspection.ts';
+import { type CheckResult, failure, ok, skipped, warning } from './doctor/inspection.ts';
 import type { Operation } from './operation.ts';
 import type { Stage } from './stage.ts';
 
@@ -74,32 +74,32 @@ export function describeCurrent(stage: Stage, { current, previous }: SecretVersi
   if (current === undefined) {
     const fix = `aws secretsmanager restore-secret --secret-id ${stage.output('WebhookSecretArn')}`;
     const why = 'The receiver cannot verify signatures, and answers 500.';
-    return { state: 'failure', seen: 'deleted, or without a value', why, fix };
+    return failure('deleted, or without a value', { why, fix });
   }
   const hasPrevious = previous?.value !== undefined;
   if (current.value === undefined) {
     const seen = `blank, binary, or JSON without WEBHOOK_SECRET, stored ${ago(current.createdAt)}`;
-    if (hasPrevious)
-      return { state: 'failure', seen, why: `New receivers answer 500. ${GO_BACK}`, fix: back };
+    if (hasPrevious) return failure(seen, { why: `New receivers answer 500. ${GO_BACK}`, fix: back });
     const why = 'The receiver answers 500. Give the partner the new secret.';
-    return { state: 'failure', seen, why, fix: `openssl rand -hex 32 | ${stage.command('set', 'secret')}` };
+    return failure(seen, { why, fix: `openssl rand -hex 32 | ${stage.command('set', 'secret')}` });
   }
   const seen = `readable, stored ${ago(current.createdAt)}`;
-  if (current.doubt === undefined) return { state: 'ok', seen };
-  const advice = hasPrevious ? { why: `Is it a mistake? ${GO_BACK}`, fix: back } : {};
-  return { state: 'warning', seen: `${seen}. ${current.doubt}`, ...advice };
+  if (current.doubt === undefined) return ok(seen);
+  const advice = { why: `Is it a mistake? ${GO_BACK}`, fix: back };
+  return warning(`${seen}. ${current.doubt}`, hasPrevious ? advice : {});
 }
 
 /** Whether the previous version is accepted, and until when. */
 export function describePrevious({ current, previous, until }: SecretVersions): CheckResult {
-  if (previous === undefined || current === undefined) return { state: 'skipped', seen: 'never rotated' };
+  if (previous === undefined || current === undefined) return skipped('never rotated');
   const stored = `stored ${ago(previous.createdAt)}`;
   const left = until.getTime() - Date.now();
-  if (previous.value === undefined) return { state: 'ok', seen: `not accepted: it is unusable, ${stored}` };
-  if (left <= 0) return { state: 'ok', seen: `not accepted since ${until.toISOString()}, ${stored}` };
-  if (current.value === undefined)
-    return { state: 'warning', seen: `not accepted, because the current version is unusable, ${stored}` };
-  return { state: 'ok', seen: `accepted until ${until.toISOString()}, for ${duration(left)}, ${stored}` };
+  if (previous.value === undefined) return ok(`not accepted: it is unusable, ${stored}`);
+  if (left <= 0) return ok(`not accepted since ${until.toISOString()}, ${stored}`);
+  if (current.value === undefined) {
+    return warning(`not accepted, because the current version is unusable, ${stored}`);
+  }
+  return ok(`accepted until ${until.toISOString()}, for ${duration(left)}, ${stored}`);
 }
 
 /** Prints the age of both versions, and what is wrong with them. Never a value. @returns false if something is */
