@@ -1,8 +1,7 @@
 import { IGNORED, UNUSABLE } from '../../../lambda/log-messages.ts';
 import { DISCARDED, discardedBy, type Fact, isoTime, ofKind } from './facts.ts';
 import { type DeliveryState, type HistoryLocation, type HistoryStep, queueOf, stateOn } from './history.ts';
-import { type HistoryMessage, isGivenUp, startOf } from './messages.ts';
-import type { HistoryRequest } from './requests.ts';
+import { type HistoryMessage, type HistoryRequest, isGivenUp, startOf } from './messages.ts';
 import { crashText } from './state-text.ts';
 
 /**

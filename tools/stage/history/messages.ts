@@ -10,6 +10,7 @@ import {
 import {
   CRASHED,
   type DeadLetterFact,
+  type ExchangeFact,
   type Fact,
   isoTime,
   type LineFact,
@@ -17,7 +18,6 @@ import {
   type RecordFact,
 } from './facts.ts';
 import { type HistoryStep, type MessageOrigin, type SkipReason, type StepKind, stateOn } from './history.ts';
-import type { HistoryRequest } from './requests.ts';
 
 /** Maximum milliseconds between a log line and its record. In between is one batch call that sends dead letters. */
 export const LINE_TO_RECORD = 60_000;
@@ -31,6 +31,20 @@ const ENDS: Readonly<Record<string, StepKind>> = {
   [CRASHED]: 'crashed',
   [DEAD_LETTERED]: 'dead-lettered',
 };
+
+/** A request, and how the receiver answered it. */
+export interface HistoryRequest {
+  readonly requestId: string;
+  readonly exchange: ExchangeFact | undefined;
+  readonly end: LineFact | undefined;
+  readonly status: number;
+  /**
+   * Where the receiver put the payload: an event's queue, `unrouted` or `quarantine`. Undefined if it stored nothing.
+   */
+  readonly queue: string | undefined;
+  /** When the request was answered. Epoch milliseconds. */
+  readonly at: number;
+}
 
 /** A step. If it ended without a line, `at` is when that became known. */
 type EndedAttempt = HistoryStep & { readonly attempt: number };
