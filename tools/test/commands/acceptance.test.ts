@@ -26,7 +26,7 @@ beforeAll(async () => {
     AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
   };
   // Copied, because Jest finds no tests behind a symbolic link.
-  project = await Project.create({ copied: ['test'] });
+  project = await Project.create('test');
 });
 afterAll(async () => {
   await stack?.close();

@@ -7,9 +7,7 @@ let project: Project;
 
 beforeAll(async () => {
   // Copied, because imports through a symbolic link would load the original files.
-  project = await Project.create({
-    copied: ['bin', 'events', 'lambda', 'lib', 'test', 'tools', 'docs'],
-  });
+  project = await Project.create('bin', 'events', 'lambda', 'lib', 'test', 'tools', 'docs');
 });
 
 afterAll(() => project.remove());

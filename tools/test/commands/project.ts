@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -32,13 +32,7 @@ type Environment = Readonly<Record<string, string>>;
 const ROOT = resolve('.');
 
 /** Names that are not linked: output of commands, and files that each working copy must have for itself. */
-const NOT_LINKED = new Set(['.local', '.git', 'cdk.out', 'coverage', 'package.json']);
-
-/**
- * Entry points that check the version of Node.js. They are copied with what the check needs, because it reads
- * files of its own folder.
- */
-const ENTRIES = ['check-node.js', 'tools', 'bin', 'jest.config.js'];
+const NOT_LINKED = new Set(['.local', '.git', 'cdk.out', 'coverage']);
 
 /** Environment variables that change commands, and those that Jest sets. They are removed. */
 const SETTINGS = ['PORT', 'AWS_PORT', 'CONSOLE_PORT', 'WEBHOOK_SECRET', 'NODE_OPTIONS'];
@@ -51,23 +45,14 @@ export class Project {
   readonly #folder: string;
   readonly #children: ChildProcess[] = [];
 
-  /** @param settings `copied` has folders in which a test changes files */
-  static async create({
-    neededNode,
-    copied = neededNode === undefined ? [] : ENTRIES,
-  }: {
-    neededNode?: string;
-    copied?: readonly string[];
-  } = {}): Promise<Project> {
+  /** @param copied files and folders that a test changes, or that must not be found through a link */
+  static async create(...copied: readonly string[]): Promise<Project> {
     const folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-project-'));
     for (const name of await readdir(ROOT)) {
       if (copied.includes(name)) await cp(name, join(folder, name), { recursive: true });
       else if (!NOT_LINKED.has(name)) await symlink(join(ROOT, name), join(folder, name));
     }
     if (copied.includes('tools')) await ownPackages(folder);
-    const description = JSON.parse(await readFile('package.json', 'utf8'));
-    if (neededNode !== undefined) description.devDependencies.node = neededNode;
-    await writeFile(join(folder, 'package.json'), JSON.stringify(description));
     await mkdir(join(folder, '.local'));
     return new Project(folder);
   }

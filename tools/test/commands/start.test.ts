@@ -33,7 +33,7 @@ let queues: SQSClient;
 // One stack for all tests, because a start takes seconds.
 beforeAll(async () => {
   // Copied, because imports through a link would load the original files.
-  project = await Project.create({ copied: ['bin', 'events', 'lambda', 'lib', 'tools', 'cdk.json'] });
+  project = await Project.create('bin', 'events', 'lambda', 'lib', 'tools', 'cdk.json');
   const rest = stageOverrides({ gateway: 'rest' });
   assembly = await sharedAssembly('rest', rest, false);
   await project.cacheAssembly(assembly, rest);
