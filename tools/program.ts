@@ -41,7 +41,6 @@ export async function hookctl([name = '']: readonly string[]): Promise<CommandUn
   const program = hookctlGroup('hookctl', 'Runs, inspects and operates the webhook receiver.')
     .version(version, '-V, --version', 'print the version')
     .usage('<command> [options]')
-    .helpCommand(false)
     .configureHelp({ subcommandTerm: (command) => command.name(), subcommandDescription: firstSentence })
     .addHelpText('after', '\nhookctl <command> --help shows the arguments and options of a command.');
   for (const command of await loadCommands(NAMES.includes(name) ? [name] : NAMES))

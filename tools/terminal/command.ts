@@ -23,21 +23,13 @@ export function hookctlCommand(name: string, description: string): Command {
     });
 }
 
-/** Makes a command with subcommands. Without a subcommand, the command lists its subcommands. */
+/** Makes a command with subcommands. Without a subcommand, the command shows its help. */
 export function hookctlGroup(name: string, description: string): Command {
-  const command = hookctlCommand(name, description);
-  // For an unknown subcommand, commander would otherwise report its options and arguments and not the subcommand.
-  // Not `allowExcessArguments`: subcommands would inherit it, and ignore what they do not expect.
-  command.argument('[subcommand...]').allowUnknownOption();
-  command.action(() => {
-    const [subcommand] = command.args;
-    if (subcommand?.startsWith('-')) command.error(`error: unknown option '${subcommand}'`);
+  const command = hookctlCommand(name, description).helpCommand(false);
+  command.on('command:*', ([subcommand = '']: readonly string[]) => {
     const names = command.commands.map((known) => known.name());
-    const choice = names.join(', ');
     throw new UsageError(
-      subcommand === undefined
-        ? `Choose a command: ${choice}`
-        : `No command '${subcommand}'.${didYouMean(subcommand, names)} One of: ${choice}`,
+      `No command '${subcommand}'.${didYouMean(subcommand, names)} One of: ${names.join(', ')}`,
     );
   });
   return command;

@@ -89,6 +89,8 @@ export async function parseCommand(
   try {
     await command.parseAsync(words, { from: 'user' });
   } catch (error) {
+    // A group of commands alone, such as `dlq`.
+    if (error instanceof CommanderError && error.code === 'commander.help') throw notAllowed();
     if (error instanceof CommanderError) throw badRequest(inOneLine(error.message));
     throw error instanceof CommandError ? badRequest(error.message) : error;
   }
