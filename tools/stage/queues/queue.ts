@@ -114,14 +114,12 @@ export function waitingQueues(stage: Stage): WaitingQueue[] {
  * @throws CommandError if no queue has it
  */
 export async function findQueue(stage: Stage, name: string): Promise<WaitingQueue> {
-  const known = waitingQueues(stage);
-  const isNamed = (queue: WaitingQueue) => queue.name === name;
-  const waiting = known.find(isNamed);
-  if (waiting !== undefined) return waiting;
-  const removed = await removedQueues(stage);
-  const left = removed.find(isNamed);
-  if (left !== undefined) return left;
-  const names = [...known, ...removed].map((queue) => queue.name);
+  const queues = waitingQueues(stage);
+  const find = () => queues.find((queue) => queue.name === name);
+  if (find() === undefined) queues.push(...(await removedQueues(stage)));
+  const found = find();
+  if (found !== undefined) return found;
+  const names = queues.map((queue) => queue.name);
   throw new UsageError(
     `No queue '${name}' in ${stage.title}.${didYouMean(name, names)} One of: ${names.join(', ')}`,
   );

@@ -41,7 +41,7 @@ interface SelectOptions {
  * @throws CommandError if a given id is the beginning of several
  */
 export async function selectMessages(
-  { stack, signal }: Pick<Operation, 'stack' | 'signal'>,
+  { stack, signal }: Operation,
   queue: WaitingQueue,
   filter: MessageFilter,
   { limit, onMatch = () => {} }: SelectOptions = {},
@@ -120,23 +120,21 @@ export function gaps({ queue, missing, unreadable }: Selection, unseen = 0): str
  * Why a selection has no messages.
  * @param task such as `redrive`
  */
-export async function nothingTo(
-  task: string,
-  { sqs }: Pick<Stage, 'sqs'>,
-  selection: Selection,
-): Promise<CommandError> {
+export async function nothingTo(task: string, { sqs }: Stage, selection: Selection): Promise<CommandError> {
   const { title, url } = selection.queue;
-  const why = async () => {
-    if (selection.seen > 0) return `no message on ${title} matches`;
-    const { visible, inFlight } = await queueState(sqs, url);
-    if (inFlight > 0) {
-      return `${title} has ${messages(inFlight)} in flight: another command reads or moves them. Try again in a minute`;
-    }
-    if (visible === 0) return `${title} is empty`;
-    return `SQS counts ${messages(visible)} on ${title} but returns none. Try again in a minute`;
-  };
-  const [gap] = selection.seen === 0 ? [] : gaps(selection);
-  return new CommandError(gap ?? `Nothing to ${task}: ${await why()}`);
+  const nothing = (why: string) => new CommandError(`Nothing to ${task}: ${why}`);
+  if (selection.seen > 0) {
+    const [gap] = gaps(selection);
+    return gap === undefined ? nothing(`no message on ${title} matches`) : new CommandError(gap);
+  }
+  const { visible, inFlight } = await queueState(sqs, url);
+  if (inFlight > 0) {
+    return nothing(
+      `${title} has ${messages(inFlight)} in flight: another command reads or moves them. Try again in a minute`,
+    );
+  }
+  if (visible === 0) return nothing(`${title} is empty`);
+  return nothing(`SQS counts ${messages(visible)} on ${title} but returns none. Try again in a minute`);
 }
 
 /**
@@ -146,7 +144,7 @@ export async function nothingTo(
  * @returns `unseen`: number of messages that were not found, because another command has them
  */
 export async function forEachSelected(
-  { stack, signal, progress }: Pick<Operation, 'stack' | 'signal' | 'progress'>,
+  { stack, signal, progress }: Operation,
   { queue, selected }: Pick<Selection, 'queue' | 'selected'>,
   { doing, atOnce }: { readonly doing: string; readonly atOnce: number },
   visit: (message: ReceivedMessage, key: string) => Promise<'settled' | 'stays'>,
