@@ -57,9 +57,8 @@ export async function forEachMessage(
 ): Promise<{ readonly seen: number; readonly undeleted: readonly string[]; readonly limited: boolean }> {
   const { url: QueueUrl } = queue;
   const VisibilityTimeout = hiddenSeconds(Math.min(limit, (await queueState(sqs, QueueUrl)).visible));
-  const visited = new Set<string>();
-  /** Receipt handles by message. A later receive replaces an earlier one. */
-  const handles = new Map<string, string | undefined>();
+  /** Receipt handles by message. A later receive replaces an earlier one. Undefined: the message is settled. */
+  const visited = new Map<string, string | undefined>();
   const undeleted: string[] = [];
   let withoutNew = 0;
   let hasFailed = false;
@@ -80,7 +79,7 @@ export async function forEachMessage(
 
   async function visitOne(message: ReceivedMessage): Promise<void> {
     if ((await visit(message)) === 'stays') return;
-    handles.delete(message.id);
+    visited.set(message.id, undefined);
     try {
       const { ReceiptHandle } = message.received;
       await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
@@ -93,17 +92,16 @@ export async function forEachMessage(
     while (!signal.aborted && !hasFailed && visited.size < limit && withoutNew < PAGES_WITHOUT_NEW) {
       const page = await receive();
       if (page.length === 0) return;
-      for (const { id, received } of page) handles.set(id, received.ReceiptHandle);
       const fresh = page.filter(({ id }) => !visited.has(id));
       withoutNew = fresh.length === 0 ? withoutNew + 1 : 0;
-      for (const { id } of fresh) visited.add(id);
+      for (const { id, received } of page) visited.set(id, received.ReceiptHandle);
       await allDone(fresh.map(visitOne));
     }
   }
 
   /** Makes messages visible again. If that fails, SQS does so when their visibility timeout ends. */
   async function giveBack(): Promise<void> {
-    const receipts = [...handles.values()];
+    const receipts = [...visited.values()].filter((handle) => handle !== undefined);
     const worker = async () => {
       for (let batch = receipts.splice(0, PAGE); batch.length > 0; batch = receipts.splice(0, PAGE)) {
         const Entries = batch.map((ReceiptHandle, index) => ({
