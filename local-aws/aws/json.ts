@@ -34,3 +34,15 @@ export function textsOf(object: JsonObject, field: string): string[] | undefined
   const value = object[field];
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : undefined;
 }
+
+/**
+ * The texts of message attributes, by name. Attributes of another type are left out.
+ * @param field with the text: `StringValue` in SQS and SNS, `stringValue` in an event of Lambda
+ */
+export function textAttributes(attributes: unknown, field: string): Record<string, string> {
+  const texts = Object.entries(isJsonObject(attributes) ? attributes : {}).flatMap(([name, attribute]) => {
+    const text = isJsonObject(attribute) ? textOf(attribute, field) : undefined;
+    return text === undefined ? [] : [[name, text]];
+  });
+  return Object.fromEntries(texts);
+}

@@ -1,7 +1,7 @@
 import type { PublishedNotification } from '../observation.ts';
 import { AwsError } from './errors.ts';
 import type { Fauxqs } from './fauxqs.ts';
-import { isJsonObject, type JsonObject, parseJsonObject, textOf } from './json.ts';
+import { type JsonObject, parseJsonObject, textAttributes, textOf } from './json.ts';
 import type { AwsResponse } from './response.ts';
 
 /**
@@ -35,17 +35,11 @@ export function sns(fauxqs: Fauxqs, form: URLSearchParams): Promise<AwsResponse>
 export function publishedNotification(parameters: JsonObject): PublishedNotification {
   const { MessageAttributes, MessageStructure } = parameters;
   const message = String(parameters.Message);
-  const attributes = Object.entries(isJsonObject(MessageAttributes) ? MessageAttributes : {}).flatMap(
-    ([name, attribute]) => {
-      const value = isJsonObject(attribute) ? textOf(attribute, 'StringValue') : undefined;
-      return value === undefined ? [] : [[name, value]];
-    },
-  );
   return {
     topicArn: textOf(parameters, 'TopicArn') ?? textOf(parameters, 'TargetArn') ?? '',
     subject: textOf(parameters, 'Subject') ?? '',
     texts: MessageStructure === 'json' ? textsByProtocol(message) : { default: message },
-    attributes: Object.fromEntries(attributes),
+    attributes: textAttributes(MessageAttributes, 'StringValue'),
     at: new Date(),
   };
 }

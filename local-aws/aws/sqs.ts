@@ -1,7 +1,7 @@
 import type { InspectedMessage } from '../observation.ts';
 import { AwsError } from './errors.ts';
 import type { Fauxqs, InspectedQueue } from './fauxqs.ts';
-import { type JsonObject, objectsOf, parseJsonObject, textOf, textsOf } from './json.ts';
+import { type JsonObject, objectsOf, parseJsonObject, textAttributes, textOf, textsOf } from './json.ts';
 import { checkMessage } from './model/message-rules.ts';
 import { type Operations, REGION, SERVICES } from './service-forms.ts';
 
@@ -115,10 +115,6 @@ function inspect(
     state,
     sentAt: new Date(message.sentTimestamp),
     receives: message.approximateReceiveCount,
-    attributes: Object.fromEntries(
-      Object.entries(message.messageAttributes).flatMap(([name, { StringValue }]) =>
-        StringValue === undefined ? [] : [[name, StringValue]],
-      ),
-    ),
+    attributes: textAttributes(message.messageAttributes, 'StringValue'),
   };
 }

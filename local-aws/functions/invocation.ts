@@ -1,4 +1,5 @@
 import type { SQSRecord } from 'aws-lambda';
+import { textAttributes } from '../aws/json.ts';
 
 export interface FunctionDefinition {
   name: string;
@@ -64,13 +65,13 @@ export interface FunctionLogLine {
   crash?: Crash | undefined;
 }
 
-export interface Crash {
+interface Crash {
   readonly error: string;
   /** Messages of a queue that the invocation was processing. Lambda's own log does not have them. */
   readonly messages: readonly CrashedMessage[];
 }
 
-export interface CrashedMessage {
+interface CrashedMessage {
   readonly messageId: string;
   /** Number of the receive: 1 for the first attempt. */
   readonly attempt: number;
@@ -104,14 +105,10 @@ export function crashedMessages(payload: string): CrashedMessage[] {
   const records: unknown = JSON.parse(payload)?.Records;
   return (Array.isArray(records) ? (records as readonly Partial<SQSRecord>[]) : [])
     .filter((record) => record?.eventSource === 'aws:sqs')
-    .map(({ messageId = '', attributes, messageAttributes = {} }) => ({
+    .map(({ messageId = '', attributes, messageAttributes }) => ({
       messageId,
       attempt: Number(attributes?.ApproximateReceiveCount),
-      attributes: Object.fromEntries(
-        Object.entries(messageAttributes).flatMap(([name, { stringValue }]) =>
-          stringValue === undefined ? [] : [[name, stringValue]],
-        ),
-      ),
+      attributes: textAttributes(messageAttributes, 'stringValue'),
     }));
 }
 

@@ -3,8 +3,6 @@ import { join } from 'node:path';
 
 interface Artifact {
   readonly type: string;
-  /** `aws://<account>/<region>`, as far as the stack fixes it. */
-  readonly environment: string;
   readonly properties: { readonly templateFile: string; readonly terminationProtection?: boolean };
   readonly additionalMetadataFile: string;
 }

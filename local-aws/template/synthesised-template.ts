@@ -50,8 +50,6 @@ export class SynthesisedTemplate {
   readonly resources: readonly TemplateResource[];
   readonly outputs: Readonly<Record<string, { readonly Value: unknown }>>;
   readonly terminationProtection: boolean;
-  /** Environment `aws://<account>/<region>`, as far as the stack fixes it. */
-  readonly environment: string;
 
   /** @param assembly folder of a cloud assembly with one stack */
   constructor(assembly: string) {
@@ -69,7 +67,6 @@ export class SynthesisedTemplate {
       dependsOn: listOf(resource.DependsOn ?? []),
     }));
     this.outputs = template.Outputs;
-    this.environment = artifact.environment;
     this.terminationProtection = artifact.properties.terminationProtection === true;
   }
 
