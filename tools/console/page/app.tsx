@@ -19,7 +19,6 @@ import {
 import { connection, followStream, needsYouCount, queues, setStack, stack } from './store.ts';
 import { Badge, Empty, Loading } from './ui/badge.tsx';
 import { Button, IconButton } from './ui/button.tsx';
-import { focusContent } from './ui/dialog.tsx';
 import { Time } from './ui/time.tsx';
 import { CORNER, closed, closeToast, subjectOf, type Toast, toasts } from './ui/toasts.ts';
 import { KeysDialog, showHelp, useKeys } from './use-keys.tsx';
@@ -162,7 +161,6 @@ function ToastBox({ level, text, about, lines = [] }: Toast) {
   const close = () => {
     if (about !== undefined) closed.add(text);
     closeToast(about ?? text);
-    focusContent();
   };
   return (
     <div class={level === 'error' ? 'notice row tone-bad' : 'notice row'}>
@@ -187,7 +185,25 @@ const problem = signal<string | undefined | null>(undefined);
 const root = document.getElementById('console');
 if (root !== null) {
   render(<Start />, root);
+  keepFocus(root);
   void connect();
+}
+
+/** Moves the focus to the open detail, the list of deliveries or the view when the element that had it was removed. */
+function keepFocus(page: HTMLElement): void {
+  let last: EventTarget | null = null;
+  page.addEventListener('focusin', ({ target }) => {
+    last = target;
+  });
+  const observer = new MutationObserver(() => {
+    const isGone = last instanceof Element && !last.isConnected;
+    if (!isGone || document.activeElement !== document.body) return;
+    const [content] = ['#detail', '.deliveries-table', '#main'].flatMap(
+      (selector) => document.querySelector<HTMLElement>(selector) ?? [],
+    );
+    content?.focus({ preventScroll: true });
+  });
+  observer.observe(page, { childList: true, subtree: true });
 }
 
 async function connect(): Promise<void> {

@@ -7,7 +7,6 @@ import { stack } from '../store.ts';
 import { withTimestamp } from '../text/format-json.ts';
 import { Empty } from '../ui/badge.tsx';
 import { Button, Icon } from '../ui/button.tsx';
-import { useKeepFocus } from '../ui/dialog.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { Time } from '../ui/time.tsx';
 import { useKeys } from '../use-keys.tsx';
@@ -115,8 +114,6 @@ const ClearButton = () => (
 /** In place of an empty list. */
 function Nothing({ isFiltered }: { isFiltered: boolean }) {
   const { start, ...state } = useRun();
-  // The list replaces its button.
-  const own = useKeepFocus<HTMLDivElement>();
   if (isFiltered) {
     return (
       <Empty title="No delivery matches">
@@ -134,14 +131,12 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
     );
   }
   return (
-    <div ref={own}>
-      <Empty title="No deliveries yet">
-        <p>The receiver verifies and queues an event, a consumer processes it, and you see each step here.</p>
-        <Button {...state} kind="primary" onClick={() => start([sends(stack.events[0]?.name)])}>
-          Send the first event
-        </Button>
-      </Empty>
-    </div>
+    <Empty title="No deliveries yet">
+      <p>The receiver verifies and queues an event, a consumer processes it, and you see each step here.</p>
+      <Button {...state} kind="primary" onClick={() => start([sends(stack.events[0]?.name)])}>
+        Send the first event
+      </Button>
+    </Empty>
   );
 }
 

@@ -9,7 +9,6 @@ import { asShown, rows, stack } from '../store.ts';
 import { Visible } from '../text/visible.tsx';
 import { Badge, Empty, ErrorNote, Loading, Problems, shortId } from '../ui/badge.tsx';
 import { Button, Copy, IconButton } from '../ui/button.tsx';
-import { focusContent, useKeepFocus } from '../ui/dialog.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { now, Time, timeText } from '../ui/time.tsx';
 import { useKeys } from '../use-keys.tsx';
@@ -22,16 +21,9 @@ import { useDetail } from './use-detail.ts';
 
 export function DetailPane({ id }: { id: string }) {
   const own = useRef<HTMLElement>(null);
-  // A layout effect: other effects clean up after the removal, when the focus is lost.
   useLayoutEffect(() => {
-    const element = own.current;
     // On a narrow page, it replaces the list.
-    if (document.querySelector('.deliveries-table')?.checkVisibility() !== true) element?.focus();
-    return () => {
-      const hasFocus = element?.contains(document.activeElement);
-      element?.removeAttribute('id');
-      if (hasFocus) focusContent();
-    };
+    if (document.querySelector('.deliveries-table')?.checkVisibility() !== true) own.current?.focus();
   }, []);
   return (
     <section ref={own} id="detail" class="detail-pane" aria-label="Delivery" tabIndex={-1}>
@@ -72,11 +64,9 @@ function Shown({ delivery, detail, error }: ShownProps) {
   const { event, claimed } = delivery;
   const { keys, primary, others, busy, copyCurl } = useActions(delivery, detail?.exchange);
   useKeys('delivery', keys);
-  // An action can open the delivery that it sent.
-  const own = useKeepFocus<HTMLElement>();
   const clock = { now: detail?.settled === false ? now.value : Date.now(), time: timeText };
   return (
-    <article ref={own} class="detail">
+    <article class="detail">
       <header class="stack">
         <div class="row nowrap">
           <h2 class="wrap grow">

@@ -10,7 +10,7 @@ import { formatted } from '../text/format-json.ts';
 import { Visible } from '../text/visible.tsx';
 import { Badge, Empty, Problems, shortId } from '../ui/badge.tsx';
 import { Button, CheckBox, Disclose } from '../ui/button.tsx';
-import { ReasonDialog, useKeepFocus } from '../ui/dialog.tsx';
+import { ReasonDialog } from '../ui/dialog.tsx';
 import { Table } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
 import { LoadNote, useLoad } from '../ui/use-load.tsx';
@@ -153,13 +153,12 @@ function Actions({ of: messages, name, isWhole = false, isNamed = false }: Actio
 
 function Group({ messages, isFirstOpen }: { messages: Messages; isFirstOpen: boolean }) {
   const isOpen = useSignal(isFirstOpen);
-  const own = useKeepFocus<HTMLElement>();
   const [{ queue, reason } = { queue: '', reason: '' }] = messages;
   const [firstAt = ''] = messages.map(({ firstSentAt }) => firstSentAt).sort();
   const count = counted(countOf(messages), 'message');
   const name = `${count} of ${queue}: ${reason}`;
   return (
-    <section ref={own} class="card" aria-label={name}>
+    <section class="card" aria-label={name}>
       <header class="row">
         <div class="grow">
           <Disclose

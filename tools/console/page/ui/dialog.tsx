@@ -3,28 +3,6 @@ import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { MAX_PAUSE_REASON_LENGTH } from '../../../../lambda/limits.ts';
 import { Button, IconButton } from './button.tsx';
 
-/** Milliseconds until the page is drawn again without the dialog. */
-const FOCUS_DELAY = 50;
-
-/** Moves the focus to the open detail, or to the list of deliveries, or to the view. */
-export function focusContent(): void {
-  const [content] = ['#detail', '.deliveries-table', '#main'].flatMap(
-    (selector) => document.querySelector<HTMLElement>(selector) ?? [],
-  );
-  content?.focus({ preventScroll: true });
-}
-
-/** Moves the focus to the content if the element that has it is removed, and no other element gets it. */
-export const keepFocus = () =>
-  setTimeout(() => document.activeElement === document.body && focusContent(), FOCUS_DELAY);
-
-/** @returns a reference for an element whose removal must not lose the focus */
-export function useKeepFocus<Kind extends HTMLElement>() {
-  const own = useRef<Kind>(null);
-  useLayoutEffect(() => () => void (own.current?.contains(document.activeElement) && keepFocus()), []);
-  return own;
-}
-
 /**
  * A modal dialog. The browser traps the focus and restores it later. The first field gets the focus, or the
  * first action if there is no field.
@@ -39,11 +17,7 @@ export function Dialog({ title, onClose, onKeyDown, actions, children }: DialogP
   // A layout effect: other effects clean up after the removal, when the browser cannot restore the focus.
   useLayoutEffect(() => {
     open();
-    return () => {
-      element.current?.close();
-      // The element that had the focus before may be gone.
-      keepFocus();
-    };
+    return () => element.current?.close();
   }, []);
   return (
     <dialog

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { keepFocus } from './dialog.tsx';
 
 export interface TableColumn<Row> {
   /** Name of the column, unique in its table. Its cells have the class `col-<name>`. The heading of `act` is hidden. */
@@ -88,8 +87,6 @@ function useNextFocus(ids: readonly string[]) {
       ?.querySelector<HTMLElement>(`.${column} :is(a, button)`)
       ?.focus();
   }, [ids.join()]);
-  // With its last row, the table goes.
-  useLayoutEffect(() => () => void (focused.current && keepFocus()), []);
   const onFocusIn = ({ target }: FocusEvent) => {
     const cell = target instanceof Element ? target.closest('.td') : undefined;
     const id = cell?.parentElement?.dataset.id;
