@@ -15,11 +15,11 @@ export interface SignedRequest {
 
 type Bytes = string | Uint8Array;
 
-/** A mistake, and what it makes of the right input. Undefined if it cannot make it. */
+/** A mistake, and what it makes of the right input. */
 type MistakeRow<Input extends unknown[], Made> = readonly [
   kind: string,
   what: string,
-  make: (...input: Input) => readonly (Made | undefined)[],
+  make: (...input: Input) => readonly Made[],
 ];
 
 const HEADER = 'X-Webhook-Signature';
@@ -40,7 +40,7 @@ const SIGN_SENT_BYTES = 'Serialise once, to UTF-8. Sign exactly these bytes, and
 const HEX = /^(?:[0-9a-f]{2})+$/i;
 const BASE64 = /^[A-Za-z0-9+/_-]{11,}={0,2}$/;
 
-const after = (value: string, pattern: RegExp) => pattern.exec(value)?.[1];
+const after = (value: string, pattern: RegExp) => pattern.exec(value)?.[1] ?? '';
 const withoutPrefix = (value: string) => (value.startsWith(PREFIX) ? value.slice(PREFIX.length) : value);
 const decoded = (value: string) => Buffer.from(value, HEX.test(value) ? 'hex' : 'base64');
 
@@ -261,8 +261,6 @@ function* variants<Input extends unknown[], Made>(
   ...input: Input
 ): Generator<readonly [Made, Finding]> {
   for (const [kind, what, make] of rows) {
-    for (const made of make(...input)) {
-      if (made !== undefined) yield [made, wrong(kind, `${subject} ${what}.`, remedy)];
-    }
+    for (const made of make(...input)) yield [made, wrong(kind, `${subject} ${what}.`, remedy)];
   }
 }
