@@ -85,7 +85,7 @@ const IMPORTS: readonly (readonly [file: RegExp, imported: RegExp])[] = [
   [/^tools\/terminal\//, /^(bin|lib|lambda|events|tools\/terminal)\//],
   [/^tools\/stage\//, /^(bin|lib|lambda|events|tools\/(stage|terminal))\/|^local-aws$/],
   // Commands are tested by typing them.
-  [/^tools\/test\//, /^(?!local-aws\/|tools\/commands\/(?!generate\.ts|page-commands\.ts))/],
+  [/^tools\/test\//, /^(?!local-aws\/|tools\/commands\/(?!page-commands\.ts))/],
   [/^tools\/(commands\/|[^/]+$)/, /^(?!local-aws\/)/],
   [/^tools\//, /^(?!local-aws\/|test\/|tools\/(commands\/|test\/|program\.ts))/],
 ];
