@@ -6,10 +6,11 @@ import {
   type Stack,
 } from '@aws-sdk/client-cloudformation';
 import { CONFIG_PREFIX_SEPARATOR, loadConfig } from '@smithy/core/config';
+import { clientSettings } from 'local-aws/aws-caller';
 import { CommandError } from '../terminal/command-error.ts';
 import { readJson } from '../terminal/files.ts';
 import { NOT_RUNNING, OUTPUTS_FILE } from './local-folder.ts';
-import { ANY_CREDENTIALS, endpointOf, LOCAL_REGION, type Outputs, regionOf, Stage } from './stage.ts';
+import { endpointOf, type Outputs, regionOf, Stage } from './stage.ts';
 
 /** @throws CommandError if `npm start` does not run */
 export function findLocalStack(): Stage {
@@ -19,11 +20,13 @@ export function findLocalStack(): Stage {
 
 /** Environment variables that make the AWS SDK use the stack that `npm start` runs. */
 export function localEnvironment(outputs: { readonly QuarantineQueueUrl: string }): Record<string, string> {
+  const { origin } = new URL(outputs.QuarantineQueueUrl);
+  const { endpoint, region, credentials } = clientSettings(origin, 'operator');
   return {
-    AWS_ENDPOINT_URL: new URL(outputs.QuarantineQueueUrl).origin,
-    AWS_REGION: LOCAL_REGION,
-    AWS_ACCESS_KEY_ID: ANY_CREDENTIALS.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: ANY_CREDENTIALS.secretAccessKey,
+    AWS_ENDPOINT_URL: endpoint,
+    AWS_REGION: region,
+    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
   };
 }
 

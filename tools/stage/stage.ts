@@ -6,6 +6,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
+import { clientSettings as localClientSettings } from 'local-aws/aws-caller';
 import { type EventName, eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
 import { CommandError } from '../terminal/command-error.ts';
@@ -169,24 +170,15 @@ export const regionOf = ({ QuarantineQueueUrl = '' }: Outputs) =>
 export const endpointOf = (outputs: Outputs) =>
   regionOf(outputs) === undefined ? new URL(outputs.QuarantineQueueUrl ?? '').origin : undefined;
 
-export const LOCAL_REGION = 'us-east-1';
-
-/** Other queue addresses belong to a local AWS endpoint, which accepts any access key. */
-export const ANY_CREDENTIALS = { accessKeyId: 'operator', secretAccessKey: 'local' };
-
 /** Whether the environment configures an endpoint outside AWS: an emulator may check its access keys. */
 const namesEndpoint = () => Boolean(process.env.AWS_ENDPOINT_URL && process.env.AWS_ACCESS_KEY_ID);
 
 /**
- * @param region of AWS; undefined for a local endpoint
+ * @param region of AWS; undefined for a local endpoint, which accepts any access key
  * @param endpoint undefined for AWS
  */
-function clientSettings(region: string | undefined, endpoint: string | undefined) {
-  if (region !== undefined) return { region, ...(endpoint !== undefined && { endpoint }) };
-  return {
-    region: LOCAL_REGION,
-    forcePathStyle: true,
-    ...(endpoint !== undefined && { endpoint }),
-    ...(!namesEndpoint() && { credentials: ANY_CREDENTIALS }),
-  };
+function clientSettings(region: string | undefined, endpoint = '') {
+  if (region !== undefined) return { region, ...(endpoint !== '' && { endpoint }) };
+  const { credentials, ...local } = localClientSettings(endpoint, 'operator');
+  return { ...local, forcePathStyle: true, ...(!namesEndpoint() && { credentials }) };
 }
