@@ -1,5 +1,6 @@
 import { ACCEPTED, IGNORED, PARKED, REJECTED, SERVER_ERROR, UNUSABLE } from '../../../lambda/log-messages.ts';
 import {
+  byTime,
   DISCARDED,
   discardedBy,
   type Fact,
@@ -158,17 +159,17 @@ function stepsOf(
     records.map(({ requestId, record }) => [requestId, Date.parse(record.receivedAt)]),
   );
   // For a request whose log lines have expired, the archive has the receipt.
-  const expired = new Map(receipts);
-  for (const { requestId } of [{ requestId: undefined }, ...requests]) expired.delete(requestId);
+  const answered = new Set([undefined, ...requests.map(({ requestId }) => requestId)]);
+  const expired = [...receipts].filter(([requestId]) => !answered.has(requestId));
   const steps = [
     ...requests.flatMap((request) => stepsOfRequest(request, receipts.get(request.requestId))),
-    ...[...expired].map(([requestId, at]): HistoryStep => ({ kind: 'received', at: isoTime(at), requestId })),
+    ...expired.map(([requestId, at]): HistoryStep => ({ kind: 'received', at: isoTime(at), requestId })),
     ...messages.flatMap(({ attempts }) => attempts),
     ...records.map(archiveStep),
     ...lines.filter((line) => !isAnswer(line) && !isOfAttempt(line)).map(logStep),
   ];
   const rank = ({ kind }: HistoryStep) => (ORDER.includes(kind) ? ORDER.indexOf(kind) : ORDER.length);
-  return steps.sort((a, b) => (a.at === b.at ? rank(a) - rank(b) : a.at < b.at ? -1 : 1));
+  return steps.sort((a, b) => byTime(a, b) || rank(a) - rank(b));
 }
 
 function stepsOfRequest(

@@ -205,6 +205,10 @@ export const ofKind = <Kind extends Fact['kind']>(facts: readonly Fact[], kind: 
 
 export const isoTime = (at: number) => new Date(at).toISOString();
 
+/** The order of ISO times. */
+export const byTime = (one: { readonly at: string }, other: { readonly at: string }) =>
+  Number(one.at > other.at) - Number(one.at < other.at);
+
 /** Who discarded a message, and why, from the line that says so. */
 export const discardedBy = ({ by = 'somebody', reason = '' }: Pick<LineFact, 'by' | 'reason'>) => ({
   by,

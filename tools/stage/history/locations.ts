@@ -1,5 +1,5 @@
 import { IGNORED, UNUSABLE } from '../../../lambda/log-messages.ts';
-import { DISCARDED, discardedBy, type Fact, isoTime, ofKind } from './facts.ts';
+import { byTime, DISCARDED, discardedBy, type Fact, isoTime, ofKind } from './facts.ts';
 import { type DeliveryState, type HistoryLocation, type HistoryStep, queueOf, stateOn } from './history.ts';
 import { type HistoryMessage, type HistoryRequest, isGivenUp, startOf } from './messages.ts';
 import { crashText } from './state-text.ts';
@@ -169,7 +169,7 @@ function doneOf(messages: readonly HistoryMessage[]): HistoryLocation | undefine
   const ends = messages
     .flatMap(({ attempts }) => attempts)
     .filter(({ kind }) => kind === 'processed' || kind === 'skipped')
-    .sort((a, b) => (a.at < b.at ? -1 : 1));
+    .sort(byTime);
   const own = ends.filter(({ origin }) => origin?.kind !== 'replay');
   const end = ends.find(({ kind }) => kind === 'processed') ?? own.at(-1) ?? ends.at(-1);
   if (end === undefined) return undefined;

@@ -8,6 +8,7 @@ import {
   STARTED,
 } from '../../../lambda/log-messages.ts';
 import {
+  byTime,
   CRASHED,
   type DeadLetterFact,
   type ExchangeFact,
@@ -131,7 +132,7 @@ function messageFromLines(
     .map((line) => attemptOf(line, lines));
   const hasEnded = (attempt: number) => ended.some((one) => one.attempt === attempt);
   const starts = lines.filter(isStart).map(({ attempt = 1, at }) => ({ attempt, at: isoTime(at) }));
-  const times = [...ended, ...starts].sort((a, b) => (a.at < b.at ? -1 : 1));
+  const times = [...ended, ...starts].sort(byTime);
   const numbers = times.map(({ attempt }) => attempt);
   const latest = Math.max(0, ...numbers);
   const started = starts.find(({ attempt }) => attempt === latest && !hasEnded(attempt));
@@ -147,9 +148,7 @@ function messageFromLines(
     if (!hasEnded(attempt)) silent.push({ kind: 'crashed', at, ...ids, attempt });
   }
   if (isMoved) silent.push({ kind: 'dead-lettered', at: end, ...ids, attempt: Math.max(1, last) });
-  const attempts = [...ended, ...silent].sort((a, b) =>
-    a.at === b.at ? a.attempt - b.attempt : a.at < b.at ? -1 : 1,
-  );
+  const attempts = [...ended, ...silent].sort((a, b) => byTime(a, b) || a.attempt - b.attempt);
   return { ...ids, replay, attempts, started: isMoved ? undefined : started };
 }
 
@@ -220,7 +219,7 @@ function attemptAfterLostAnswer(
   };
   return attempts
     .filter((one) => one.reason === 'already-processed' && (isAfterFailure(one) || isObserved(one)))
-    .sort((a, b) => (a.at < b.at ? -1 : 1))[0];
+    .sort(byTime)[0];
 }
 
 function originOf(
