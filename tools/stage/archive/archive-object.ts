@@ -5,7 +5,10 @@ import type { ArchiveRecord } from '../../../lambda/archive/record-schema.ts';
 import { recordSchema } from '../../../lambda/archive/record-schema.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { jsonOf } from '../history/json.ts';
+import { matchesPayload, type PayloadFilter } from '../payload-filter.ts';
+import { storedPayload } from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
+import { matches, type RecordFilter } from './record-filter.ts';
 
 /** Attempts to download an object. The SDK retries a failed call, but not a download whose connection was lost. */
 const DOWNLOADS = 3;
@@ -60,6 +63,31 @@ export function parseLine<Schema extends v.GenericSchema>(
 ): v.InferOutput<Schema> | undefined {
   const { success, output } = v.safeParse(schema, jsonOf(line.toString()));
   return success ? output : undefined;
+}
+
+/** The records of a reading that match a filter. */
+export async function* matchingRecords(
+  stage: Stage,
+  reading: AsyncIterable<ArchiveObject>,
+  filter: RecordFilter,
+): AsyncGenerator<ArchiveRecord> {
+  for await (const object of reading) {
+    for (const record of object.records()) {
+      if (matches(filter, record) && (await containsSearched(stage, filter, record))) yield record;
+    }
+  }
+}
+
+/** Whether a record's payload has the text that a filter searches. A large one is read from the payload bucket. */
+async function containsSearched(
+  stage: Stage,
+  { search }: PayloadFilter,
+  { body, payloadKey }: ArchiveRecord,
+): Promise<boolean> {
+  if (search === undefined) return true;
+  const stored = payloadKey === undefined ? undefined : await storedPayload(stage, payloadKey);
+  const payload = body === undefined ? stored : Buffer.from(body);
+  return payload !== undefined && matchesPayload({ search }, payload);
 }
 
 /**

@@ -4,8 +4,9 @@ import { table } from '../../terminal/layout.ts';
 import { counted, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { payloadUnder } from '../queues/received-message.ts';
+import { matchingRecords } from './archive-object.ts';
 import { countFailedObjects, describeDamage, expiredPart, lateness, readArchive } from './read-archive.ts';
-import { matchingRecords, type RecordFilter } from './record-filter.ts';
+import type { RecordFilter } from './record-filter.ts';
 
 /** Groups in which records can be counted. A shop's id is as in the record: hashed if it is long. */
 const GROUPS = {

@@ -6,10 +6,7 @@ import { UsageError } from '../../terminal/command-error.ts';
 import { eachOf, time } from '../../terminal/options.ts';
 import { SHORT_ID_LENGTH } from '../../terminal/terminal.ts';
 import { onStage } from '../operation.ts';
-import { isOfShop, matchesPayload, type PayloadFilter, searchOption, shopOption } from '../payload-filter.ts';
-import { storedPayload } from '../queues/received-message.ts';
-import type { Stage } from '../stage.ts';
-import type { ArchiveObject } from './archive-object.ts';
+import { isOfShop, type PayloadFilter, searchOption, shopOption } from '../payload-filter.ts';
 
 /** Selects records. An absent property matches all. */
 export interface RecordFilter extends PayloadFilter {
@@ -43,31 +40,6 @@ export function matches(filter: RecordFilter, record: ArchiveRecord): boolean {
     (outcomes === undefined || outcomes.includes(record.outcome)) &&
     (ids === undefined || ids.some((id) => record.eventId.startsWith(id) || record.requestId?.startsWith(id)))
   );
-}
-
-/** The records of a reading that match a filter. */
-export async function* matchingRecords(
-  stage: Stage,
-  reading: AsyncIterable<ArchiveObject>,
-  filter: RecordFilter,
-): AsyncGenerator<ArchiveRecord> {
-  for await (const object of reading) {
-    for (const record of object.records()) {
-      if (matches(filter, record) && (await containsSearched(stage, filter, record))) yield record;
-    }
-  }
-}
-
-/** Whether a record's payload has the text that a filter searches. A large one is read from the payload bucket. */
-async function containsSearched(
-  stage: Stage,
-  { search }: PayloadFilter,
-  { body, payloadKey }: ArchiveRecord,
-): Promise<boolean> {
-  if (search === undefined) return true;
-  const stored = payloadKey === undefined ? undefined : await storedPayload(stage, payloadKey);
-  const payload = body === undefined ? stored : Buffer.from(body);
-  return payload !== undefined && matchesPayload({ search }, payload);
 }
 
 /** Adds the options that name the stage of a command, and those that select records. */
