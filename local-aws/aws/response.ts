@@ -23,8 +23,13 @@ export function documentResponse(
   { service, protocol, operation }: AwsRequest,
   document: JsonObject,
 ): AwsResponse {
-  if (protocol === 'query') return queryResponse(service, operation, document);
-  const { contentType = 'application/json' } = serviceForm(service) ?? {};
+  const { contentType = 'application/json', namespace } = serviceForm(service) ?? {};
+  if (protocol === 'query') {
+    const result = Object.keys(document).length === 0 ? '' : xmlOf(`${operation}Result`, document);
+    const metadata = xmlOf('ResponseMetadata', { RequestId: randomUUID() });
+    const name = `${operation}Response`;
+    return xmlResponse(200, `<${name} xmlns="${namespace ?? ''}">${result}${metadata}</${name}>`);
+  }
   return {
     status: STATUSES[operation] ?? 200,
     headers: { 'content-type': contentType },
@@ -32,13 +37,11 @@ export function documentResponse(
   };
 }
 
-function queryResponse(service: string, operation: string, document: JsonObject): AwsResponse {
-  const result = Object.keys(document).length === 0 ? '' : xmlOf(`${operation}Result`, document);
-  const metadata = xmlOf('ResponseMetadata', { RequestId: randomUUID() });
+function xmlResponse(status: number, document: string, type = 'text/xml'): AwsResponse {
   return {
-    status: 200,
-    headers: { 'content-type': 'text/xml' },
-    body: `<?xml version="1.0"?><${operation}Response xmlns="${serviceForm(service)?.namespace ?? ''}">${result}${metadata}</${operation}Response>`,
+    status,
+    headers: { 'content-type': type },
+    body: `<?xml version="1.0" encoding="UTF-8"?>${document}`,
   };
 }
 
@@ -71,33 +74,24 @@ function xmlOf(name: string, value: JsonObject[string]): string {
 
 /** Answer with an error, in the format that the service's clients expect. */
 export function errorResponse(protocol: Protocol, service: string | undefined, error: AwsError): AwsResponse {
+  const { status, code: Code, message: Message, details } = error;
+  const RequestId = randomUUID();
   switch (protocol) {
     case 'json':
       return jsonError(service, error);
     case 'rest-json':
       return {
-        status: error.status,
-        headers: { 'content-type': 'application/json', 'x-amzn-errortype': error.code },
-        body: JSON.stringify({ message: error.message, ...error.details }),
+        status,
+        headers: { 'content-type': 'application/json', 'x-amzn-errortype': Code },
+        body: JSON.stringify({ message: Message, ...details }),
       };
     case 'rest-xml':
-      return {
-        status: error.status,
-        headers: { 'content-type': 'application/xml' },
-        body: `<?xml version="1.0" encoding="UTF-8"?>${xmlOf('Error', {
-          Code: error.code,
-          Message: error.message,
-          RequestId: randomUUID(),
-        })}`,
-      };
+      return xmlResponse(status, xmlOf('Error', { Code, Message, RequestId }), 'application/xml');
     case 'query': {
-      const fields = { Type: faultOf(error), Code: error.code, Message: error.message };
+      const fields =
+        xmlOf('Error', { Type: faultOf(error), Code, Message }) + element('RequestId', RequestId);
       const namespace = serviceForm(service)?.namespace ?? '';
-      return {
-        status: error.status,
-        headers: { 'content-type': 'text/xml' },
-        body: `<?xml version="1.0"?><ErrorResponse xmlns="${namespace}">${xmlOf('Error', fields)}${element('RequestId', randomUUID())}</ErrorResponse>`,
-      };
+      return xmlResponse(status, `<ErrorResponse xmlns="${namespace}">${fields}</ErrorResponse>`);
     }
   }
 }
