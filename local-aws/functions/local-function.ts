@@ -155,7 +155,7 @@ export class LocalFunction {
     this.#add(sandbox);
     const loaded = await sandbox.started;
     // The invocation goes to the next environment if this environment was killed, or if its code was replaced.
-    if (!loaded.ok && !sandbox.killed && definition === this.#definition) {
+    if (!loaded.ok && sandbox.state !== 'killed' && definition === this.#definition) {
       const waiting = this.#line.shift();
       if (waiting === undefined) this.#logError(loaded);
       else this.#complete(waiting, loaded);

@@ -92,15 +92,11 @@ export class Sandbox {
     });
   }
 
-  get state(): 'loading' | 'idle' | 'busy' | 'ended' {
-    if (!this.#alive) return 'ended';
+  /** `killed`: ended from outside, and not because of its code. */
+  get state(): 'loading' | 'idle' | 'busy' | 'ended' | 'killed' {
+    if (!this.#alive) return this.#killed ? 'killed' : 'ended';
     if (this.#settle === undefined) return 'idle';
     return this.#invocation === undefined ? 'loading' : 'busy';
-  }
-
-  /** Whether the sandbox was ended from outside, and not because of its code. */
-  get killed(): boolean {
-    return this.#killed;
   }
 
   /** Runs the handler once. The sandbox must have started, and no other invocation may be running. */
