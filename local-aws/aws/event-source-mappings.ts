@@ -35,15 +35,6 @@ interface Mapping {
 export function createEventSourceMappings() {
   const mappings = new Map<string, Mapping>();
 
-  function mappingOf({ UUID }: JsonObject): Mapping {
-    const mapping = mappings.get(String(UUID));
-    if (mapping !== undefined) return mapping;
-    throw new AwsError('ResourceNotFoundException', 'The resource you requested does not exist.', {
-      status: 404,
-      details: { Type: 'User' },
-    });
-  }
-
   function set({ described }: Mapping, State: Mapping['described']['State']): void {
     // Epoch seconds.
     Object.assign(described, { State, LastModified: Date.now() / 1000 });
@@ -68,9 +59,14 @@ export function createEventSourceMappings() {
       return { EventSourceMappings: found.map(({ described }) => described) };
     },
 
-    UpdateEventSourceMapping(parameters) {
-      const { UUID, Enabled, ...others } = parameters;
-      const mapping = mappingOf(parameters);
+    UpdateEventSourceMapping({ UUID, Enabled, ...others }) {
+      const mapping = mappings.get(String(UUID));
+      if (mapping === undefined) {
+        throw new AwsError('ResourceNotFoundException', 'The resource you requested does not exist.', {
+          status: 404,
+          details: { Type: 'User' },
+        });
+      }
       const { State } = mapping.described;
       if (typeof (Enabled ?? true) !== 'boolean') {
         throw new AwsError('InvalidRequestContentException', 'Enabled must be true or false.');

@@ -59,8 +59,9 @@ export function gatewayAnswers(
     const { error } = context;
     const response = responseTo(error);
     const headers = Object.entries(response?.ResponseParameters ?? {}).map(([parameter, value]) => [
-      headerOf(parameter),
-      parameterValue(value, context),
+      HEADER_PARAMETER.exec(parameter)?.[1]?.toLowerCase() ?? '',
+      // A value that is not a variable is a text in quotation marks.
+      VARIABLES[value]?.(context) ?? value.slice(1, -1),
     ]);
     const template = response?.ResponseTemplates?.['application/json'] ?? DEFAULT_TEMPLATE;
     const body = template.replace(VARIABLE, (_, name: string) => String(VARIABLES[name]?.(context)));
@@ -71,11 +72,6 @@ export function gatewayAnswers(
     };
   };
 }
-
-const headerOf = (parameter: string) => HEADER_PARAMETER.exec(parameter)?.[1]?.toLowerCase() ?? '';
-
-const parameterValue = (value: string, context: ErrorContext) =>
-  VARIABLES[value]?.(context) ?? value.slice(1, -1);
 
 function check({ ResponseType: type, ResponseParameters = {}, ResponseTemplates }: GatewayResponse): void {
   const template = ResponseTemplates?.['application/json'] ?? '';

@@ -139,7 +139,7 @@ interface DynaliteAnswer {
  * this process.
  */
 export class Dynalite {
-  readonly #calls = new Map<number, Omit<PromiseWithResolvers<DynaliteAnswer>, 'promise'>>();
+  readonly #calls = new Map<number, PromiseWithResolvers<DynaliteAnswer>>();
   #worker: Worker | undefined;
   #failure: Error | undefined;
   #count = 0;
@@ -168,10 +168,10 @@ export class Dynalite {
     this.#worker ??= this.#start();
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     this.#count += 1;
-    const { promise, resolve, reject } = Promise.withResolvers<DynaliteAnswer>();
-    this.#calls.set(this.#count, { resolve, reject });
+    const call = Promise.withResolvers<DynaliteAnswer>();
+    this.#calls.set(this.#count, call);
     this.#worker.postMessage({ id: this.#count, operation, body });
-    return promise;
+    return call.promise;
   }
 
   #start(): Worker {
