@@ -50,7 +50,7 @@ export async function findFacts(stage: Stage, text: string, { signal, progress, 
   const { eventId = '' } = known;
   // A request id, for example, finds only its own delivery. The event id finds all deliveries of the event.
   if (!isIdOf(text, { eventId })) {
-    logs = await searchLogs(stage, `"eventId":"${eventId}`, window, signal);
+    logs = await searchLogs(stage, `"eventId":"${eventId}`, window, signal, logs.scanned);
     archive &&= await findRecords(stage, reading, (record) => record.eventId === eventId);
   }
   archive ??= await recordsOfLines(stage, logs.lines, signal);

@@ -27,6 +27,9 @@ const DAY = 24 * 60 * 60 * 1000;
 /** Days searched by default. Log queries are paid by the byte. */
 const DEFAULT_DAYS = 30;
 
+/** Price of a scanned byte, in US dollars. Source: https://aws.amazon.com/cloudwatch/pricing/, Logs Insights. */
+const SCANNED_BYTE_DOLLARS = 0.005 / 2 ** 30;
+
 interface Window {
   readonly since: Date;
   readonly until: Date;
@@ -57,24 +60,34 @@ export function windowOf({
 /**
  * Searches the logs of the receiver and of all consumers with a CloudWatch Logs Insights query.
  * @param pattern a regular expression
- * @returns the newest matching lines; none if it was interrupted or the logs cannot be read
+ * @param before bytes that earlier searches have scanned, for the costs
+ * @returns the newest matching lines, none if it was interrupted or the logs cannot be read; `scanned`: bytes that all
+ * searches have scanned
  * @throws CommandError if the query fails
  */
-export async function searchLogs(stage: Stage, pattern: string, window: Window, signal: AbortSignal) {
+export async function searchLogs(
+  stage: Stage,
+  pattern: string,
+  window: Window,
+  signal: AbortSignal,
+  before = 0,
+) {
   const found = await orRefusal(stage, () => queryLogs(stage, pattern, window, signal));
   if ('refused' in found) {
     const problem = found.refused;
     const text = `The logs could not be read, so rejected requests and failed attempts are missing: ${problem}.`;
-    return { lines: [], source: { text, problem } };
+    return { lines: [], source: { text, problem }, scanned: before };
   }
-  const { lines, since, hasMore, scanned } = found;
-  const cost = stage.local ? '' : `, ${(scanned / 1e9).toFixed(3)} GB scanned`;
+  const { lines, since, hasMore } = found;
+  const scanned = before + found.scanned;
+  const dollars = (scanned * SCANNED_BYTE_DOLLARS).toFixed(4);
+  const cost = stage.local ? '' : `, ${(scanned / 1e9).toFixed(3)} GB scanned for ${dollars} dollars`;
   const more = hasMore ? ' There are more lines: narrow the window with --since and --until.' : '';
   const times = `${toTheMinute(since)} to ${toTheMinute(window.until)}`;
   const source: SearchedSource = {
     text: `Logs from ${times}: ${counted(lines.length, 'line')}${cost}.${more}`,
   };
-  return { lines, source };
+  return { lines, source, scanned };
 }
 
 /** An interruption stops the query. The bytes scanned until then are still paid. */

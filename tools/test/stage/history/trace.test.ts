@@ -312,7 +312,7 @@ function queried(result: object, before: (call: string, input: { startTime: numb
   });
 }
 
-test('logs are searched as far back as they reach; the source says how much was read, and if there are more lines', async () => {
+test('logs are searched as far back as they reach; the source says what it costs, and if there are more lines', async () => {
   const begins: number[] = [];
   const found = { status: 'Complete', statistics: { bytesScanned: 2e9, recordsMatched: 1_001 } };
   const logs = queried(found, (call, { startTime }) => {
@@ -321,8 +321,9 @@ test('logs are searched as far back as they reach; the source says how much was 
   const stage = operator.stack.with({ logs, local: false });
   const { source } = await searchLogs(stage, 'any', windowOf({}), signal);
   expect(begins[0]).toBeGreaterThan(Date.now() - 25 * HOUR);
+  // Half a US cent for each GiB.
   expect(source.text).toMatch(
-    /: 0 lines, 2\.000 GB scanned\. There are more lines: narrow the window with --since/,
+    /: 0 lines, 2\.000 GB scanned for 0\.0093 dollars\. There are more lines: narrow the window with --since/,
   );
 });
 
