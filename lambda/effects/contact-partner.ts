@@ -16,10 +16,12 @@ export interface ContactUpdate extends VersionedChange {
 }
 
 /** Attributes of an item to set. An undefined one is removed. */
-type ItemChange = Readonly<Record<string, string | undefined>>;
+type AttributeChange = Readonly<Record<string, string | undefined>>;
 
 /** An update whose fields are changes of the item, by the names of their versions. */
-type PreparedUpdate = Omit<ContactUpdate, 'fields'> & { readonly fields: ReadonlyMap<string, ItemChange> };
+type PreparedUpdate = Omit<ContactUpdate, 'fields'> & {
+  readonly fields: ReadonlyMap<string, AttributeChange>;
+};
 
 /**
  * The contact_partner records, one item per user. A field that an event does not contain keeps its value. Therefore
@@ -72,7 +74,7 @@ export class ContactPartner {
 
   async #write(
     { userId, version, fields }: PreparedUpdate,
-    change: ItemChange,
+    change: AttributeChange,
     condition: string,
   ): Promise<EffectOutcome> {
     const set = Object.keys(change).filter((name) => change[name] !== undefined);
@@ -106,8 +108,8 @@ const versionName = (field: string) => `${field}_version`;
  * The changes by an event's fields. A value that no item can hold is removed under the event's version, so that no older
  * value comes back.
  */
-function fieldChanges(fields: ContactFields, version: string): Map<string, ItemChange> {
-  const changes = new Map<string, ItemChange>();
+function fieldChanges(fields: ContactFields, version: string): Map<string, AttributeChange> {
+  const changes = new Map<string, AttributeChange>();
   for (const name of CONTACT_FIELDS) {
     if (fields[name] === undefined) continue;
     const value = storableText(name, fields[name]);
@@ -118,7 +120,7 @@ function fieldChanges(fields: ContactFields, version: string): Map<string, ItemC
 
 const recordVersion = ({ version, receivedAt }: PreparedUpdate) => ({ version, updated_at: receivedAt });
 
-const wholeRecord = (update: PreparedUpdate): ItemChange =>
+const wholeRecord = (update: PreparedUpdate): AttributeChange =>
   Object.assign(recordVersion(update), ...update.fields.values());
 
 /** The combined outcome: `Processed` if any write was made, else `Duplicate` if any was a duplicate, else `Stale`. */
