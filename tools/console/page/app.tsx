@@ -38,7 +38,7 @@ const addressOf = (view: ViewName) =>
 /** @returns false if the page shows no such element */
 function focus(selector: string): boolean {
   const element = document.querySelector<HTMLElement>(selector);
-  element?.focus();
+  element?.focus({ preventScroll: true });
   return element !== null;
 }
 
@@ -189,21 +189,37 @@ if (root !== null) {
   void connect();
 }
 
-/** Moves the focus to the open detail, the list of deliveries or the view when the element that had it was removed. */
+/**
+ * Moves the focus when the element that had it was removed: in a table to the same control of the next row, otherwise to
+ * the open detail, the list of deliveries or the view.
+ */
 function keepFocus(page: HTMLElement): void {
-  let last: EventTarget | null = null;
+  let last: Element | undefined;
+  let next: () => HTMLElement | null | undefined;
   page.addEventListener('focusin', ({ target }) => {
+    if (!(target instanceof Element)) return;
     last = target;
+    next = controlOfNextRow(target);
   });
   const observer = new MutationObserver(() => {
-    const isGone = last instanceof Element && !last.isConnected;
-    if (!isGone || document.activeElement !== document.body) return;
-    const [content] = ['#detail', '.deliveries-table', '#main'].flatMap(
-      (selector) => document.querySelector<HTMLElement>(selector) ?? [],
-    );
-    content?.focus({ preventScroll: true });
+    if (last?.isConnected !== false || document.activeElement !== document.body) return;
+    const control = next();
+    if (control) control.focus();
+    else if (!focus('#detail') && !focus('.deliveries-table')) focus('#main');
   });
   observer.observe(page, { childList: true, subtree: true });
+}
+
+/** @returns a function that finds the same control in the row that has taken the place of an element's row */
+function controlOfNextRow(element: Element) {
+  const cell = element.closest('.td');
+  const body = cell?.closest('.tbody');
+  const index = [...(body?.children ?? [])].findIndex((row) => row.contains(element));
+  return () => {
+    const rows = body?.isConnected ? [...body.children] : [];
+    const row = rows[Math.min(index, rows.length - 1)];
+    return row?.querySelector<HTMLElement>(`.${cell?.classList[1]} :is(a, button)`);
+  };
 }
 
 async function connect(): Promise<void> {
