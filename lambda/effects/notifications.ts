@@ -26,7 +26,7 @@ export function notifier<Data extends NotifiedEvent['data']>(
   content: (data: Data) => NotificationContent,
 ) {
   const client = new SNSClient(clientSettings);
-  const { [variable]: topicArn } = requireEnvironment([variable]);
+  const topicArn = requireEnvironment([variable])[variable];
   const send = idempotent(event, (notification: Notification) => publish(client, topicArn, notification));
   return (
     { eventId, timestamp, effectiveTimestamp, data, replay }: NotifiedEvent & { readonly data: Data },

@@ -5,6 +5,7 @@ import { SMOKE_TEST_PREFIX } from '../receiver/request.ts';
 
 /** An invocation of one function version. */
 export interface Probe {
+  /** Qualified, as in {@link TestedVersions}. */
   readonly functionArn: string;
   /** @throws Error if the probe must be signed, and the secret cannot be read */
   readonly makeEvent: () => unknown;

@@ -123,7 +123,7 @@ function logBlocks(scope: Construct, firewall: CfnWebACL, props: ProtectedLogPro
   );
   const logging = new CfnLoggingConfiguration(scope, 'FirewallLogging', {
     resourceArn: firewall.attrArn,
-    // Without `:*`, with which the construct's own ARN ends.
+    // The ARN of the log group without `:*`, which the construct's own ARN ends with.
     logDestinationConfigs: [
       stack.formatArn({
         service: 'logs',

@@ -84,10 +84,7 @@ function row(...graphs: readonly Graph[]): IWidget[] {
   );
 }
 
-/**
- * A row of text.
- * @param heading in Markdown
- */
+/** A row with a heading, and with lines below it, in Markdown. */
 export function textRow(heading: string, ...lines: readonly string[]): IWidget[] {
   const markdown = [heading, ...lines].join('\n\n');
   return [new TextWidget({ markdown, width: 24, height: 1 + lines.length })];

@@ -67,7 +67,7 @@ export class FunctionLines {
 export function captureInTests(lines: FunctionLines, faults?: InjectedFaults): void {
   beforeEach(() => {
     lines.capture();
-    // With this number, the SDK waits for nothing.
+    // With this number, the SDK retries a call at once.
     jest.spyOn(Math, 'random').mockReturnValue(0);
   });
   afterEach(() => {

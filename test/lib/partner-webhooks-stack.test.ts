@@ -214,6 +214,9 @@ describe('every role', () => {
     const permissions = permissionsOf(`${name}/Consumer/Role`);
     const others = permissions.filter(({ resource }) => !own.some((path) => resource.startsWith(path)));
     expect(others).toEqual([]);
+    const sendsTo = permissions.filter(({ action }) => action === 'sqs:SendMessage');
+    expect(sendsTo.map(({ resource }) => resource)).toEqual([`${name}/DeadLetterQueue`]);
+    // A compromised consumer cannot read a table.
     const onTarget = permissions.filter(({ resource }) => resource === target).map(({ action }) => action);
     expect(onTarget).toEqual([expect.stringMatching(/^(dynamodb:(Put|Update)Item|sns:Publish)$/)]);
   });

@@ -111,6 +111,7 @@ test('a synthesis is refused in one message: for a secret of another account tha
 describe('a setting has its effect', () => {
   const settings = JSON.parse(readFileSync('bin/every-setting.json', 'utf8'));
   const { domain, receiver } = settings;
+  const shops = settings.events['shop.updated'];
   const functionAt = (path: string) => everySetting.at('AWS::Lambda::Function', path).properties;
 
   test('each value is in the template, except choices such as the gateway', () => {
@@ -125,11 +126,15 @@ describe('a setting has its effect', () => {
     expect(leaves(written).filter((value) => !isWritten(value))).toEqual([]);
   });
 
-  test('memory, concurrency and ignored events of the receiver are its own', () => {
+  test('memory, timeout, concurrency and ignored events are those of their function', () => {
     expect(functionAt('Receiver/Function')).toMatchObject({
       MemorySize: receiver.memory,
       ReservedConcurrentExecutions: receiver.reservedConcurrency,
       Environment: { Variables: { IGNORED_EVENTS: JSON.stringify(settings.ignoredEvents) } },
+    });
+    expect(functionAt('ShopUpdated/Consumer/Function')).toMatchObject({
+      MemorySize: shops.memory,
+      Timeout: shops.timeout,
     });
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { readSamples } from '../../../events/samples.ts';
-import type { EventName } from '../../../lambda/events/catalogue.ts';
+import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
 import { parsePayload, parsePayloadText } from '../../../lambda/events/envelope.ts';
 import { normaliseTimestamp } from '../../../lambda/events/timestamp.ts';
 import { topLevelValue } from '../../../lambda/events/top-level-value.ts';
@@ -225,6 +225,21 @@ describe('the data of each event', () => {
       const parsed = parsePayloadText(text);
       expect(parsed.kind === 'event' && parsed.event.data).toEqual({ rating: '4.5' });
     },
+  );
+});
+
+test('parsing never throws, for any bytes and for any data of an event', () => {
+  const bytes = fc.oneof(
+    fc.uint8Array(),
+    fc.json().map((text) => Buffer.from(text)),
+    fc
+      .tuple(fc.constantFrom(...eventNames), fc.jsonValue())
+      .map(([event, data]) => Buffer.from(JSON.stringify({ event, data, timestamp }))),
+  );
+  fc.assert(
+    fc.property(bytes, (any) => {
+      expect(['event', 'unknown', 'unusable']).toContain(parsePayload(any).kind);
+    }),
   );
 });
 

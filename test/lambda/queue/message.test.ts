@@ -94,6 +94,13 @@ test.each([
 
 const replay: Replay = { name: 'repair-2026-01', mode: 'repair', notify: false };
 
+test.each<Replay>([replay, { name: 'x'.repeat(63), mode: 'fill', notify: false }])(
+  'the attribute %j is parsed as a replay',
+  (written) => {
+    expect(parseReplay(JSON.stringify(written))).toEqual(written);
+  },
+);
+
 test.each([
   '{}',
   ...['', 'Repair', 'x'.repeat(64)].map((name) => JSON.stringify({ ...replay, name })),
