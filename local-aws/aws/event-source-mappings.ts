@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { AwsError } from './errors.ts';
-import { type JsonObject, parseJsonObject } from './json.ts';
+import { type JsonObject, parseJsonObject, textOf } from './json.ts';
 import {
   type AwsHttpRequest,
   type AwsRequest,
@@ -47,15 +47,13 @@ export function createEventSourceMappings() {
   }
 
   const operations: Operations = {
-    ListEventSourceMappings({ EventSourceArn, FunctionName }) {
-      const found = [...mappings.values()].filter(
-        ({ described }) =>
-          (EventSourceArn === undefined || described.EventSourceArn === EventSourceArn) &&
-          (FunctionName === undefined ||
-            [described.FunctionArn, described.FunctionArn.split(':function:')[1]].includes(
-              String(FunctionName),
-            )),
-      );
+    ListEventSourceMappings(parameters) {
+      const queue = textOf(parameters, 'EventSourceArn');
+      const name = textOf(parameters, 'FunctionName');
+      const found = [...mappings.values()].filter(({ described: { EventSourceArn, FunctionArn } }) => {
+        const names = [FunctionArn, FunctionArn.split(':function:')[1]];
+        return (queue ?? EventSourceArn) === EventSourceArn && names.includes(name ?? FunctionArn);
+      });
       return { EventSourceMappings: found.map(({ described }) => described) };
     },
 

@@ -27,10 +27,9 @@ export function protocolOf({ url, headers }: AwsHttpRequest, service: string | u
  * Reads the SigV4 credential scope. The signature and the region are not checked: any secret key is accepted, and every
  * region is the same stack.
  */
-export function credentialOf({
-  headers,
-}: AwsHttpRequest): { accessKeyId: string; service: string } | undefined {
-  const [, scope = ''] = /^AWS4-HMAC-SHA256\s.*?Credential=([^,\s]+)/.exec(headers.authorization ?? '') ?? [];
+export function credentialOf(http: AwsHttpRequest): { accessKeyId: string; service: string } | undefined {
+  const { authorization = '' } = http.headers;
+  const [, scope = ''] = /^AWS4-HMAC-SHA256\s.*?Credential=([^,\s]+)/.exec(authorization) ?? [];
   const [accessKeyId, , region, service, terminator] = scope.split('/');
   if (accessKeyId && region && service && terminator === 'aws4_request') return { accessKeyId, service };
   return undefined;
@@ -122,10 +121,8 @@ function nested(form: Iterable<[name: string, value: string]>): JsonObject {
   return Object.fromEntries(
     [...parts].map(([part, fields]) => {
       const value = fields.find(([name]) => name === part)?.[1];
-      return [
-        part,
-        value ?? partOf(nested(fields.map(([name, text]) => [name.slice(part.length + 1), text]))),
-      ];
+      const inside = () => nested(fields.map(([name, text]) => [name.slice(part.length + 1), text]));
+      return [part, value ?? partOf(inside())];
     }),
   );
 }

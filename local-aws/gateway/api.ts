@@ -70,8 +70,10 @@ export async function respond<Event>({
   if (Buffer.byteLength(JSON.stringify(event)) > EVENT_LIMIT_BYTES) return 'event too large';
   const done = new AbortController();
   try {
-    const timeout = sleep(limitMilliseconds, undefined, { signal: done.signal });
-    const result = await Promise.race([route.invoke(event), timeout]);
+    const result = await Promise.race([
+      route.invoke(event),
+      sleep(limitMilliseconds, undefined, { signal: done.signal }),
+    ]);
     return result === undefined ? 'timed out' : (toResponse(result) ?? 'bad response');
   } catch (error) {
     return error instanceof TooManyRequestsError ? 'no concurrency' : 'not invoked';

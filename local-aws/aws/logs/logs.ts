@@ -144,7 +144,7 @@ function filteredPage(lines: readonly StoredLine[], parameters: JsonObject): Jso
   const limit = Number(parameters.limit ?? DEFAULT_PAGE_SIZE);
   const token = textOf(parameters, 'nextToken');
   if (token !== undefined && !/^\d+$/.test(token)) throw invalid('The specified nextToken is invalid.');
-  // The token is the last line of the page before. A line that was removed meanwhile was the first.
+  // The token is the last line of the page before. If that line was removed meanwhile, all lines follow it.
   const next = lines.findIndex(({ number }) => String(number) === token) + 1;
   const left = lines.slice(next).filter(({ timestamp }) => timestamp >= from && timestamp <= to);
   const { events, last } = firstPage(left, limit, matches);
