@@ -46,10 +46,8 @@ const BUNDLES = 'bundles';
 /** File of a cloud assembly that lists the sources of the bundles, for `npm start`. It is not deployed. */
 export const BUNDLE_LIST = 'bundles.json';
 
-/** Each function's bundle, by the function's name: `receiver`, `smoke-test`, or an event in kebab case. */
-export type BundleList = Readonly<
-  Record<string, { readonly entry: string; readonly sources: readonly string[] }>
->;
+/** The sources of each function, by its name in {@link functionEntries}. */
+export type BundleList = Readonly<Record<string, Bundle['sources']>>;
 
 /** A function does not build. The message lists each error with its line. */
 export class BundleError extends Error {
@@ -86,7 +84,7 @@ export async function bundleFunctions(assembly: string): Promise<string> {
   const warnings = bundles.flatMap((bundle) => bundle.warnings);
   if (warnings.length > 0) console.error(await messageText('warning', warnings));
   const list: BundleList = Object.fromEntries(
-    functions.map(([name, entry], index) => [name, { entry, sources: bundles[index]?.sources ?? [] }]),
+    functions.map(([name], index) => [name, bundles[index]?.sources ?? []]),
   );
   await writeFile(join(assembly, BUNDLE_LIST), JSON.stringify(list));
   return folder;

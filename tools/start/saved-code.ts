@@ -8,6 +8,7 @@ import { kebabCase } from '../../lambda/events/event-names.ts';
 import {
   BUNDLE_LIST,
   type BundleList,
+  functionEntries,
   messageText,
   mistakesIn,
   writeBundles,
@@ -79,17 +80,15 @@ export class SavedCode {
   /** Functions whose bundle contains one of the files, and functions that are broken. */
   #affectedBy(files: readonly string[]): string[] {
     if (files.length === 0) return [];
-    return Object.entries(this.#bundles)
-      .filter(([, { entry }]) => existsSync(entry))
-      .filter(([service, { sources }]) => {
-        return this.#broken.includes(service) || files.some((file) => sources.includes(file));
-      })
-      .map(([service]) => service);
+    return Object.entries(this.#bundles).flatMap(([service, sources]) => {
+      const isAffected = this.#broken.includes(service) || files.some((file) => sources.includes(file));
+      return isAffected && existsSync(entryOf(service)) ? service : [];
+    });
   }
 
   /** Files among those given that the template depends on. */
   async #filesOfStack(files: readonly string[]): Promise<string[]> {
-    const entries = Object.values(this.#bundles).map(({ entry }) => entry);
+    const entries = Object.values(functionEntries);
     if (files.some((file) => entries.includes(file) && !existsSync(file))) return [...files];
     const modules = await appModules();
     return files.filter((file) => !file.startsWith('lambda/') || modules.includes(file));
@@ -102,7 +101,7 @@ export class SavedCode {
     this.#count += 1;
     const targets = services.map((service) => ({
       service,
-      entry: this.#bundles[service]?.entry ?? '',
+      entry: entryOf(service),
       folder: workspace.folder(`code-${service}-${this.#count}`),
     }));
     const deployed = targets.filter(({ service }) => !readable.has(service));
@@ -114,8 +113,8 @@ export class SavedCode {
     if (warnings.length > 0) this.#notify('info', await messageText('warning', warnings));
 
     const failures = new Map<string, FunctionError>();
-    for (const [index, { service, entry, folder }] of [...deployed, ...inspected].entries()) {
-      this.#bundles = { ...this.#bundles, [service]: { entry, sources: bundles[index]?.sources ?? [] } };
+    for (const [index, { service, folder }] of [...deployed, ...inspected].entries()) {
+      this.#bundles = { ...this.#bundles, [service]: bundles[index]?.sources ?? [] };
       const failure = await stack.functions.get(service)?.replaceCode(folder);
       if (failure !== undefined) failures.set(service, failure);
     }
@@ -132,6 +131,8 @@ export class SavedCode {
     this.#options.onNotice({ about: 'code', level, text });
   }
 }
+
+const entryOf = (service: string) => functionEntries[service] ?? '';
 
 /** Modules of the CDK app, on which the template depends. Installed packages are left out. */
 export async function appModules(): Promise<string[]> {
