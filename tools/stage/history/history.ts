@@ -1,5 +1,3 @@
-import type { LineFact } from './facts.ts';
-
 /**
  * Everything known about one delivery, or about all deliveries of the same bytes and their messages. `npx hookctl trace
  * <id> --json` prints it.
@@ -32,28 +30,23 @@ export type StepKind =
   | 'discarded'
   | 'noted';
 
-/** Fields of a log line, which `lambda/` writes. */
-type OfLine = Partial<
-  Pick<
-    LineFact,
-    | 'requestId'
-    | 'messageId'
-    | 'attempt'
-    | 'error'
-    | 'lagMs'
-    | 'fields'
-    | 'sourceIp'
-    | 'latencyMs'
-    | 'level'
-    | 'message'
-  >
->;
-
 /** One step in the history of a delivery. The kind decides which fields are present. */
-export interface HistoryStep extends OfLine {
+export interface HistoryStep {
   readonly kind: StepKind;
   /** ISO 8601. For `received`, the time of the answer if neither the archive nor the gateway says more. */
   readonly at: string;
+  // Fields of a log line, which `lambda/` writes.
+  readonly requestId?: string | undefined;
+  readonly messageId?: string | undefined;
+  readonly attempt?: number | undefined;
+  readonly error?: string | undefined;
+  readonly lagMs?: number | undefined;
+  readonly fields?: readonly string[] | undefined;
+  readonly sourceIp?: string | undefined;
+  readonly latencyMs?: number | undefined;
+  readonly level?: string | undefined;
+  readonly message?: string | undefined;
+
   readonly origin?: MessageOrigin | undefined;
   /** Number of equal attempts in a row; `attempt` is the first of them. @default 1 */
   readonly attempts?: number | undefined;
