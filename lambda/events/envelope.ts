@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { MAX_PROBLEMS } from '../limits.ts';
 import { catalogue, type EventData, type EventName, isEventName } from './catalogue.ts';
-import { expecting, object } from './definition.ts';
+import { expecting, object } from './fields.ts';
 import { hasNoZone, normaliseTimestamp } from './timestamp.ts';
 
 /**

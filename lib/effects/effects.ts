@@ -5,8 +5,9 @@ import type { StageConfig } from '../config.ts';
 import { ProtectedTable, type StoredProps } from '../pipeline/protected-storage.ts';
 import type { FunctionAccess } from '../pipeline/webhook-function.ts';
 import { cast } from './cast.ts';
+import { chat } from './chat.ts';
 import { contactPartner } from './contact-partner.ts';
-import { chat, review } from './notifications.ts';
+import { review } from './review.ts';
 import { shopCache } from './shop-cache.ts';
 
 interface EffectsProps extends StoredProps {

@@ -8,7 +8,7 @@ import {
   identifierOfEitherType,
   text,
   textList,
-} from '../../lambda/events/definition.ts';
+} from '../../lambda/events/fields.ts';
 import { UTC_DATE_TIME } from '../../lambda/events/timestamp.ts';
 import { sha256Hex } from '../../lambda/hash.ts';
 import { CommandError } from '../terminal/command-error.ts';
@@ -27,7 +27,7 @@ const WELL_FORMED = 'of well-formed Unicode: no lone surrogate';
 const REPLACED = 'A lone surrogate in it is replaced by U+FFFD.';
 
 /**
- * JSON Schemas for the field schemas of `lambda/events/definition.ts`, as the partner sends the fields. No library can
+ * JSON Schemas for the field schemas of `lambda/events/fields.ts`, as the partner sends the fields. No library can
  * convert these, because they transform values and have fallbacks. The descriptions say what JSON Schema cannot express.
  */
 const fieldSchemas: ReadonlyMap<v.GenericSchema, JsonSchema> = new Map<v.GenericSchema, JsonSchema>([

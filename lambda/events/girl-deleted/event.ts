@@ -1,4 +1,5 @@
-import { assumedText, type EventDefinition, identifierOfEitherType, object } from '../definition.ts';
+import type { EventDefinition } from '../definition.ts';
+import { assumedText, identifierOfEitherType, object } from '../fields.ts';
 
 export const event = {
   meaning: 'Staff member removed',

@@ -1,4 +1,5 @@
-import { assumedText, type EventDefinition, object } from '../definition.ts';
+import type { EventDefinition } from '../definition.ts';
+import { assumedText, object } from '../fields.ts';
 
 export const event = {
   meaning: 'Staff schedule changed',

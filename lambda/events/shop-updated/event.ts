@@ -1,4 +1,5 @@
-import { type EventDefinition, identifier, object, text, textList } from '../definition.ts';
+import type { EventDefinition } from '../definition.ts';
+import { identifier, object, text, textList } from '../fields.ts';
 
 export const event = {
   meaning: 'Shop information was updated',

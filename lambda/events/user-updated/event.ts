@@ -1,4 +1,5 @@
-import { type EventDefinition, identifier, object, text } from '../definition.ts';
+import type { EventDefinition } from '../definition.ts';
+import { identifier, object, text } from '../fields.ts';
 
 export const event = {
   meaning: 'User information updated',

@@ -2,18 +2,18 @@ import { Stack } from 'aws-cdk-lib';
 import { CfnMicrosoftTeamsChannelConfiguration, CfnSlackChannelConfiguration } from 'aws-cdk-lib/aws-chatbot';
 import { ManagedPolicy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import { type Alarms, subscribeEmails } from '../alarms/alarms.ts';
+import type { Alarms } from '../alarms/alarms.ts';
 import { topicLink } from '../alarms/console-links.ts';
 import type { StageConfig } from '../config.ts';
 import { ProtectedTopic, type StoredProps } from '../pipeline/protected-storage.ts';
 
-interface NotificationProps extends StoredProps {
-  readonly config: Pick<StageConfig, 'reviewEmails' | 'chat'>;
+interface ChatProps extends StoredProps {
+  readonly config: Pick<StageConfig, 'chat'>;
   readonly alarms: Alarms;
 }
 
 /** Notifications for chat rooms. */
-export function chat(scope: Construct, { config, alarms, ...stored }: NotificationProps) {
+export function chat(scope: Construct, { config, alarms, ...stored }: ChatProps) {
   const topic = new ProtectedTopic(scope, 'Chat', stored);
   alarms.add(topic, 'Effects/Chat/NotDelivered', { metricsOf: topic, links: [topicLink(topic)] });
   if (config.chat.slack ?? config.chat.teams) {
@@ -22,18 +22,6 @@ export function chat(scope: Construct, { config, alarms, ...stored }: Notificati
   return {
     output: { ChatTopicArn: topic.topicArn },
     environment: { CHAT_TOPIC_ARN: topic.topicArn },
-    permissions: topic.publishPermissions,
-  };
-}
-
-/** Notifications of reviews, which people get by mail. */
-export function review(scope: Construct, { config, alarms, ...stored }: NotificationProps) {
-  const topic = new ProtectedTopic(scope, 'Review', stored);
-  subscribeEmails(topic, config.reviewEmails);
-  alarms.add(topic, 'Effects/Review/NotDelivered', { metricsOf: topic, links: [topicLink(topic)] });
-  return {
-    output: { ReviewTopicArn: topic.topicArn },
-    environment: { REVIEW_TOPIC_ARN: topic.topicArn },
     permissions: topic.publishPermissions,
   };
 }
