@@ -120,6 +120,4 @@ async function notify(alarm: JsonObject, publish: Publish, before: JsonObject[st
   }
 }
 
-function invalid(message: string): AwsError {
-  return new AwsError('ValidationError', message);
-}
+const invalid = (message: string) => new AwsError('ValidationError', message);

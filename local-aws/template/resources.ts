@@ -226,9 +226,7 @@ function nameOf(type: string, name: string): string {
 }
 
 /** An id in API Gateway's form: ten characters, derived from a name. */
-function apiGatewayId(name: string): string {
-  return createHash('sha256').update(name).digest('hex').slice(0, 10);
-}
+const apiGatewayId = (name: string) => createHash('sha256').update(name).digest('hex').slice(0, 10);
 
 /** The roles of a template, with the statements of all their policies. */
 export function rolesOf(resources: Resources): Principal[] {

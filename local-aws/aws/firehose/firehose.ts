@@ -110,6 +110,4 @@ function s3ConfigurationOf(parameters: JsonObject): JsonObject {
   return configuration;
 }
 
-function invalid(message: string): AwsError {
-  return new AwsError('InvalidArgumentException', message);
-}
+const invalid = (message: string) => new AwsError('InvalidArgumentException', message);

@@ -76,6 +76,4 @@ function isNumber(text: string): boolean {
   return NUMBER.test(text) && digits.length <= MAX_DIGITS && isInRange;
 }
 
-function invalid(message: string): AwsError {
-  return new AwsError('InvalidParameterValue', message);
-}
+const invalid = (message: string) => new AwsError('InvalidParameterValue', message);

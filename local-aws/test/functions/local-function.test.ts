@@ -369,15 +369,9 @@ describe('a function in a debugger', () => {
         if (String(data).includes('"Debugger.paused"')) resolve();
       });
     });
-    const messages = [
-      { id: 1, method: 'Debugger.enable' },
-      {
-        id: 2,
-        method: 'Runtime.evaluate',
-        params: { expression: 'setTimeout(() => { debugger; for (;;); })' },
-      },
-    ];
-    for (const message of messages) socket.send(JSON.stringify(message));
+    const expression = 'setTimeout(() => { debugger; for (;;); })';
+    socket.send(JSON.stringify({ id: 1, method: 'Debugger.enable' }));
+    socket.send(JSON.stringify({ id: 2, method: 'Runtime.evaluate', params: { expression } }));
     await paused;
     // It would wait for the debugger for ever.
     await local.close();
