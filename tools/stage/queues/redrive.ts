@@ -117,8 +117,10 @@ async function deleteObsoletePayloads(
     selected.flatMap(({ messageId, payloadKey }) => (gone.has(messageId) ? [] : (payloadKey ?? []))),
   );
   const obsolete = new Set(outcomes.flatMap(({ obsoleteKey }) => obsoleteKey ?? []));
+  const keys = obsolete.difference(needed);
+  if (keys.size === 0) return [];
   const deleted = await orRefusal(stack, async () => {
-    await deleteObjects(stack, stack.payloadBucket, obsolete.difference(needed));
+    await deleteObjects(stack, stack.payloadBucket, keys);
     return {};
   });
   if (!('refused' in deleted)) return [];

@@ -22,7 +22,7 @@ export const MAX_IN_FLIGHT = 3_000;
 /** Share of the limit below which the replay continues. */
 const LOW = 0.5;
 
-/** Messages that do not fail are processed by then. */
+/** Milliseconds after which a paused replay stops. Messages that do not fail are processed by then. */
 const MAX_WAIT = 5 * 60_000;
 
 /** Minimum milliseconds between two polls of a queue, and the interval while the queue is full. */
@@ -31,7 +31,6 @@ const POLL_INTERVAL = 1_000;
 
 /**
  * Tracks the messages on an event's queue, so that a replay is never faster than the consumer.
- * @param maxWait milliseconds after which a paused replay stops
  * @returns a function that waits until the queue may take `count` more messages, and counts them as sent. It calls
  * `onWait` with the reason at each wait, and throws AbortError if the signal ends the wait, CommandError if too many
  * messages stay in flight

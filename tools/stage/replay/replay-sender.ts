@@ -139,7 +139,8 @@ async function* batchesOf(messages: AsyncIterable<ReplayMessage>): AsyncGenerato
   let batch: ReplayMessage[] = [];
   let size = 0;
   for await (const message of messages) {
-    // As JSON, a message has some more bytes than SQS counts.
+    // As JSON, a message has some more bytes than SQS counts: those of body and attributes. Source: SQS developer guide,
+    // "Amazon SQS message metadata".
     const bytes = Buffer.byteLength(JSON.stringify(message));
     if (batch.length === BATCH_MESSAGES || (batch.length > 0 && size + bytes > BATCH_BYTES)) {
       yield batch;
