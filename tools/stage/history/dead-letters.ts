@@ -44,7 +44,7 @@ export async function waitingMessages(
   queues = waitingQueues(stage),
 ) {
   const messages: WaitingMessage[] = [];
-  const read = await orRefusal(stage, () => Promise.all(queues.map(isReadWholly)));
+  const read = await orRefusal(stage, () => Promise.all(queues.map(readQueue)));
   if ('refused' in read) {
     const source = { text: `The queues could not be read: ${read.refused}.`, problem: read.refused };
     return { messages, complete: false, source };
@@ -54,7 +54,8 @@ export async function waitingMessages(
   const source: SearchedSource = { text: complete ? text : `${text} Some could not be checked.` };
   return { messages, complete, source };
 
-  async function isReadWholly(queue: WaitingQueue): Promise<boolean> {
+  /** @returns false if there may be more */
+  async function readQueue(queue: WaitingQueue): Promise<boolean> {
     const seenAt = Date.now();
     const { visible, inFlight } = await queueState(stage.sqs, queue.url);
     if (visible === 0) return inFlight === 0;

@@ -59,8 +59,8 @@ export async function followLines(
     for (const [name, from] of times) {
       const next = await readLog(name, from).catch((error: Error) => error);
       if (signal.aborted) return;
-      onRead(name, next instanceof Error ? next : undefined);
-      if (!(next instanceof Error)) times.set(name, next);
+      if (typeof next === 'number') times.set(name, next);
+      onRead(name, typeof next === 'number' ? undefined : next);
     }
     const left = POLL_MILLISECONDS[stage.local ? 'local' : 'aws'] - (performance.now() - begun);
     await sleep(Math.max(0, left), undefined, { signal }).catch(() => {});
@@ -99,7 +99,7 @@ export async function followArchive(
     const options = { since, read, signal: inReadingTime(signal) };
     const found = await readRecords(stage, options, add).catch((error: Error) => error);
     if (signal.aborted) return;
-    onRead('archive', found instanceof Error ? found : undefined);
+    onRead('archive', 'objects' in found ? undefined : found);
     const interval = stage.local ? ARCHIVE_INTERVAL.local : ARCHIVE_INTERVAL.aws;
     await sleep(interval, undefined, { signal }).catch(() => {});
   }
