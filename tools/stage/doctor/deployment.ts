@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { GetAliasCommand } from '@aws-sdk/client-lambda';
-import { ago, printable } from '../../terminal/text.ts';
+import { ago, counted, printable } from '../../terminal/text.ts';
 import { pausesOf } from '../queues/pause.ts';
 import { failure, ok, problemsOr, type StageCheck, skipped, warning } from './inspection.ts';
+
+const IS_LOCAL = skipped('the local stack always runs this code, in one version');
 
 export const deploymentChecks: readonly StageCheck[] = [
   {
@@ -23,11 +25,39 @@ export const deploymentChecks: readonly StageCheck[] = [
     },
   },
   {
+    name: 'this code',
+    needs: ['cloudformation:GetTemplate', 'cloudformation:ListStackResources'],
+    why: 'The code in this folder is not what runs.',
+    fix: ({ stageName }) => `npx cdk diff -c stage=${stageName} && npx cdk deploy -c stage=${stageName}`,
+    async run(inspection) {
+      const { stage } = inspection;
+      if (inspection.isLocalStack) return IS_LOCAL;
+      const [deployed, { Outputs, Resources }] = await Promise.all([
+        inspection.resources(''),
+        inspection.code(),
+      ]);
+      const missing = Object.keys(Outputs).filter((name) => stage.outputs[name] === undefined);
+      const why = 'Commands find queues, logs and streams by them. Another version of the code is deployed.';
+      if (missing.length > 0) return failure(`outputs missing: ${missing.join(', ')}`, { why });
+      // Only types and properties are compared: the CDK adds metadata when it deploys.
+      const there = new Map(deployed.map((one) => [one.logicalId, one]));
+      const code = new Map(Object.entries(Resources));
+      const differing = [...new Set([...there.keys(), ...code.keys()])]
+        .filter((id) => !isDeepStrictEqual(there.get(id)?.properties, code.get(id)?.Properties))
+        .map((id) => (code.get(id)?.Type ?? there.get(id)?.type ?? '').replace('AWS::', ''))
+        .filter((type) => type !== 'CDK::Metadata');
+      if (differing.length === 0) return ok('deployed as it is in this folder');
+      return warning(
+        `${counted(differing.length, 'resource')} differ: ${[...new Set(differing)].join(', ')}`,
+      );
+    },
+  },
+  {
     name: 'functions',
-    needs: ['cloudformation:GetTemplate', 'cloudformation:ListStackResources', 'lambda:GetAlias'],
+    needs: ['lambda:GetAlias'],
     why: 'A deployment shifts the receiver’s traffic now, was interrupted, or somebody rolled back by hand: docs/deploying.md, "Roll back by hand".',
     async run(inspection) {
-      if (inspection.isLocalStack) return skipped('the local stack runs each function in one version');
+      if (inspection.isLocalStack) return IS_LOCAL;
       const versions = await inspection.resources('AWS::Lambda::Version');
       const aliases = await inspection.resources('AWS::Lambda::Alias');
       const results = aliases.map(async ({ physicalId, properties }) => {

@@ -53,8 +53,11 @@ export async function doctor(
   { json }: { readonly json: boolean },
 ): Promise<boolean> {
   const started = new Date();
-  const inTime = AbortSignal.any([signal, AbortSignal.timeout(TIME_LIMIT * 1000)]);
-  const inspection = new Inspection(stack, inTime);
+  const late = new AbortController();
+  const inspection = new Inspection(stack, AbortSignal.any([signal, late.signal]));
+  // Before the limit begins, because a synthesis takes long on a busy machine. A check reports its error.
+  if (!inspection.isLocalStack) await inspection.code().catch(() => undefined);
+  setTimeout(() => late.abort(), TIME_LIMIT * 1000).unref();
   const checks = Object.entries(CHECKS).flatMap(([group, all]) => all.map((check) => ({ group, check })));
   let done = 0;
   const running = checks.map(async ({ group, check }): Promise<CheckedLine[]> => {

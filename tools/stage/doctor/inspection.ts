@@ -1,8 +1,13 @@
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   CloudFormationClient,
   GetTemplateCommand,
   paginateListStackResources,
 } from '@aws-sdk/client-cloudformation';
+import { readCloudAssembly } from 'local-aws/cloud-assembly';
+import { synthesise } from '../../../bin/synthesise.ts';
 import type { Stage } from '../stage.ts';
 
 export interface CheckResult {
@@ -58,7 +63,6 @@ interface StackResource {
 export class Inspection {
   readonly stage: Stage;
   readonly signal: AbortSignal;
-  #deployed: Promise<StackResource[]> | undefined;
 
   constructor(stage: Stage, signal: AbortSignal) {
     this.stage = stage;
@@ -80,21 +84,39 @@ export class Inspection {
 
   /** The resources of a type, or of types with a common beginning, in the deployed template. */
   async resources(type: string): Promise<StackResource[]> {
-    this.#deployed ??= deployedResources(this.stage);
-    return (await this.#deployed).filter((resource) => resource.type.startsWith(type));
+    return (await this.#deployed()).filter((resource) => resource.type.startsWith(type));
   }
+
+  readonly #deployed = once(async () => {
+    const client = this.stage.client(CloudFormationClient);
+    const query = { StackName: this.stage.stackName };
+    const { TemplateBody = '{}' } = await client.send(new GetTemplateCommand(query));
+    const inTemplate = JSON.parse(TemplateBody).Resources ?? {};
+    const pages = paginateListStackResources({ client }, query);
+    const summaries = (await Array.fromAsync(pages)).flatMap((page) => page.StackResourceSummaries ?? []);
+    return summaries.map((summary): StackResource => {
+      const { LogicalResourceId: logicalId = '', PhysicalResourceId: physicalId = '' } = summary;
+      const properties = inTemplate[logicalId]?.Properties ?? {};
+      return { logicalId, physicalId, type: summary.ResourceType ?? '', properties };
+    });
+  });
+
+  /**
+   * The template that is synthesised from the settings of the stage.
+   * @throws SynthesisError
+   */
+  readonly code = once(async () => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'doctor-'));
+    await synthesise(folder.path, { stage: this.stageName });
+    return readCloudAssembly(folder.path).template;
+  });
 }
 
-async function deployedResources(stage: Stage): Promise<StackResource[]> {
-  const client = stage.client(CloudFormationClient);
-  const query = { StackName: stage.stackName };
-  const { TemplateBody = '{}' } = await client.send(new GetTemplateCommand(query));
-  const inTemplate = JSON.parse(TemplateBody).Resources ?? {};
-  const pages = paginateListStackResources({ client }, query);
-  const summaries = (await Array.fromAsync(pages)).flatMap((page) => page.StackResourceSummaries ?? []);
-  return summaries.map((summary): StackResource => {
-    const { LogicalResourceId: logicalId = '', PhysicalResourceId: physicalId = '' } = summary;
-    const properties = inTemplate[logicalId]?.Properties ?? {};
-    return { logicalId, physicalId, type: summary.ResourceType ?? '', properties };
-  });
+/** A call that is made once, when it is first needed. */
+function once<Value>(ask: () => Promise<Value>): () => Promise<Value> {
+  let answer: Promise<Value> | undefined;
+  return () => {
+    answer ??= ask();
+    return answer;
+  };
 }

@@ -64,7 +64,10 @@ async function runCheck(name: string, of = stage): Promise<string[]> {
     .flat()
     .find((one) => one.name === name);
   if (check === undefined) throw new Error(`No check ${name}`);
-  const results = [await check.run(new Inspection(of, AbortSignal.timeout(10_000)))].flat();
+  const inspection = new Inspection(of, AbortSignal.timeout(10_000));
+  // The code of the synthesis that is deployed here.
+  Object.assign(inspection, { code: async () => readCloudAssembly(testAssembly()).template });
+  const results = [await check.run(inspection)].flat();
   return results.map(({ state, seen, fix }) => [`${state}: ${seen}`, fix].filter(Boolean).join('\n'));
 }
 
@@ -213,6 +216,10 @@ const CASES: Readonly<Record<string, readonly (readonly [() => unknown, ...Expec
     [() => answerStack('UPDATE_IN_PROGRESS'), 'warning: UPDATE_IN_PROGRESS, 2 h ago'],
     [() => answerStack('UPDATE_ROLLBACK_FAILED'), 'failure: UPDATE_ROLLBACK_FAILED, 2 h ago'],
   ],
+  'this code': [
+    [nothing, 'ok: deployed as it is in this folder'],
+    [() => resources({ X: ['AWS::SNS::Topic', 'x'] }), /^warning: \d+ resources differ: .*SNS::Topic/],
+  ],
   functions: [
     [() => answerAlias('7'), 'ok: all 1 on their newest version'],
     [() => answerAlias('6'), `warning: f runs version 6; 7 was deployed\n${MOVE}`],
@@ -327,6 +334,13 @@ describe.each(Object.entries(CASES))('%s', (check, cases) => {
     if (typeof restore === 'function') await restore();
     expect(lines).toEqual(expected.map((one) => (one instanceof RegExp ? expect.stringMatching(one) : one)));
   });
+});
+
+test('an output is missing', async () => {
+  const { ReceiverLogGroup: _, ...outputs } = stage.outputs;
+  expect(await runCheck('this code', stage.with({ outputs }))).toEqual([
+    'failure: outputs missing: ReceiverLogGroup',
+  ]);
 });
 
 describe('advice is true when it is followed:', () => {
