@@ -40,12 +40,15 @@ export const addressOf = (requestId: unknown) => `#/deliveries/${encodeURICompon
 /** Waits until a page follows the stream. */
 export const isLive = (page: Page) => page.locator('[data-connection=live]').waitFor({ state: 'attached' });
 
+const startOn = (stack: LocalStack, feed: LocalFeed, port: number) =>
+  startLocalConsole(feed, { stack, secret: TEST_SECRET, port, commands: pageCommands });
+
 /** A local stack, and a browser that has its console open. */
 export class OpenConsole implements AsyncDisposable {
   readonly stack: LocalStack;
   readonly feed: LocalFeed;
-  readonly context: BrowserContext;
   readonly page: Page;
+  readonly context: BrowserContext;
   readonly partner: Partner;
   /** Errors of the page, and requests to other hosts. Each test expects that there are none. */
   readonly wrongs: string[] = [];
@@ -56,43 +59,33 @@ export class OpenConsole implements AsyncDisposable {
     const browsing = launchBrowser();
     const stack = await startTestStack({ observer: feed, onLog: (line) => feed.onLog(line), ...options });
     feed.attach(stack);
-    const console = await startLocalConsole(feed, {
-      stack,
-      secret: TEST_SECRET,
-      port: 0,
-      commands: pageCommands,
-    });
+    const console = await startOn(stack, feed, 0);
     const context = await (await browsing).newContext({
       viewport: { width: 1440, height: 900 },
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     context.setDefaultTimeout(PATIENCE);
-    const open = new OpenConsole(stack, feed, console, context, await context.newPage());
-    await open.goto('');
+    const open = new OpenConsole(stack, feed, console, await context.newPage());
+    await open.page.goto(open.url);
+    await isLive(open.page);
     return open;
   }
 
-  private constructor(
-    stack: LocalStack,
-    feed: LocalFeed,
-    console: Console,
-    context: BrowserContext,
-    page: Page,
-  ) {
+  private constructor(stack: LocalStack, feed: LocalFeed, console: Console, page: Page) {
     this.stack = stack;
     this.feed = feed;
     this.#console = console;
-    this.context = context;
     this.page = page;
+    this.context = page.context();
     this.partner = new Partner(stack.outputs.WebhookUrl);
     const { origin } = new URL(console.url);
-    context.on('weberror', (error) => this.wrongs.push(`error: ${error.error().message}`));
-    context.on('console', (message) => {
+    this.context.on('weberror', (error) => this.wrongs.push(`error: ${error.error().message}`));
+    this.context.on('console', (message) => {
       // The browser also logs failed requests, which some tests cause on purpose.
       const isNetwork = /Failed to load resource|ERR_/.test(message.text());
       if (message.type() === 'error' && !isNetwork) this.wrongs.push(`console: ${message.text()}`);
     });
-    context.on('request', (request) => {
+    this.context.on('request', (request) => {
       const url = request.url();
       if (!url.startsWith(origin) && !/^(data|blob|about|file):/.test(url))
         this.wrongs.push(`request: ${url}`);
@@ -101,17 +94,6 @@ export class OpenConsole implements AsyncDisposable {
 
   get url(): string {
     return this.#console.url;
-  }
-
-  /**
-   * Loads a new page.
-   * @param hash address within the page, such as `#/queues`
-   */
-  async goto(hash: string): Promise<void> {
-    // A change of only the hash would not reload the page.
-    await this.page.goto('about:blank');
-    await this.page.goto(`${this.url}${hash}`);
-    await isLive(this.page);
   }
 
   /** Changes the view without loading the page again. */
@@ -130,9 +112,7 @@ export class OpenConsole implements AsyncDisposable {
     const { port } = new URL(this.url);
     await this.#console[Symbol.asyncDispose]();
     await work();
-    const { stack } = this;
-    const options = { stack, secret: TEST_SECRET, port: Number(port), commands: pageCommands };
-    this.#console = await startLocalConsole(this.feed, options);
+    this.#console = await startOn(this.stack, this.feed, Number(port));
   }
 
   /** Visible rows of the list of deliveries. */

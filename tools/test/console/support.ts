@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import type { LocalStack, LocalStackOptions } from 'local-aws';
 import type { Exchange } from 'local-aws/observation';
 import { eventually } from '../../../test/support/eventually.ts';
 import { TEST_SECRET } from '../../../test/support/partner.ts';
@@ -58,10 +57,9 @@ export async function startConsoleAlone() {
 export type TestConsole = Awaited<ReturnType<typeof startTestConsole>>;
 
 /** A local stack with its console, as `npm start` runs them. */
-export async function startTestConsole(stackOptions: Partial<LocalStackOptions> = {}) {
+export async function startTestConsole() {
   const feed = new LocalFeed();
-  const observing = { observer: feed, onLog: (line: { text: string }) => feed.onLog(line) };
-  const stack: LocalStack = await startTestStack({ ...stackOptions, ...observing });
+  const stack = await startTestStack({ observer: feed, onLog: (line) => feed.onLog(line) });
   feed.attach(stack);
   const stage = new Stage('the local stack', stack.outputs).with({ pollMilliseconds: 20 });
   const source = new Source(stage, feed.store);
@@ -81,13 +79,12 @@ export async function startStageConsole(
   aws: Parameters<typeof Operator.create>[0],
   {
     change = (stack) => stack,
-    since = new Date(Date.now() - HOUR),
     ...options
-  }: Partial<ConsoleOptions> & { readonly change?: (stack: Stage) => Stage; readonly since?: Date } = {},
+  }: Partial<ConsoleOptions> & { readonly change?: (stack: Stage) => Stage } = {},
 ) {
   const operator = await Operator.create(aws);
   const store = new HistoryStore();
-  const source = new Source(change(operator.stack), store, since);
+  const source = new Source(change(operator.stack), store, new Date(Date.now() - HOUR));
   const running = await start(source, options, () => operator.close());
   /** Subjects of the notices that pages have got. */
   const notices: string[] = [];
