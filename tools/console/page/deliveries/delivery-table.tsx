@@ -1,10 +1,11 @@
 import { signal, useSignal } from '@preact/signals';
-import type { ComponentChildren, RefObject } from 'preact';
+import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Delivery } from '../../../stage/history/history.ts';
 import { skipText, stateTitle } from '../../../stage/history/state-text.ts';
 import { Visible } from '../text/visible.tsx';
 import { Badge } from '../ui/badge.tsx';
+import type { TableColumn } from '../ui/table.tsx';
 import { Time, timeText } from '../ui/time.tsx';
 
 /** Page width below which views are stacked. Must match the stylesheets. */
@@ -23,13 +24,34 @@ const TWO_LINES = 52;
 /** Number of rows drawn beyond the visible ones at each end, so that fast scrolling shows no gaps. */
 const OVERSCAN = 10;
 
-const COLUMNS = [
-  ['time', 'Received'],
-  ['event', 'Event'],
-  ['shop', 'Shop'],
-  ['state', 'State'],
-  ['preview', 'Error and payload'],
-] as const;
+const COLUMNS: readonly TableColumn<Delivery>[] = [
+  { name: 'time', heading: 'Received', cell: ({ receivedAt }) => <Time at={receivedAt} /> },
+  {
+    name: 'event',
+    heading: 'Event',
+    cell: ({ event, claimed }) =>
+      event === undefined ? (
+        <span class="cut soft">unknown event</span>
+      ) : (
+        <Name of={event} claimed={claimed} />
+      ),
+  },
+  {
+    name: 'shop',
+    heading: 'Shop',
+    cell: ({ shopId, claimed }) => shopId !== undefined && <Name of={shopId} claimed={claimed} />,
+  },
+  {
+    name: 'state',
+    heading: 'State',
+    cell({ state }) {
+      const { title, tone } = stateTitle(state);
+      const isQuiet = tone === 'good' || tone === 'neutral';
+      return isQuiet ? <span class="soft">{title}</span> : <Badge tone={tone}>{title}</Badge>;
+    },
+  },
+  { name: 'preview', heading: 'Error and payload', cell: (delivery) => <Preview delivery={delivery} /> },
+];
 
 interface DeliveryTableProps {
   element: RefObject<HTMLDivElement | null>;
@@ -75,7 +97,7 @@ export function DeliveryTable({ element, rows, current, onOpen, onScroll }: Deli
     >
       <div role="rowgroup" class={`thead ${hasTwoLines ? 'visually-hidden' : ''}`}>
         <div role="row" class="tr" aria-rowindex={1}>
-          {COLUMNS.map(([name, heading]) => (
+          {COLUMNS.map(({ name, heading }) => (
             <span key={name} role="columnheader" class={`td col-${name}`}>
               {heading}
             </span>
@@ -94,7 +116,11 @@ export function DeliveryTable({ element, rows, current, onOpen, onScroll }: Deli
             data-id={row.id}
             style={{ transform: `translateY(${at * height}px)`, height: `${height}px` }}
           >
-            <Cells delivery={row} />
+            {COLUMNS.map(({ name, cell }) => (
+              <span key={name} role="gridcell" class={`td col-${name}`}>
+                {cell(row)}
+              </span>
+            ))}
           </div>
         ))}
       </div>
@@ -116,32 +142,6 @@ function useOpenRowInPlace(element: RefObject<HTMLElement | null>, open: number,
     if (open !== -1) list.querySelector('.is-current')?.scrollIntoView({ block: 'nearest' });
     // New rows are no reason to scroll: a user who has scrolled away from the open row stays there.
   }, [open, height]);
-}
-
-function Cells({ delivery }: { delivery: Delivery }) {
-  const { receivedAt, event, shopId, state, claimed } = delivery;
-  const { title, tone } = stateTitle(state);
-  const contents: Record<(typeof COLUMNS)[number][0], ComponentChildren> = {
-    time: <Time at={receivedAt} />,
-    event:
-      event === undefined ? (
-        <span class="cut soft">unknown event</span>
-      ) : (
-        <Name of={event} claimed={claimed} />
-      ),
-    shop: shopId !== undefined && <Name of={shopId} claimed={claimed} />,
-    state: ['good', 'neutral'].includes(tone) ? (
-      <span class="soft">{title}</span>
-    ) : (
-      <Badge tone={tone}>{title}</Badge>
-    ),
-    preview: <Preview delivery={delivery} />,
-  };
-  return COLUMNS.map(([name]) => (
-    <span key={name} role="gridcell" class={`td col-${name}`}>
-      {contents[name]}
-    </span>
-  ));
 }
 
 /** @param claimed whether the signature of the request is not valid */

@@ -1,11 +1,17 @@
 import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { duration } from '../../../terminal/text.ts';
+
+/** Its tooltip is the same moment in UTC, as in the logs. @param at ISO 8601 */
+const Moment = ({ at, children }: { at: string; children: ComponentChildren }) => (
+  <time dateTime={at} title={`${at.replace('T', ' ').replace('Z', '')} UTC`} class="time">
+    {children}
+  </time>
+);
 
 /** A moment in local time: {@link timeText}. @param at ISO 8601 */
 export const Time = ({ at, milliseconds }: { at: string; milliseconds?: boolean }) => (
-  <time dateTime={at} title={utcText(at)} class="time">
-    {timeText(at, milliseconds)}
-  </time>
+  <Moment at={at}>{timeText(at, milliseconds)}</Moment>
 );
 
 const two = (number: number) => String(number).padStart(2, '0');
@@ -27,9 +33,6 @@ export function dayText(date: Date, now: Date): string {
   const day = `${two(date.getMonth() + 1)}-${two(date.getDate())} `;
   return date.getFullYear() === now.getFullYear() ? day : `${date.getFullYear()}-${day}`;
 }
-
-/** Tooltip of every time: the same moment in UTC, as in the logs. @param at ISO 8601 */
-const utcText = (at: string) => `${at.replace('T', ' ').replace('Z', '')} UTC`;
 
 /** How long ago a moment was: `12 s`, `3 min`, `2 d`. A moment in the future, by another clock, is `0 s` ago. */
 export function ageText(at: string, now: number): string {
@@ -59,11 +62,6 @@ export const now = signal(Date.now(), {
 });
 
 /** @param at ISO 8601 */
-export function Age({ at, suffix = ' ago' }: { at: string; suffix?: ' ago' | '' }) {
-  return (
-    <time dateTime={at} title={utcText(at)} class="time">
-      {ageText(at, now.value)}
-      {suffix}
-    </time>
-  );
-}
+export const Age = ({ at, suffix = ' ago' }: { at: string; suffix?: ' ago' | '' }) => (
+  <Moment at={at}>{ageText(at, now.value) + suffix}</Moment>
+);
