@@ -68,14 +68,12 @@ export async function runNextStacks(options: readonly string[]): Promise<number>
  * process that reads from its terminal.
  */
 export async function restartTyped(signal: AbortSignal): Promise<boolean> {
-  const lines = createInterface({ input: process.stdin });
-  const close = () => lines.close();
-  signal.addEventListener('abort', close);
+  // A file that is saved while the stack stops comes with an aborted signal. The process must end nevertheless.
+  const lines = createInterface({ input: process.stdin, signal });
   try {
     for await (const line of lines) if (line.trim() === 'r') return true;
     return false;
   } finally {
-    signal.removeEventListener('abort', close);
     lines.close();
     process.stdin.unref?.();
   }
