@@ -5,6 +5,7 @@ import { readSamples, sqsEvent } from '../../events/samples.ts';
 import { LOCAL_SECRET } from '../../events/signing.ts';
 import { type EventName, eventNames, isEventName } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
+import { RETRY_NOT_DELAYED } from '../../lambda/log-messages.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import { FUNCTIONS_FILE, NOT_RUNNING } from '../stage/local-folder.ts';
 import { receiverEvent } from '../stage/signed-post.ts';
@@ -90,8 +91,12 @@ function sampleInvocation(event: EventName, isForReceiver: boolean): object {
 
 const format = new LogFormat(process.stderr);
 
-/** Prints a log line to standard error, because standard output is for the result. */
+/**
+ * Prints a log line to standard error, because standard output is for the result. A retry cannot be delayed, because
+ * the sample is not on a queue. This error, with its stack, would look like the reason of the failure.
+ */
 function print(line: FunctionLogLine): void {
+  if (line.text.includes(`"message":"${RETRY_NOT_DELAYED}"`)) return;
   const text = format.logLine(line);
   if (text !== undefined) console.error(text);
 }

@@ -160,6 +160,7 @@ describe('invoke', () => {
     const { stdout, stderr } = await project.type(['invoke', 'girl.created', file]);
     expect(JSON.parse(stdout).batchItemFailures).toHaveLength(1);
     expect(stderr).toContain('Failed');
+    expect(stderr).not.toContain('RetryNotDelayed');
   });
 
   const functions = [...eventNames, 'receiver', 'smoke-test'].join(', ');
