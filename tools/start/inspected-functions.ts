@@ -3,7 +3,7 @@ import { eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import type { Bundle } from '../../lib/release/function-bundles.ts';
-import { MAX_PORT, wholeNumber } from '../terminal/options.ts';
+import { MAX_PORT } from '../terminal/options.ts';
 
 /** Default port of debuggers. Source: Node.js documentation, "Debugger". */
 const FIRST_PORT = 9229;
@@ -18,8 +18,6 @@ export interface InspectedFunction {
 }
 
 const names = ['receiver', ...eventNames];
-
-const parsePort = wholeNumber(1, MAX_PORT);
 
 /**
  * Parses a value of the option `--inspect`, which may be repeated.
@@ -36,7 +34,9 @@ export function inspectedFunction(
     );
   }
   if (before.some((other) => other.name === name)) throw new InvalidArgumentError(`${name} is named twice.`);
-  const port = given === undefined ? FIRST_PORT + before.length : parsePort(given);
+  const port = given === undefined ? FIRST_PORT + before.length : Number(/^\d{1,5}$/.exec(given)?.[0]);
+  if (!(port >= 1 && port <= MAX_PORT))
+    throw new InvalidArgumentError(`Its port must be a whole number from 1 to ${MAX_PORT}.`);
   return [...before, { name, service: kebabCase(name), port }];
 }
 
