@@ -69,10 +69,11 @@ export async function main(args: readonly string[]): Promise<void> {
 /** Names the commands that have an option that was typed after another command. Empty if none has. */
 async function ownersOf({ message }: CommanderError): Promise<string> {
   const [, option] = /unknown option '([^'=]+)/.exec(message) ?? [];
-  const owners = (await loadCommands())
-    .flatMap((command) => [command, ...command.commands])
-    .filter((command) => command.options.some(({ long }) => long === option))
-    .map((command) => (command.parent ? `${command.parent.name()} ${command.name()}` : command.name()));
+  const hasOption = (command: CommandUnknownOpts) => command.options.some(({ long }) => long === option);
+  const owners = (await loadCommands()).flatMap((command) => [
+    ...(hasOption(command) ? [command.name()] : []),
+    ...command.commands.filter(hasOption).map((one) => `${command.name()} ${one.name()}`),
+  ]);
   return owners.length === 0 ? '' : `${option} is an option of ${owners.join(', ')}`;
 }
 

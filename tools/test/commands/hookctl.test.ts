@@ -72,6 +72,10 @@ describe('a wrong command line is refused in one line, with exit code 2:', () =>
       args: ['start', '--inspect', 'recevier'],
       line: `Option '--inspect <function[:port]>' argument 'recevier' is invalid. It must be a function with an optional port, such as shop.updated:9230. Did you mean receiver? One of: receiver, ${eventNames.join(', ')}`,
     },
+    {
+      args: ['start', '--inspect', 'receiver:70000'],
+      line: "Option '--inspect <function[:port]>' argument 'receiver:70000' is invalid. Its port must be a whole number from 1 to 65535.",
+    },
     ...['https://abc.trycloudflare.com', 'abc.example:443', '*.example', 'tunnel', 'abc.example.'].map(
       (host) => ({
         args: ['start', '--public-host', host],
@@ -189,11 +193,14 @@ describe('a process of hookctl', () => {
     expect(await project.run(args)).toEqual({ code: 2, stdout: '', stderr: line });
   });
 
-  test('names the commands that have an option typed after another one', async () => {
-    expect(await project.run(['invoke', '--retry-fast'])).toEqual(
-      refusal("Unknown option '--retry-fast'\n--retry-fast is an option of start", 2),
-    );
-  });
+  test.each([{ args: ['invoke', '--retry-fast'] }, { args: ['--retry-fast', 'start'] }])(
+    'names the commands that have an option in the wrong place: $args',
+    async ({ args }) => {
+      expect(await project.run(args)).toEqual(
+        refusal("Unknown option '--retry-fast'\n--retry-fast is an option of start", 2),
+      );
+    },
+  );
 
   test('ends without an error if its output is no longer read', async () => {
     const typed = `"${process.execPath}" tools/hookctl.js dlq --help | true`;
