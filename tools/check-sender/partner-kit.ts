@@ -27,9 +27,11 @@ const PATHS: readonly (readonly [path: string, inKit: string])[] = [
 /** Entry point that runs the command under the name that a partner types. */
 const CHECKER = `
 import { command } from './tools/commands/check-sender.ts';
+import { USAGE_ERROR } from './tools/terminal/command-error.ts';
 import { endWithClosedPipe } from './tools/terminal/terminal.ts';
 endWithClosedPipe();
 command.name('node check-sender.mjs');
+command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE_ERROR));
 await command.parseAsync();
 `;
 

@@ -77,6 +77,12 @@ test('the checker shows its help under the name that a partner types', async () 
   expect(await closed).toEqual([0, null]);
 });
 
+test('the checker refuses an unknown option in one line, with another exit code than for a wrong request', async () => {
+  const { program, closed } = start('--secrt', SECRET);
+  expect(await text(program.stderr)).toBe("Unknown option '--secrt' (Did you mean --secret?)\n");
+  expect(await closed).toEqual([2, null]);
+});
+
 /** Runs the checker, and posts requests to it, each signed with a secret: the right one, or another. */
 async function check(args: readonly string[], secrets: readonly string[] = []) {
   const { program, stdout, closed } = start('--secret', SECRET, '--port', '0', ...args);
