@@ -62,7 +62,7 @@ const client = new LambdaClient({
  * fails, the deployment is rolled back before the version gets traffic. No probe reaches a consumer or an alarm.
  */
 export async function handler(
-  event: CloudFormationCustomResourceEvent<TestedVersions>,
+  event: CloudFormationCustomResourceEvent<TestedVersions, Partial<TestedVersions>>,
   context: Context,
 ): Promise<void> {
   const limit = Math.max(0, context.getRemainingTimeInMillis() - ANSWER_MARGIN);

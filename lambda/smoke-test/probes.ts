@@ -46,14 +46,14 @@ export const probesOf = (
 /**
  * Whether an update is CloudFormation's own rollback. Version numbers only rise, so a lower one was deployed before. A
  * rollback must not fail for the reason that made the deployment fail.
- * @param before the resource's previous properties
+ * @param before the resource's previous properties. Those of an older template may have another form: then all is tested
  */
-export function isRollback(after: TestedVersions, before: TestedVersions): boolean {
+export function isRollback(after: TestedVersions, before: Partial<TestedVersions>): boolean {
   const versions = versionNumbers(after);
   return [...versionNumbers(before)].some(([name, number]) => (versions.get(name) ?? number) < number);
 }
 
-function versionNumbers({ Receiver, Consumers }: TestedVersions): Map<string, number> {
+function versionNumbers({ Receiver = '', Consumers = [] }: Partial<TestedVersions>): Map<string, number> {
   return new Map(
     [Receiver, ...Consumers].map((arn) => {
       const colon = arn.lastIndexOf(':');

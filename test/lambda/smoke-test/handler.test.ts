@@ -180,8 +180,11 @@ test.each([
   expect(invoked).toEqual([]);
 });
 
-test('an update from the same version is tested', async () => {
-  expect(await request('Update')).toEqual(success);
+test.each([
+  ['the same version', properties],
+  ['properties of another form', {}],
+])('an update from %s is tested', async (_, OldResourceProperties) => {
+  expect(await request('Update', { OldResourceProperties })).toEqual(success);
   expect(invoked.toSorted()).toEqual(['receiver', SIGNED, ...services].toSorted());
 });
 
