@@ -87,7 +87,9 @@ describe('a dead letter', () => {
   test('has the text, the group, the trace and the attributes of its message', async () => {
     process.env._X_AMZN_TRACE_ID = TRACE.replace('53', '54');
     const attributes = { ...sample.attributes, MessageGroupId: 'shop-1', AWSTraceHeader: TRACE };
-    const sent = await sentFor({ ...sample, attributes });
+    const more = { payloadKey: text('shop.updated/x'), replay: text('{"name":"r"}') };
+    const messageAttributes = { ...sample.messageAttributes, ...more };
+    const sent = await sentFor({ ...sample, attributes, messageAttributes });
     delete process.env._X_AMZN_TRACE_ID;
     expect(sent).toEqual({
       QueueUrl: 'dead-letters',
@@ -99,6 +101,8 @@ describe('a dead letter', () => {
         eventId: { DataType: 'String', StringValue: eventId },
         receivedAt: { DataType: 'String', StringValue: '2026-01-31T09:00:00.000Z' },
         requestId: { DataType: 'String', StringValue: 'JKJaXmPLvHcESHA=' },
+        payloadKey: { DataType: 'String', StringValue: 'shop.updated/x' },
+        replay: { DataType: 'String', StringValue: '{"name":"r"}' },
         failureReason: { DataType: 'String', StringValue: 'Error: x' },
         failedAt: { DataType: 'String', StringValue: expect.stringMatching(/^\d{4}-.*Z$/) },
       },
