@@ -13,7 +13,7 @@ import { sha256Hex } from '../../../lambda/hash.ts';
 import { REPLAYABLE_DAYS, REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/limits.ts';
 import type { Replay } from '../../../lambda/queue/replay.ts';
 import { functionEnvironment } from '../../support/function-environment.ts';
-import { Tables } from '../../support/tables.ts';
+import { type Row, Tables } from '../../support/tables.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 import { captureInTests, FunctionLines } from '../function-lines.ts';
 import { type HttpRecorder, type RecorderAnswer, startHttpRecorder } from '../http-recorder.ts';
@@ -369,14 +369,27 @@ describe('the contact_partner record', () => {
     expect(await read()).toMatchObject({ display_name: 'Umi' });
   });
 
+  /** Overwrites attributes of the item, like a bug. */
+  const harm = async (attributes: Row) => {
+    const Item = marshall({ ...(await read()), ...attributes });
+    await tables.client.send(new PutItemCommand({ TableName: aws.outputs.ContactPartnerTable, Item }));
+  };
+
+  test('is repaired by the event that carries a field, if the version of another event was stored for it', async () => {
+    await update('2', { display_name: 'Umi' });
+    await harm({ shop_id: 'wrong', shop_id_version: '2' });
+    await repair('2', { display_name: 'Umi' });
+    await repair('1', { shop_id: 's' });
+    const right = { shop_id: 's', shop_id_version: '1', display_name: 'Umi', version: '2' };
+    expect(await read()).toMatchObject(right);
+  });
+
   test.each([1, 2, 3, 4, 5])(
     'is repaired even if an older delivery arrives after write %i of the repair',
     async (write) => {
       await update('3', { display_name: 'Umi' });
       await update('2', { shop_id: 's' });
-      // As by a bug.
-      const Item = marshall({ ...(await read()), version: '0', shop_id: 'wrong' });
-      await tables.client.send(new PutItemCommand({ TableName: aws.outputs.ContactPartnerTable, Item }));
+      await harm({ version: '0', shop_id: 'wrong' });
       let writes = 0;
       const interrupted = new DynamoDBClient(aws.operator);
       interrupted.middlewareStack.add(
