@@ -1,6 +1,6 @@
 import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { catalogue, eventNames } from '../lambda/events/catalogue.ts';
+import { eventNames } from '../lambda/events/catalogue.ts';
 import { pascalCase } from '../lambda/events/event-names.ts';
 import { ACCEPTED } from '../lambda/log-messages.ts';
 import { SMOKE_TEST_QUEUE } from '../lambda/receiver/request.ts';
@@ -64,7 +64,7 @@ export class PartnerWebhooksStack extends Stack {
           event,
           defaults,
           settings: config.events[event],
-          access: effects.access(catalogue[event].effect),
+          access: effects.access(event),
           archiving: archive?.access(event),
           payloads,
           alarms,

@@ -1,4 +1,5 @@
 import { Construct } from 'constructs';
+import { catalogue, type EventName, isNotification } from '../../lambda/events/catalogue.ts';
 import type { EffectName } from '../../lambda/events/definition.ts';
 import type { Alarms } from '../alarms/alarms.ts';
 import type { StageConfig } from '../config.ts';
@@ -41,13 +42,12 @@ export class Effects extends Construct {
     this.outputs = Object.assign({}, ...Object.values(this.#effects).map(({ output }) => output));
   }
 
-  access(name: EffectName): FunctionAccess {
-    const { environment, permissions } = this.#effects[name];
+  access(event: EventName): FunctionAccess {
+    const { environment, permissions } = this.#effects[catalogue[event].effect];
     // A notification is remembered before it is sent, and forgotten if that fails.
-    const remember =
-      name === 'chat' || name === 'review'
-        ? ['dynamodb:DeleteItem', 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem']
-        : ['dynamodb:GetItem', 'dynamodb:UpdateItem'];
+    const remember = isNotification(event)
+      ? ['dynamodb:DeleteItem', 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem']
+      : ['dynamodb:GetItem', 'dynamodb:UpdateItem'];
     return {
       environment: { IDEMPOTENCY_TABLE: this.#memory.tableName, ...environment },
       permissions: [this.#memory.permission(...remember), ...permissions],
