@@ -9,6 +9,9 @@ import { inPattern, type SearchedSource, searchLogs, windowOf } from './log-sear
 import { bytesAsSent, findRecords, recordsOfLines, storedRecord } from './records.ts';
 import { stateTitle } from './state-text.ts';
 
+/** Maximum number of events listed for an ambiguous id. A longer list would not help. */
+const MAX_CANDIDATES = 10;
+
 /** The beginning of an event, request or message id: hex digits, base64 or a UUID. No id of AWS is longer. */
 const POSSIBLE = /^[A-Za-z0-9._:=+/@~-]{8,128}$/;
 
@@ -81,10 +84,11 @@ function onlyOne(text: string, facts: readonly Fact[]): Fact | undefined {
   const sorted = matching.toSorted((a, b) => Number(a.event !== undefined) - Number(b.event !== undefined));
   const events = [...new Map(sorted.map((one) => [one.eventId, one])).values()];
   if (events.length < 2) return events[0];
-  const listed = events.map(({ eventId, event, at }) => {
+  const listed = events.slice(0, MAX_CANDIDATES).map(({ eventId, event, at }) => {
     return `${eventId} (${[event, isoTime(at)].filter(Boolean).join(', ')})`;
   });
-  throw new CommandError(`'${text}' matches several events. One of: ${listed.join(', ')}`);
+  const more = events.length > MAX_CANDIDATES ? ' and more' : '';
+  throw new CommandError(`'${text}' matches several events. One of: ${listed.join(', ')}${more}`);
 }
 
 function nothingFound(
