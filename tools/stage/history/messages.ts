@@ -80,18 +80,25 @@ export function messagesOf(
   // For the messages of logged requests, the log also has the first attempts.
   const logged = new Set(requests.map(({ requestId }) => requestId));
   const ids = new Set([...lines.flatMap(({ messageId }) => messageId ?? []), ...movedBySqs.keys()]);
-  const known = [
+  const known: HistoryMessage[] = [
     ...[...ids].map((id) => messageFromLines(id, lines, movedBySqs.get(id), logged)),
     ...records.map(messageFromRecord),
   ];
-  // A consumer sends a dead letter as a new message. The log line of its last attempt may already be known.
+  // A consumer sends a dead letter as a new message, and logs the attempt. Either may be known first.
   const isReported = ({ requestId }: DeadLetterFact) =>
     known.some(
       (message) =>
         message.requestId === requestId && message.attempts.some(({ kind }) => kind === 'dead-lettered'),
     );
-  const unreported = deadLetters.filter((fact) => !isReported(fact));
-  const all = [...known, ...unreported.map(messageFromDeadLetter)]
+  for (const fact of deadLetters.filter((one) => !isReported(one))) {
+    const sentAt = isoTime(fact.at);
+    const own = known.findLast(
+      (one) => one.requestId === fact.requestId && one.replay === undefined && isGivenUp(one, sentAt),
+    );
+    if (own !== undefined) known.splice(known.indexOf(own), 1);
+    known.push(messageFromDeadLetter(fact, own));
+  }
+  const all = known
     .filter(({ attempts, started }) => attempts.length > 0 || started !== undefined)
     .sort((a, b) => (`${startOf(a)} ${a.messageId ?? ''}` < `${startOf(b)} ${b.messageId ?? ''}` ? -1 : 1));
   const lost = attemptAfterLostAnswer(all, facts, requests);
@@ -193,9 +200,13 @@ function messageFromRecord({ record, at }: RecordFact): HistoryMessage {
   return { requestId, replay, attempts: [end] };
 }
 
-function messageFromDeadLetter({ messageId, requestId, at, error }: DeadLetterFact): HistoryMessage {
+/** @param own the message that was given up, if the line of its last attempt is late */
+function messageFromDeadLetter(fact: DeadLetterFact, own?: HistoryMessage): HistoryMessage {
+  const { messageId, requestId, at, error } = fact;
   const ids = { messageId, requestId };
-  return { ...ids, attempts: [{ kind: 'dead-lettered', at: isoTime(at), ...ids, attempt: 1, error }] };
+  const attempt = own?.started?.attempt ?? (own?.attempts.at(-1)?.attempt ?? 0) + 1;
+  const end: EndedAttempt = { kind: 'dead-lettered', at: isoTime(at), ...ids, attempt, error };
+  return { ...ids, ...own, attempts: [...(own?.attempts ?? []), end], started: undefined };
 }
 
 /**

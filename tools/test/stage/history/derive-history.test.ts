@@ -242,6 +242,15 @@ const stories: Readonly<Record<string, Story>> = {
       tried('skipped', 2, { reason: 'already-processed' }),
     ],
   },
+  'a dead letter that is seen before the line of its last attempt': {
+    facts: [
+      accepted,
+      failed(1, 1, 2),
+      deadLetter({ at: time(4), messageId: 'message-9', error: 'Throttled' }),
+    ],
+    steps: [...DELIVERED, tried('failed'), tried('dead-lettered', 2, { error: 'Throttled' })],
+    states: ['dead-letter'],
+  },
   'a dead letter that was discarded': {
     facts: [...givenUp, discarded(90)],
     steps: [...GIVEN_UP, { kind: 'discarded', discarded: { by: 'arn:mara', reason: 'a test' } }],
