@@ -44,6 +44,7 @@ export class SavedCode {
   #broken: readonly string[] = [];
   #count = 0;
   #work = Promise.resolve();
+  #isClosed = false;
 
   constructor(options: SavedCodeOptions) {
     this.#options = options;
@@ -53,13 +54,15 @@ export class SavedCode {
 
   /** Applies saved files, after those of earlier calls. Each outcome is a notice. */
   apply(files: readonly string[]): void {
+    if (this.#isClosed) return;
     this.#work = this.#work
       .then(() => this.#apply(files))
       .catch(async (error) => this.#notify('error', await failureText(error)));
   }
 
-  /** Waits for the work, and ends esbuild's process. */
+  /** Waits for the work, and ends esbuild's process. Files that are saved later have no effect. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#work;
     await stop();
   }
