@@ -94,7 +94,8 @@ describe('the console of a stage', () => {
     const opened = await fetch(address, { redirect: 'manual' });
     const [cookie = ''] = opened.headers.get('set-cookie')?.split(';') ?? [];
     const headers = { cookie, 'content-type': 'application/json' };
-    const { origin } = new URL(address);
+    const { origin, searchParams } = new URL(address);
+    expect(searchParams.get('token')?.length).toBeGreaterThanOrEqual(32);
     expect((await fetch(`${origin}/api/queues`, { headers })).status).toBe(200);
     const body = JSON.stringify({ argv: ['resume', 'shop.updated'] });
     expect((await fetch(`${origin}/api/commands`, { method: 'POST', headers, body })).status).toBe(403);

@@ -7,7 +7,7 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
-import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { DeleteQueueCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { LocalStack } from 'local-aws';
 import { archiveLine } from '../../../../lambda/archive/archive.ts';
@@ -385,6 +385,23 @@ test('a message that another command takes meanwhile is counted', async () => {
   };
   expect(await forget(operation, [AIKO], { dryRun: false, agreed })).toBe(false);
   expect(operation.said).toContainEqual(expect.stringMatching(/^Not discarded: 1 message\. .* Repeat /));
+});
+
+test('messages of a removed event and those sent by hand are discarded; those in flight are named', async () => {
+  const QueueUrl = await operator.leaveQueue('UserLeftDeadLetterQueue');
+  for (const user_id of ['user-1', 'user-2']) await operator.put(QueueUrl, userUpdated({ user_id }));
+  await operator.put(running.outputs.QuarantineQueueUrl, 'ask user-1');
+  const release = await operator.receiveNew(running.outputs.UnroutedQueueUrl);
+  const { done, said } = await forgetting([AIKO]);
+  expect(done).toBe(false);
+  expect(said).toContain('To discard: 1 message on the quarantine queue\n');
+  expect(said).toContain('To discard: 1 message on the queue UserLeftDeadLetterQueue\n');
+  expect(said).toMatch(/^Not searched: 1 message in flight on the unrouted queue\. .* by \d{4}-\d\d-\d\d$/m);
+  expect((await operator.queues.takeAll(QueueUrl)).map(({ Body }) => Body)).toEqual([
+    userUpdated({ user_id: 'user-2' }),
+  ]);
+  await release();
+  await operator.queues.client.send(new DeleteQueueCommand({ QueueUrl }));
 });
 
 test.each([

@@ -24,22 +24,24 @@ import { dlqDiscard } from '../../../stage/queues/dlq-discard.ts';
 import { findQueue, type WaitingQueue } from '../../../stage/queues/queue.ts';
 import { redrive } from '../../../stage/queues/redrive.ts';
 import type { MessageFilter } from '../../../stage/queues/selected-messages.ts';
+import type { Stage } from '../../../stage/stage.ts';
 import { Project } from '../../commands/project.ts';
-import { DEAD, Operator, quarantined, refusalOf, shopUpdated, startedOperator } from './support.ts';
+import { DEAD, Operator, quarantined, refusalOf, replied, shopUpdated, startedOperator } from './support.ts';
 
 interface RedriveOptions {
   readonly filter?: MessageFilter;
   readonly rate?: number;
   readonly outputs?: object;
   readonly signal?: AbortSignal;
+  readonly clients?: Pick<Stage, 'sqs'>;
 }
 
 async function redriven(
   operator: Operator,
   name: string,
-  { filter = {}, rate = 500, outputs, signal }: RedriveOptions = {},
+  { filter = {}, rate = 500, outputs, signal, clients }: RedriveOptions = {},
 ) {
-  const stack = operator.stack.with({ outputs: { ...operator.outputs, ...outputs } });
+  const stack = operator.stack.with({ ...clients, outputs: { ...operator.outputs, ...outputs } });
   const { said, reported, ...operation } = operator.operation(signal);
   const queue = await findQueue(stack, name);
   const done = await redrive({ ...operation, stack }, queue, filter, rate);
@@ -253,6 +255,29 @@ describe('with consumers', () => {
     await invalidated(shopId);
     const keys = [`shop.updated/${shopId}`, `unrouted/${shopId}`, `unrouted/${other}`];
     expect(await Promise.all(keys.map(hasPayload))).toEqual([true, false, true]);
+  });
+
+  test('a payload stays while a message needs it: one that was moved, but could not be deleted', async () => {
+    const shopId = randomUUID();
+    const payloadKey = `unrouted/${shopId}`;
+    await putPayload(payloadKey, shopUpdated(shopId));
+    const QueueUrl = stack.outputs.UnroutedQueueUrl;
+    await operator.put(QueueUrl, JSON.stringify({ payloadKey }), { ...DEAD, payloadKey });
+    const handles: string[] = [];
+    const sqs = replied(new SQSClient(stack.operator), (command, { ReceiptHandle }) => {
+      if (command !== 'DeleteMessageCommand') return;
+      handles.push(ReceiptHandle);
+      throw new Error('test');
+    });
+    const said = [expect.stringContaining('1 × moved'), expect.stringContaining('could not be deleted')];
+    expect(await redriven(operator, 'unrouted', { clients: { sqs } })).toMatchObject({ done: false, said });
+    expect(await hasPayload(payloadKey)).toBe(true);
+    const visible = { QueueUrl, ReceiptHandle: handles[0], VisibilityTimeout: 0 };
+    await sqs.send(new ChangeMessageVisibilityCommand(visible));
+    sqs.destroy();
+    expect(await redriven(operator, 'unrouted')).toMatchObject({ done: true });
+    expect(await hasPayload(payloadKey)).toBe(false);
+    await invalidated(shopId);
   });
 
   describe('redrive of quarantine', () => {

@@ -76,9 +76,10 @@ test('a repair that is killed, and interrupted by Ctrl-C, ends in the right stat
   await eventually(async () => interrupted.stdout().includes('To run this plan') || undefined);
   interrupted.interrupt();
   const { code, stdout } = await interrupted.ended;
+  const all = (WRONG + REVIEWS).toLocaleString('en');
   expect(code).toBe(130);
   expect(stdout.trimEnd().split('\n').slice(-2)).toEqual([
-    expect.stringMatching(new RegExp(`^Interrupted: \\d+ of ${WRONG + REVIEWS} messages are sent\\.$`)),
+    expect.stringMatching(new RegExp(`^Interrupted: [\\d,]+ of ${all} messages are sent\\.$`)),
     `Run it again with: ${command}`,
   ]);
 
