@@ -120,6 +120,8 @@ describe('a running stack', () => {
 
   test('has a console, whose address and token only its owner can read', async () => {
     const { url, token } = read('.local/console.json');
+    // At least 192 random bits, in base64url.
+    expect(token).toMatch(/^[\w-]{32,}$/);
     expect(stack.stdout()).toContain(`  Console   ${url}\n  Webhook   `);
     expect(statSync(project.path('.local/console.json')).mode & 0o777).toBe(0o600);
     const page = await fetch(url);
