@@ -251,6 +251,8 @@ function originOf(
 /** Whether a message had ended without an effect at that time. */
 export function isGivenUp({ attempts }: HistoryMessage, at: string): boolean {
   const last = attempts.findLast((one) => one.at <= at);
-  if (last?.kind === 'failed') return (last.nextAttemptAt ?? '') < at;
-  return last?.kind === 'dead-lettered' || last?.kind === 'crashed';
+  if (last?.kind === 'dead-lettered') return true;
+  // A message that was tried again later had stayed on its queue.
+  if (last !== attempts.at(-1)) return false;
+  return last?.kind === 'crashed' || (last?.kind === 'failed' && (last.nextAttemptAt ?? '') < at);
 }

@@ -143,6 +143,16 @@ const stories: Readonly<Record<string, Story>> = {
     facts: [accepted, processed, consumed(2, 'Duplicate', ofRedrive)],
     steps: [...PROCESSED, tried('skipped', 1, { reason: 'already-processed', ...repeated })],
   },
+  'queued twice by one request, and each message was lost once on its way to the consumer': {
+    facts: [
+      ...[accepted, started(2, 2), started(3, 2, ofRedrive)],
+      ...[consumed(4, 'Processed', { attempt: 2 }), consumed(5, 'Duplicate', { attempt: 2, ...ofRedrive })],
+    ],
+    steps: [
+      ...[...DELIVERED, tried('crashed'), tried('crashed', 1, repeated), tried('processed', 2)],
+      tried('skipped', 2, { reason: 'already-processed', ...repeated }),
+    ],
+  },
   'delivered twice': {
     facts: [accepted, processed, again, consumed(61, 'Duplicate', { requestId: 'request-2', ...ofRedrive })],
     steps: [...PROCESSED, ...DELIVERED, tried('skipped', 1, { reason: 'already-processed' })],
