@@ -1,6 +1,7 @@
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.ts';
-import { isLive, OpenConsole, shopUpdated } from './open-console.ts';
+import { addressOf, isLive, OpenConsole, shopUpdated } from './open-console.ts';
 
 /** Settings of consumers with which a failing delivery becomes a dead letter after two quick attempts. */
 const environment = { FIRST_RETRY_DELAY_SECONDS: '0.01', MAXIMUM_RECEIVES: '2' };
@@ -221,6 +222,22 @@ describe('a delivery', () => {
     const deliveries = open.feed.store.list({ search: 'shop-again' });
     expect(new Set(deliveries.map(({ eventId }) => eventId)).size).toBe(2);
   });
+});
+
+test('a message that was put on a queue by hand has log lines, but no request', async () => {
+  const client = new SQSClient(open.stack.operator);
+  const MessageAttributes = {
+    eventId: { DataType: 'String', StringValue: 'e'.repeat(64) },
+    requestId: { DataType: 'String', StringValue: 'by-hand' },
+  };
+  const MessageBody = JSON.stringify(shopUpdated('shop-by-hand'));
+  const QueueUrl = open.stack.outputs.ShopUpdatedQueueUrl;
+  await client.send(new SendMessageCommand({ QueueUrl, MessageBody, MessageAttributes }));
+  client.destroy();
+  await open.show(addressOf('by-hand'));
+  await open.detail.locator('summary').getByText('Log lines').click();
+  await open.detail.locator('li').getByText('shop-updated').first().waitFor();
+  await open.detail.locator('summary').getByText('Request').waitFor({ state: 'hidden' });
 });
 
 const editor = () => open.page.getByRole('dialog').getByRole('textbox', { name: 'Body' });

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import type { ExchangeFact } from '../../../stage/history/facts.ts';
 import { preciseDuration } from '../../../terminal/text.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { stack } from '../store.ts';
@@ -11,18 +12,9 @@ import { Time } from '../ui/time.tsx';
 export function Exchange({ detail: { exchange, logs } }: { detail: DeliveryDetail }) {
   if (!stack.local)
     return <p class="soft">AWS stores no headers and no response. Log lines are in CloudWatch.</p>;
-  // The request is not yet answered.
-  if (exchange === undefined) return null;
-  const { sourceIp, method, path, headers, status, durationMs, responseBody, responseHeaders } = exchange;
   return (
     <section class="stack">
-      <Part title="Request" note={`${method} ${path}`}>
-        <Fields fields={[['Source IP address', sourceIp], ...headers]} />
-      </Part>
-      <Part title="Response" note={`${status} after ${preciseDuration(durationMs)}`}>
-        <Code text={formatted(responseBody) ?? responseBody} label="Body of the response" />
-        <Fields fields={responseHeaders} />
-      </Part>
+      {exchange !== undefined && <RequestAndResponse {...exchange} />}
       <Part title="Log lines" note={String(logs.length)}>
         <ol class="stack">
           {logs.map(({ at, function: name, text }, index) => (
@@ -38,6 +30,18 @@ export function Exchange({ detail: { exchange, logs } }: { detail: DeliveryDetai
     </section>
   );
 }
+
+const RequestAndResponse = (exchange: ExchangeFact) => (
+  <>
+    <Part title="Request" note={`${exchange.method} ${exchange.path}`}>
+      <Fields fields={[['Source IP address', exchange.sourceIp], ...exchange.headers]} />
+    </Part>
+    <Part title="Response" note={`${exchange.status} after ${preciseDuration(exchange.durationMs)}`}>
+      <Code text={formatted(exchange.responseBody) ?? exchange.responseBody} label="Body of the response" />
+      <Fields fields={exchange.responseHeaders} />
+    </Part>
+  </>
+);
 
 const Part = ({ title, note, children }: { title: string; note: string; children: ComponentChildren }) => (
   <details>
