@@ -52,7 +52,8 @@ export class QueueWatch {
       this.#due = 2;
     };
     if (isLocal) store.subscribe(onChange);
-    const timer = setInterval(() => this.#readIfDue(), GAP);
+    // If the console cannot start, nothing clears it, and it must not keep the process.
+    const timer = setInterval(() => this.#readIfDue(), GAP).unref();
     closing.addEventListener('abort', () => clearInterval(timer));
   }
 
