@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { arnOf } from '../aws/service-forms.ts';
 import { awsCaller } from '../aws-caller.ts';
 import { deploy } from '../deploy.ts';
@@ -214,7 +214,10 @@ test('the policies of a role are its own and those that name it', () => {
   ]);
 });
 
-const aws = await startEndpoint();
+let aws: Awaited<ReturnType<typeof startEndpoint>>;
+beforeAll(async () => {
+  aws = await startEndpoint();
+});
 afterAll(() => aws.close());
 
 const deployed = (template: StackTemplate['Resources']) => {

@@ -3,11 +3,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { isJsonObject, type JsonObject, objectsOf } from '../../aws/json.ts';
 import { logFilter } from '../../aws/logs/log-filter.ts';
 import { arnOf } from '../../aws/service-forms.ts';
-import { awsCaller } from '../../aws-caller.ts';
+import { type AwsCaller, awsCaller } from '../../aws-caller.ts';
 import { eventually, send, signedFor, startEndpoint, subscribe } from '../support.ts';
 
-const endpoint = await startEndpoint();
-const aws = awsCaller(endpoint.url, 'operator');
+let endpoint: Awaited<ReturnType<typeof startEndpoint>>;
+let aws: AwsCaller;
+beforeAll(async () => {
+  endpoint = await startEndpoint();
+  aws = awsCaller(endpoint.url, 'operator');
+});
 afterAll(() => endpoint.close());
 
 describe('an alarm', () => {
@@ -297,7 +301,7 @@ describe('an event source mapping', () => {
     },
     enable: () => done.push('enable'),
   };
-  endpoint.addEventSourceMapping(source, description);
+  beforeAll(() => endpoint.addEventSourceMapping(source, description));
 
   async function call(method: string, path: string, input?: object | string) {
     const { status, body, headers } = await send(endpoint, {

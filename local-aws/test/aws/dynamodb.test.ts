@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { Dynalite } from '../../aws/dynamodb/dynamodb.ts';
 import { InjectedFaults } from '../../aws/faults.ts';
 import { arnOf } from '../../aws/service-forms.ts';
-import { awsCaller } from '../../aws-caller.ts';
+import { type AwsCaller, awsCaller } from '../../aws-caller.ts';
 import type { ItemChange, PublishedNotification } from '../../observation.ts';
 import { addRole, ROLE, send, signedFor, startEndpoint } from '../support.ts';
 
@@ -12,24 +12,29 @@ const TableName = 'cast';
 const faults = new InjectedFaults();
 const changes: ItemChange[] = [];
 const notifications: PublishedNotification[] = [];
-const endpoint = await startEndpoint({
-  faults,
-  observer: {
-    onItemChange: (change) => changes.push(change),
-    onNotification: (notification) => notifications.push(notification),
-  },
-});
-addRole(endpoint);
-const role = awsCaller(endpoint.url, ROLE);
-const operator = awsCaller(endpoint.url, 'operator');
+let endpoint: Awaited<ReturnType<typeof startEndpoint>>;
+let role: AwsCaller;
+let operator: AwsCaller;
 const TopicArn = arnOf('sns', 'chat');
-await operator.json('dynamodb', 'CreateTable', {
-  TableName,
-  AttributeDefinitions: [{ AttributeName: 'girl_id', AttributeType: 'S' }],
-  KeySchema: [{ AttributeName: 'girl_id', KeyType: 'HASH' }],
-  BillingMode: 'PAY_PER_REQUEST',
+beforeAll(async () => {
+  endpoint = await startEndpoint({
+    faults,
+    observer: {
+      onItemChange: (change) => changes.push(change),
+      onNotification: (notification) => notifications.push(notification),
+    },
+  });
+  addRole(endpoint);
+  role = awsCaller(endpoint.url, ROLE);
+  operator = awsCaller(endpoint.url, 'operator');
+  await operator.json('dynamodb', 'CreateTable', {
+    TableName,
+    AttributeDefinitions: [{ AttributeName: 'girl_id', AttributeType: 'S' }],
+    KeySchema: [{ AttributeName: 'girl_id', KeyType: 'HASH' }],
+    BillingMode: 'PAY_PER_REQUEST',
+  });
+  await operator.form('sns', { Action: 'CreateTopic', Name: 'chat' });
 });
-await operator.form('sns', { Action: 'CreateTopic', Name: 'chat' });
 afterAll(() => endpoint.close());
 afterEach(() => {
   faults.clear();

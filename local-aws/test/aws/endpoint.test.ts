@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startAwsEndpoint } from '../../aws/endpoint.ts';
 import { arnOf } from '../../aws/service-forms.ts';
 import { awsCaller } from '../../aws-caller.ts';
@@ -6,24 +6,27 @@ import { type RawRequest, send, signedFor, startEndpoint } from '../support.ts';
 
 const QUEUE_ARN = arnOf('sqs', 'orders');
 
-const endpoint = await startEndpoint();
-endpoint.addPrincipals([
-  {
-    name: 'ReceiverRole',
-    accessKeyId: 'AKIARECEIVER',
-    statements: [{ Effect: 'Allow', Action: 'sqs:SendMessage', Resource: QUEUE_ARN }],
-  },
-  {
-    name: 'DeniedRole',
-    accessKeyId: 'AKIADENIED',
-    statements: [
-      { Effect: 'Allow', Action: '*', Resource: '*' },
-      { Effect: 'Deny', Action: 'sqs:SendMessage', Resource: QUEUE_ARN },
-    ],
-  },
-]);
-const { QueueUrl } = await awsCaller(endpoint.url, 'anybody').json('sqs', 'CreateQueue', {
-  QueueName: 'orders',
+let endpoint: Awaited<ReturnType<typeof startEndpoint>>;
+let QueueUrl: string;
+beforeAll(async () => {
+  endpoint = await startEndpoint();
+  endpoint.addPrincipals([
+    {
+      name: 'ReceiverRole',
+      accessKeyId: 'AKIARECEIVER',
+      statements: [{ Effect: 'Allow', Action: 'sqs:SendMessage', Resource: QUEUE_ARN }],
+    },
+    {
+      name: 'DeniedRole',
+      accessKeyId: 'AKIADENIED',
+      statements: [
+        { Effect: 'Allow', Action: '*', Resource: '*' },
+        { Effect: 'Deny', Action: 'sqs:SendMessage', Resource: QUEUE_ARN },
+      ],
+    },
+  ]);
+  const operator = awsCaller(endpoint.url, 'anybody');
+  QueueUrl = String((await operator.json('sqs', 'CreateQueue', { QueueName: 'orders' })).QueueUrl);
 });
 afterAll(() => endpoint.close());
 

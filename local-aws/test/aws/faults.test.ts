@@ -1,4 +1,4 @@
-import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { AwsEndpoint } from '../../aws/endpoint.ts';
 import { type Fault, InjectedFaults } from '../../aws/faults.ts';
 import { awsCaller } from '../../aws-caller.ts';
@@ -8,6 +8,9 @@ import { addRole, eventually, ROLE, signedFor, startEndpoint } from '../support.
 const CONNECTION_LOST = 'UND_ERR_SOCKET';
 
 const faults = new InjectedFaults();
+let endpoint: AwsEndpoint;
+let role: ReturnType<typeof awsCaller>;
+let operator: ReturnType<typeof awsCaller>;
 let queues = 0;
 
 async function startFaulty(injected: InjectedFaults): Promise<AwsEndpoint> {
@@ -16,9 +19,11 @@ async function startFaulty(injected: InjectedFaults): Promise<AwsEndpoint> {
   return started;
 }
 
-const endpoint = await startFaulty(faults);
-const role = awsCaller(endpoint.url, ROLE);
-const operator = awsCaller(endpoint.url, 'operator');
+beforeAll(async () => {
+  endpoint = await startFaulty(faults);
+  role = awsCaller(endpoint.url, ROLE);
+  operator = awsCaller(endpoint.url, 'operator');
+});
 afterEach(() => faults.clear());
 afterAll(() => endpoint.close());
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { InjectedFaults } from '../../aws/faults.ts';
 import { evaluatedPrefix } from '../../aws/firehose/delivery-stream.ts';
 import { objectsOf } from '../../aws/json.ts';
 import { arnOf } from '../../aws/service-forms.ts';
-import { awsCaller } from '../../aws-caller.ts';
+import { type AwsCaller, awsCaller } from '../../aws-caller.ts';
 import { eventually, type RawRequest, send, signedFor, startEndpoint } from '../support.ts';
 
 const KIB = 1024;
@@ -15,21 +15,26 @@ const OTHER_KEY = arnOf('kms', 'key/other');
 
 const problems: string[] = [];
 const faults = new InjectedFaults();
+let endpoint: Awaited<ReturnType<typeof startEndpoint>>;
+let operator: AwsCaller;
+/** A caller with the permissions of a function. */
+let consumer: AwsCaller;
 let buckets = 0;
 let bucket: string;
 
-const endpoint = await startEndpoint({ faults, onProblem: (problem) => problems.push(problem) });
-const streams = arnOf('firehose', 'deliverystream/bucket-*');
-const statements = [
-  { Effect: 'Allow' as const, Action: 'firehose:PutRecordBatch', Resource: streams },
-  { Effect: 'Allow' as const, Action: ['kms:Decrypt', 'kms:GenerateDataKey'], Resource: KEY },
-  { Effect: 'Allow' as const, Action: 'kms:GenerateDataKey', Resource: OTHER_KEY },
-];
-endpoint.addPrincipals([{ name: 'Consumer', accessKeyId: 'AKIACONSUMER', statements }]);
-allowWriter();
-const operator = awsCaller(endpoint.url, 'operator');
-/** A caller with the permissions of a function. */
-const consumer = awsCaller(endpoint.url, 'AKIACONSUMER');
+beforeAll(async () => {
+  endpoint = await startEndpoint({ faults, onProblem: (problem) => problems.push(problem) });
+  const streams = arnOf('firehose', 'deliverystream/bucket-*');
+  const statements = [
+    { Effect: 'Allow' as const, Action: 'firehose:PutRecordBatch', Resource: streams },
+    { Effect: 'Allow' as const, Action: ['kms:Decrypt', 'kms:GenerateDataKey'], Resource: KEY },
+    { Effect: 'Allow' as const, Action: 'kms:GenerateDataKey', Resource: OTHER_KEY },
+  ];
+  endpoint.addPrincipals([{ name: 'Consumer', accessKeyId: 'AKIACONSUMER', statements }]);
+  allowWriter();
+  operator = awsCaller(endpoint.url, 'operator');
+  consumer = awsCaller(endpoint.url, 'AKIACONSUMER');
+});
 afterAll(() => endpoint.close());
 
 /** @param others names of further streams that the writer may use */

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { arnOf } from '../../aws/service-forms.ts';
 import { awsCaller } from '../../aws-caller.ts';
 import { send, signedFor, startEndpoint } from '../support.ts';
@@ -6,18 +6,24 @@ import { send, signedFor, startEndpoint } from '../support.ts';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-const endpoint = await startEndpoint();
-const aws = awsCaller(endpoint.url, 'operator');
-const QueueUrl = `${endpoint.url}/000000000000/queue`;
-await aws.json('sqs', 'CreateQueue', { QueueName: 'queue' });
-await aws.form('sns', { Action: 'CreateTopic', Name: 'topic' });
-await aws.put('/bucket');
-await aws.json('secretsmanager', 'CreateSecret', { Name: 'secret', SecretString: 'one' });
-await aws.json('dynamodb', 'CreateTable', {
-  TableName: 'table',
-  BillingMode: 'PAY_PER_REQUEST',
-  AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
-  KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+let endpoint: Awaited<ReturnType<typeof startEndpoint>>;
+let aws: ReturnType<typeof awsCaller>;
+let QueueUrl: string;
+
+beforeAll(async () => {
+  endpoint = await startEndpoint();
+  aws = awsCaller(endpoint.url, 'operator');
+  QueueUrl = `${endpoint.url}/000000000000/queue`;
+  await aws.json('sqs', 'CreateQueue', { QueueName: 'queue' });
+  await aws.form('sns', { Action: 'CreateTopic', Name: 'topic' });
+  await aws.put('/bucket');
+  await aws.json('secretsmanager', 'CreateSecret', { Name: 'secret', SecretString: 'one' });
+  await aws.json('dynamodb', 'CreateTable', {
+    TableName: 'table',
+    BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+    KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+  });
 });
 afterAll(() => endpoint.close());
 

@@ -1,10 +1,9 @@
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { arnOf } from '../../aws/service-forms.ts';
 import { awsCaller } from '../../aws-caller.ts';
 import { startEndpoint } from '../support.ts';
 
-const endpoint = await startEndpoint();
-afterAll(() => endpoint.close());
+let endpoint: Awaited<ReturnType<typeof startEndpoint>>;
 let count = 0;
 let Name: string;
 let ARN: string;
@@ -18,12 +17,16 @@ const put = (SecretString?: string, rest: object = {}) =>
   call('PutSecretValue', { SecretId: Name, SecretString, ...rest });
 const previous = { VersionStage: 'AWSPREVIOUS' };
 
+beforeAll(async () => {
+  endpoint = await startEndpoint();
+});
 beforeEach(async () => {
   count += 1;
   Name = `webhook/secret-${count}`;
   const created = await call('CreateSecret', { Name, SecretString: 'first' });
   [ARN, first] = [String(created.ARN), String(created.VersionId)];
 });
+afterAll(() => endpoint.close());
 
 test('a secret has an ARN with a suffix of six characters, and is found by ARN, partial ARN and name', async () => {
   expect(ARN).toMatch(new RegExp(`^${arnOf('secretsmanager', 'secret')}:${Name}-[A-Za-z0-9]{6}$`));

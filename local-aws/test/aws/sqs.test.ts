@@ -4,8 +4,7 @@ import { arnOf } from '../../aws/service-forms.ts';
 import { awsCaller } from '../../aws-caller.ts';
 import { eventually, send, signedFor, startEndpoint, subscribe } from '../support.ts';
 
-const endpoint = await startEndpoint();
-afterAll(() => endpoint.close());
+let endpoint: Awaited<ReturnType<typeof startEndpoint>>;
 let count = 0;
 /** Name of the test's own queue. */
 let name: string;
@@ -18,11 +17,15 @@ const sendBody = (MessageBody: string, rest: object = {}) =>
 const receive = async (rest: object = {}): Promise<JsonObject> =>
   objectsOf(await call('ReceiveMessage', { QueueUrl, ...rest }), 'Messages')[0] ?? {};
 
+beforeAll(async () => {
+  endpoint = await startEndpoint();
+});
 beforeEach(async () => {
   count += 1;
   name = `queue-${count}`;
   QueueUrl = String((await call('CreateQueue', { QueueName: name })).QueueUrl);
 });
+afterAll(() => endpoint.close());
 
 test('a queue has the same address for every client, reachable as localhost', async () => {
   const got = await call('GetQueueUrl', { QueueName: name });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import { InjectedFaults } from '../../aws/faults.ts';
 import { arnOf } from '../../aws/service-forms.ts';
@@ -10,11 +10,14 @@ import { SqsEventSource, type SqsEventSourceOptions } from '../../functions/sqs-
 import { addRole, eventually, ROLE, startEndpoint } from '../support.ts';
 
 const faults = new InjectedFaults();
-const aws = await startEndpoint({ faults });
-addRole(aws);
 const sources: SqsEventSource[] = [];
+let aws: Awaited<ReturnType<typeof startEndpoint>>;
 let queues = 0;
 
+beforeAll(async () => {
+  aws = await startEndpoint({ faults });
+  addRole(aws);
+});
 afterEach(async () => {
   faults.clear();
   for (const source of sources.splice(0)) await source.stop();
