@@ -107,9 +107,13 @@ function readForm(service: Service, http: AwsHttpRequest) {
   return { protocol: 'query' as const, operation, parameters };
 }
 
-/** The fields of a request in the query protocol. */
+/**
+ * The fields of a request in the query protocol. If a name is repeated, only its last value is kept: fauxqs uses the last
+ * one, so the checks must not see another one.
+ */
 export function formOf({ url, body }: AwsHttpRequest): URLSearchParams {
-  return new URLSearchParams([...queryOf(url), ...new URLSearchParams(body.toString())]);
+  const fields = [...queryOf(url), ...new URLSearchParams(body.toString())];
+  return new URLSearchParams(Object.fromEntries(fields));
 }
 
 /**

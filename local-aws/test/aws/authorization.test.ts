@@ -68,6 +68,7 @@ describe('the permissions that a request needs', () => {
       `lambda:UpdateEventSourceMapping ${arnOf('lambda', 'event-source-mapping:u-1')}`,
     ],
     ['sns', `POST /?TopicArn=${TOPIC}`, 'PublishBatch', {}, `sns:Publish ${TOPIC}`],
+    ['sns', `POST /?TopicArn=not-this&TopicArn=${TOPIC}`, 'Publish', {}, `sns:Publish ${TOPIC}`],
     ['sns', `POST /?SubscriptionArn=${TOPIC}:1-2-3`, 'Unsubscribe', {}, `sns:Unsubscribe ${TOPIC}`],
     ['sns', 'POST /?Name=chat', 'CreateTopic', {}, `sns:CreateTopic ${TOPIC}`],
     ['sns', 'POST /', 'ListTopics', {}, 'sns:ListTopics *'],
