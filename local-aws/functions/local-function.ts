@@ -63,8 +63,9 @@ export class LocalFunction {
     return this.#definition;
   }
 
+  /** Also those that still have code that was replaced. */
   get environments(): number {
-    return this.#sandboxes.size;
+    return this.#sandboxes.size + this.#outdated.size;
   }
 
   /**

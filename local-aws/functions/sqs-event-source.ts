@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import { objectsOf } from '../aws/json.ts';
 import type { AwsCaller } from '../aws-caller.ts';
-import type { InvocationResult } from './invocation.ts';
+import { type InvocationResult, TooManyRequestsError } from './invocation.ts';
 import { type BatchMessage, processedIds, splitBySize, toRecord } from './sqs-batch.ts';
 
 /**
@@ -157,7 +157,7 @@ export class SqsEventSource {
     try {
       processed = processedIds(ids, await invoke({ Records: batch }), reportBatchItemFailures);
     } catch (error) {
-      this.#report('Invoke', error);
+      this.#report(error instanceof TooManyRequestsError ? 'Invoke' : 'Response', error);
       return;
     }
     const handles = batch

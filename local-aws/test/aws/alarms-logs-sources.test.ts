@@ -172,6 +172,7 @@ describe('a log group', () => {
     const third = await page({ ...last, nextToken: second.nextToken });
     expect([first, second, third].map(({ events }) => events.length)).toEqual([0, 0, 1]);
     expect(third.nextToken).toBeUndefined();
+    await expect(page({ ...last, nextToken: 'x' })).rejects.toThrow('nextToken is invalid');
   });
 
   test('keeps only its newest lines', async () => {

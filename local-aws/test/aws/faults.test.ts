@@ -108,11 +108,12 @@ describe('a slow service', () => {
 });
 
 describe('a lost response', () => {
-  test('belongs to an operation that was carried out', async () => {
+  test('belongs to an operation that was carried out, or that has failed', async () => {
     const queue = await createQueue();
     faults.inject({ service: 'sqs', kind: 'response-lost' });
     await expect(sendTo(queue)).rejects.toThrow(CONNECTION_LOST);
     expect(await bodiesOn(queue)).toEqual(['order 7']);
+    await expect(sendTo(`${queue}-not`)).rejects.toThrow(CONNECTION_LOST);
   });
 });
 

@@ -194,6 +194,7 @@ test('a fault rejects some records of a call and accepts the others', async () =
   });
   expect(faults.active).toMatchObject([{ hits: 1 }]);
   expect(await texts()).toEqual(['12457']);
+  await expect(put(['8', '9', '10'], consumer, 'bucket-none')).rejects.toThrow('not found');
 });
 
 describe('an object of S3', () => {

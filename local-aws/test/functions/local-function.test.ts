@@ -395,6 +395,7 @@ describe('new code of a function', () => {
       ok: true,
       payload: { environmentId: before.environmentId, order: 1 },
     });
+    await eventually(async () => local.environments === 1 || undefined);
   });
 
   test('replaces idle environments, and starts nothing else', async () => {
@@ -403,7 +404,7 @@ describe('new code of a function', () => {
     expect(local.environments).toBe(0);
     await local.warmUp();
     await local.replaceCode(await saying('newer'));
-    expect(local.environments).toBe(1);
+    await eventually(async () => local.environments === 1 || undefined);
     expect(await local.invoke({})).toMatchObject({ payload: 'newer' });
   });
 
