@@ -197,6 +197,13 @@ describe('a delivery is logged with its ids, and problems are counted:', () => {
     expect(published().map(({ name }) => name)).toEqual(['SecretUnreadable', 'ServerError']);
   });
 
+  test('unless it is a probe of the smoke test, which no alarm may see', async () => {
+    await rotate(' ');
+    const answer = await start();
+    expect(await answer({ requestId: 'smoke-test-1' })).toBe(500);
+    expect(published()).toEqual([]);
+  });
+
   test('that could not be stored because of a fault of the version', async () => {
     const variable = queueUrlVariable('shop.updated');
     const url = process.env[variable];
