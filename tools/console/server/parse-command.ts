@@ -62,7 +62,9 @@ export async function parseCommand(
   if (argv.join(' ').length > MAX_COMMAND_LENGTH) {
     throw badRequest(`The command is longer than ${MAX_COMMAND_LENGTH} characters. Name fewer ids`);
   }
-  if (!isKnown(commands, script)) throw notAllowed();
+  // Before the parser, whose error for an unknown subcommand would name commands that the console does not run.
+  const isAllowed = [script, `${script} ${words[0]}`].some((name) => Object.hasOwn(ALLOWED, name));
+  if (!isAllowed || !isKnown(commands, script)) throw notAllowed();
   if (script === 'fault' && local === undefined) throw badRequest('Only the local stack has faults');
   let run: ParsedCommand['run'] | undefined;
   let subject: string | undefined;
@@ -89,8 +91,6 @@ export async function parseCommand(
   try {
     await command.parseAsync(words, { from: 'user' });
   } catch (error) {
-    // A group of commands alone, such as `dlq`.
-    if (error instanceof CommanderError && error.code === 'commander.help') throw notAllowed();
     if (error instanceof CommanderError) throw badRequest(inOneLine(error.message));
     throw error instanceof CommandError ? badRequest(error.message) : error;
   }

@@ -62,6 +62,7 @@ describe('a command that the console does not run', () => {
     { request: line('constructor'), detail: only },
     { request: line('dlq show shop.updated --payload'), detail: only },
     { request: line('dlq'), detail: only },
+    { request: line('dlq help'), detail: only },
     { request: line('dlq redrive'), detail: "Missing required argument 'queue'" },
     { request: line('dlq redrive unrouted -h'), detail: "Unknown option '-h'" },
     { request: line('dlq redrive unrouted --stage=x'), detail: 'The console does not support --stage' },
