@@ -4,7 +4,7 @@ import {
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import type { SQSRecord } from 'aws-lambda';
+import type { SQSMessageAttribute, SQSRecord } from 'aws-lambda';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { attribute, stringAttribute, traceAttribute } from '../queue/message.ts';
@@ -49,21 +49,34 @@ export class SourceQueue {
   }
 }
 
+/** Maximum number of a message's attributes. Source: SQS developer guide, "Amazon SQS message metadata". */
+const MAX_ATTRIBUTES = 10;
+
+const ownNames: ReadonlySet<string> = new Set(Object.values(attribute));
+
 /**
- * The attributes of a dead letter: ours of its message, and why and when it failed. A message that was sent by hand may
- * have others. They are left out, because SQS allows ten.
+ * The attributes of a dead letter: those of its message, and why and when it failed. If they are too many, attributes
+ * are left out that are not ours. Only a message that was sent by hand has such.
  */
 function deadLetterAttributes(
   { messageAttributes }: SQSRecord,
   reason: string,
 ): Record<string, MessageAttributeValue> {
-  const ours = Object.values(attribute).flatMap((name) => {
-    const StringValue = messageAttributes[name]?.stringValue;
-    return StringValue === undefined ? [] : [[name, { DataType: 'String', StringValue }]];
-  });
-  return {
-    ...Object.fromEntries(ours),
+  const added = {
     [attribute.failureReason]: stringAttribute(reason),
     [attribute.failedAt]: stringAttribute(new Date().toISOString()),
   };
+  const carried = Object.entries(messageAttributes).filter(([name]) => !(name in added));
+  const { own = [], others = [] } = Object.groupBy(carried, ([name]) =>
+    ownNames.has(name) ? 'own' : 'others',
+  );
+  const fitting = [...own, ...others].slice(0, MAX_ATTRIBUTES - Object.keys(added).length);
+  return { ...Object.fromEntries(fitting.map(([name, value]) => [name, sentAgain(value)])), ...added };
+}
+
+/** An attribute as SQS takes it. Lambda shows bytes as base64. */
+function sentAgain({ dataType, stringValue, binaryValue }: SQSMessageAttribute): MessageAttributeValue {
+  return binaryValue === undefined
+    ? { DataType: dataType, StringValue: stringValue }
+    : { DataType: dataType, BinaryValue: Buffer.from(binaryValue, 'base64') };
 }

@@ -151,30 +151,33 @@ async function route(stack: Stage, message: ReceivedMessage): Promise<RedriveOut
   await stack.s3.send(
     new CopyObjectCommand({ Bucket, Key: payloadKey, CopySource: encodeURI(`${Bucket}/${key}`) }),
   );
-  const attributes = { ...message.attributes, payloadKey };
-  const moved = { ...message, body: JSON.stringify({ payloadKey }), attributes };
-  return { ...(await sendTo(stack, url, target, moved)), obsoleteKey: ownKey(message) };
+  return { ...(await sendTo(stack, url, target, message, payloadKey)), obsoleteKey: ownKey(message) };
 }
 
-/** Sends a message on, without what made it a dead letter. */
+/**
+ * Sends a message on, without what made it a dead letter. Attributes of a message that was sent by hand keep their type.
+ * @param movedTo another key of its payload. @default the key does not change
+ */
 async function sendTo(
   { sqs }: Stage,
   url: string,
   target: string,
-  { body, attributes, received: { Attributes = {} } }: ReceivedMessage,
+  { received: { Body, Attributes, MessageAttributes } }: ReceivedMessage,
+  movedTo?: string,
 ): Promise<RedriveOutcome> {
-  const { [attribute.failureReason]: _reason, [attribute.failedAt]: _at, ...kept } = attributes;
-  const texts = Object.entries(kept).map(([name, StringValue]) => [
+  const { [attribute.failureReason]: _reason, [attribute.failedAt]: _at, ...kept } = MessageAttributes ?? {};
+  if (movedTo !== undefined) kept[attribute.payloadKey] = { DataType: 'String', StringValue: movedTo };
+  const attributes = Object.entries(kept).map(([name, { DataType, StringValue, BinaryValue }]) => [
     name,
-    { DataType: 'String', StringValue },
+    { DataType, StringValue, BinaryValue },
   ]);
   await sqs.send(
     new SendMessageCommand({
       QueueUrl: url,
-      MessageBody: body,
-      MessageGroupId: Attributes.MessageGroupId,
-      ...traceAttribute(Attributes.AWSTraceHeader),
-      MessageAttributes: Object.fromEntries(texts),
+      MessageBody: movedTo === undefined ? Body : JSON.stringify({ payloadKey: movedTo }),
+      MessageGroupId: Attributes?.MessageGroupId,
+      ...traceAttribute(Attributes?.AWSTraceHeader),
+      MessageAttributes: Object.fromEntries(attributes),
     }),
   );
   return { fate: 'redriven', what: `moved to ${target}` };

@@ -65,8 +65,10 @@ describe('without consumers', () => {
   beforeEach(() => operator.empty());
 
   const counts = () => Promise.all([dead, source].map((url) => operator.queues.count(url)));
-  const putDead = async (count: number) => {
-    for (let number = 0; number < count; number += 1) await operator.put(dead, shopUpdated('shop-1'), DEAD);
+  const putDead = async (count: number, attributes: Parameters<Operator['put']>[2] = DEAD) => {
+    for (let number = 0; number < count; number += 1) {
+      await operator.put(dead, shopUpdated('shop-1'), attributes);
+    }
   };
   const redriveShopUpdated = (options?: RedriveOptions) => redriven(operator, 'shop.updated', options);
 
@@ -80,7 +82,7 @@ describe('without consumers', () => {
   });
 
   test('moves dead letters with their attributes, but without what made them dead letters', async () => {
-    await putDead(25);
+    await putDead(25, { ...DEAD, byHand: Uint8Array.of(1) });
     const { done, said, reported } = await redriveShopUpdated();
     expect({ done, said }).toEqual({
       done: true,
@@ -93,9 +95,12 @@ describe('without consumers', () => {
     expect(Body).toBe(shopUpdated('shop-1'));
     expect(
       Object.fromEntries(
-        Object.entries(MessageAttributes).map(([name, { StringValue }]) => [name, StringValue]),
+        Object.entries(MessageAttributes).map(([name, { StringValue, BinaryValue }]) => [
+          name,
+          StringValue ?? BinaryValue,
+        ]),
       ),
-    ).toEqual(carried);
+    ).toEqual({ ...carried, byHand: Uint8Array.of(1) });
   });
 
   test('that is interrupted leaves every message on one of the queues', async () => {

@@ -88,10 +88,15 @@ export class Operator {
   async put(
     url: string | undefined,
     body: string,
-    attributes: Readonly<Record<string, string>> = {},
+    attributes: Readonly<Record<string, string | Uint8Array>> = {},
   ): Promise<string> {
     const MessageAttributes = Object.fromEntries(
-      Object.entries(attributes).map(([name, StringValue]) => [name, { DataType: 'String', StringValue }]),
+      Object.entries(attributes).map(([name, value]) => [
+        name,
+        typeof value === 'string'
+          ? { DataType: 'String', StringValue: value }
+          : { DataType: 'Binary', BinaryValue: value },
+      ]),
     );
     const { MessageId = '' } = await this.queues.client.send(
       new SendMessageCommand({ QueueUrl: url, MessageBody: body, MessageAttributes }),
