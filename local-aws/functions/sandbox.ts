@@ -210,7 +210,7 @@ export class Sandbox {
 }
 
 function tracedError({ stack, ...error }: ThrownError): FunctionError {
-  return { ...error, trace: stack ? sourceTrace(stack) : [] };
+  return { ...error, trace: typeof stack === 'string' ? sourceTrace(stack) : [] };
 }
 
 /** @param json the handler's return value */

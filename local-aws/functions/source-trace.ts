@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 
 /** A position in a line of a stack trace, such as `file:///…/index.mjs:12:3456`. */
@@ -27,13 +27,12 @@ export function sourceTrace(stack: string): string[] {
 
 /**
  * The source map of a bundle.
+ * @param file URL in a stack trace, which may have any text
  * @returns undefined if the source map is missing or invalid
  */
 function mapOf(file: string): SourceMap | undefined {
-  const map = new URL(`${file}.map`);
-  if (!existsSync(map)) return undefined;
   try {
-    return new SourceMap(JSON.parse(readFileSync(map, 'utf8')));
+    return new SourceMap(JSON.parse(readFileSync(new URL(`${file}.map`), 'utf8')));
   } catch {
     return undefined;
   }

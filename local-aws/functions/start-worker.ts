@@ -13,7 +13,8 @@ export interface InvocationMessage {
 }
 
 export interface ThrownError extends Omit<FunctionError, 'trace'> {
-  stack?: string | undefined;
+  /** Usually text, but the function's code can set anything. */
+  stack?: unknown;
 }
 
 /** Messages from worker to parent. All use one port, so they arrive in the order of sending. */

@@ -95,6 +95,7 @@ describe('input and output', () => {
   test.each([
     ['throws', { errorType: 'RangeError', errorMessage: 'shop 7 is out of range' }],
     ['throwsText', { errorType: 'string', errorMessage: 'just text', trace: [] }],
+    ['throwsWithOddStack', { errorType: 'Error', errorMessage: 'odd' }],
     ['circular', { errorType: 'Error', errorMessage: 'Unable to stringify response body' }],
     ['tooLarge', { errorType: 'Function.ResponseSizeTooLarge' }],
   ])('%s fails with a function error, and its environment continues', async (name, error) => {
