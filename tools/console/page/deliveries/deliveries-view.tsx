@@ -160,7 +160,7 @@ function Summary({ isFiltered, onFollow }: { isFiltered: boolean; onFollow: () =
           {newer.value > 0 ? `Show ${newer.value.toLocaleString('en')} new` : 'Stopped. Follow'}
         </Button>
       ) : (
-        <span class="cut">Follows new deliveries</span>
+        <span>Following</span>
       )}
     </footer>
   );
