@@ -75,7 +75,7 @@ export async function startLocalStack(options: LocalStackOptions) {
     faults,
     /** Functions by `serviceOf` their definition. */
     functions: stack.functions,
-    /** Returns the messages of a queue in the order of sending, without receiving them. @throws Error if it does not exist */
+    /** Returns the messages of a queue, oldest first, without receiving them. @throws Error if it does not exist */
     inspectQueue: aws.inspectQueue,
     close: () => running.disposeAsync(),
   };

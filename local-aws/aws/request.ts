@@ -108,7 +108,7 @@ function readForm(service: Service, http: AwsHttpRequest) {
 }
 
 /**
- * The fields of a request in the query protocol. If a name is repeated, only its last value is kept: fauxqs uses the last
+ * The fields of a request in the query protocol. If a name is repeated, only its last value is kept: fauxqs uses that
  * one, so the checks must not see another one.
  */
 export function formOf({ url, body }: AwsHttpRequest): URLSearchParams {

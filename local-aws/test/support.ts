@@ -5,7 +5,7 @@ import { objectsOf } from '../aws/json.ts';
 import { arnOf } from '../aws/service-forms.ts';
 import { awsCaller } from '../aws-caller.ts';
 
-/** Call it in a hook or a test: Jest calls no `afterAll`, which closes the endpoint, if `-t` skips all tests of a file. */
+/** Call it in a hook or a test: if `-t` skips all tests of a file, Jest calls no `afterAll` to close the endpoint. */
 export const startEndpoint = (options: Omit<Parameters<typeof startAwsEndpoint>[0], 'port'> = {}) =>
   startAwsEndpoint({ port: 0, ...options });
 
