@@ -36,9 +36,9 @@ const addressOf = (view: ViewName) =>
   view === 'deliveries' ? deliveriesAddress.value : formatRoute({ view });
 
 /** @returns false if the page shows no such element */
-function focus(selector: string): boolean {
+function focus(selector: string, options?: FocusOptions): boolean {
   const element = document.querySelector<HTMLElement>(selector);
-  element?.focus({ preventScroll: true });
+  element?.focus(options);
   return element !== null;
 }
 
@@ -205,7 +205,7 @@ function keepFocus(page: HTMLElement): void {
     if (last?.isConnected !== false || document.activeElement !== document.body) return;
     const control = next();
     if (control) control.focus();
-    else if (!focus('#detail') && !focus('.deliveries-table')) focus('#main');
+    else ['#detail', '.deliveries-table', '#main'].some((one) => focus(one, { preventScroll: true }));
   });
   observer.observe(page, { childList: true, subtree: true });
 }

@@ -85,6 +85,18 @@ describe('the list', () => {
   });
 });
 
+test('the key of the search also brings it into view, on a page of 1280 by 1024 pixels that is zoomed to 400 %', async () => {
+  const { page } = open;
+  await post('shop-small');
+  await page.setViewportSize({ width: 320, height: 256 });
+  await open.row('shop-small').scrollIntoViewIfNeeded();
+  await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+  await press('/');
+  const top = await page.locator('#search:focus').evaluate((search) => search.getBoundingClientRect().top);
+  await page.setViewportSize({ width: 1440, height: 900 });
+  expect(top).toBeGreaterThanOrEqual(0);
+});
+
 describe('a selected delivery', () => {
   test('stops scrolling: new deliveries are counted, and one key shows them', async () => {
     await post('shop-selected');
