@@ -179,10 +179,9 @@ test('nothing of a person is left that the output does not name, wherever the pe
   ]);
   expect(await placesOf(NAME)).toEqual([]);
   for (const key of await keys(stack.archiveBucket, 'event=')) expect(await forgotten(key)).toEqual([true]);
-  expect({ done, said }).toEqual({
-    done: true,
-    said: expect.stringContaining('\nTo delete: 4 objects of the payload bucket'),
-  });
+  expect(done).toBe(true);
+  // They are removed last: without them, a later run would find no records.
+  expect(said).toMatch(/\nTo delete: 4 objects of the payload bucket\n(?!(.*\n)*To )/);
   expect(said).toMatch(/To discard: 2 messages on the quarantine queue\n/);
   expect(said).toMatch(/\nThe tombstone in \S+, with the id, expires on \d{4}-/);
   expect(said).toMatch(
