@@ -89,60 +89,54 @@ test('an operator may do everything, in the region of the stack from every regio
   expect(headers['x-amzn-requestid']).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-describe('a request', () => {
-  const cbor = {
-    path: '/service/AmazonSQS/operation/ListQueues',
-    headers: { authorization: signedFor('sqs'), 'smithy-protocol': 'rpc-v2-cbor' },
-  };
-  const form = { headers: { authorization: signedFor('monitoring') }, body: 'Action=DescribeAlarms' };
-  const ADVICE = 'query protocol of CloudWatch: update the AWS SDK or CLI, or send AWS JSON';
-  const unsigned = { headers: { 'x-amz-target': 'AmazonSQS.ListQueues' }, body: '{}' };
-  const unclosed = { ...json('sqs', 'AmazonSQS.SendMessage', {}), body: '{"QueueUrl":' };
-  const unoffered = json('sqs', 'AmazonSQS.AddPermission', {}, 'operator');
-  test.each<[what: string, request: RawRequest, status: number, text: string]>([
-    ['without authorization', unsigned, 403, '"__type":"MissingAuthenticationToken"'],
-    ['without it, as a form', { body: 'Action=ListTopics' }, 403, '<Code>MissingAuthenticationToken</Code>'],
-    ['in the old query protocol', form, 400, ADVICE],
-    ['in CBOR', cbor, 400, 'does not support CBOR'],
-    ['whose body is not JSON', unclosed, 400, 'SerializationException'],
-    ['for an operation that is not offered', unoffered, 400, "SQS's AddPermission, only ChangeMessageVis"],
-  ])('%s is refused', async (_what, request, status, text) => {
-    expect(await answerTo(request)).toMatchObject({ status, text: expect.stringContaining(text) });
-  });
+const cbor = {
+  path: '/service/AmazonSQS/operation/ListQueues',
+  headers: { authorization: signedFor('sqs'), 'smithy-protocol': 'rpc-v2-cbor' },
+};
+const form = { headers: { authorization: signedFor('monitoring') }, body: 'Action=DescribeAlarms' };
+const ADVICE = 'query protocol of CloudWatch: update the AWS SDK or CLI, or send AWS JSON';
+const unsigned = { headers: { 'x-amz-target': 'AmazonSQS.ListQueues' }, body: '{}' };
+const unclosed = { ...json('sqs', 'AmazonSQS.SendMessage', {}), body: '{"QueueUrl":' };
+const unoffered = json('sqs', 'AmazonSQS.AddPermission', {}, 'operator');
+test.each<[what: string, request: RawRequest, status: number, text: string]>([
+  ['without authorization', unsigned, 403, '"__type":"MissingAuthenticationToken"'],
+  ['without it, as a form', { body: 'Action=ListTopics' }, 403, '<Code>MissingAuthenticationToken</Code>'],
+  ['in the old query protocol', form, 400, ADVICE],
+  ['in CBOR', cbor, 400, 'does not support CBOR'],
+  ['whose body is not JSON', unclosed, 400, 'SerializationException'],
+  ['for an operation that is not offered', unoffered, 400, "SQS's AddPermission, only ChangeMessageVis"],
+])('a request %s is refused', async (_what, request, status, text) => {
+  expect(await answerTo(request)).toMatchObject({ status, text: expect.stringContaining(text) });
 });
 
-describe('a service that the endpoint lacks is refused in the format that its client reads:', () => {
-  const SERVICES =
-    'sqs, sns, s3, dynamodb, secretsmanager, logs, firehose, monitoring, lambda, cloudformation, sts';
-  const refusal = (service: string) => `The local AWS endpoint does not offer ${service}, only ${SERVICES}.`;
+const SERVICES =
+  'sqs, sns, s3, dynamodb, secretsmanager, logs, firehose, monitoring, lambda, cloudformation, sts';
+const refusal = (service: string) => `The local AWS endpoint does not offer ${service}, only ${SERVICES}.`;
 
-  const XML = (message: string) => `<Message>${message}</Message>`;
-  const kinesis = { headers: { 'x-amz-target': 'Kinesis_20131202.ListStreams' }, body: '{}' };
-  // Some SDKs send the action after the parameters.
-  const roles = {
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    body: 'Path=%2F&Action=ListRoles',
-  };
-  const stacks =
-    'The local AWS endpoint does not offer CloudFormation&apos;s ListStacks, only DescribeStacks, ListStackResources, GetTemplate.';
-  test.each<[service: string, type: string, text: string, request: RawRequest]>([
-    [
-      'cloudfront',
-      'text/xml',
-      XML(refusal('cloudfront')),
-      { method: 'GET', path: '/2020-05-31/distribution' },
-    ],
-    ['xray', 'application/json', refusal('xray'), { path: '/TraceSegments', body: '{}' }],
-    ['kinesis', 'application/x-amz-json-1.0', '"__type":"UnsupportedService"', kinesis],
-    ['iam', 'text/xml', XML(refusal('iam')), roles],
-    ['cloudformation', 'text/xml', XML(stacks), { body: 'Action=ListStacks' }],
-  ])('%s in %s', async (service, type, text, request) => {
+const XML = (message: string) => `<Message>${message}</Message>`;
+const kinesis = { headers: { 'x-amz-target': 'Kinesis_20131202.ListStreams' }, body: '{}' };
+// Some SDKs send the action after the parameters.
+const roles = {
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  body: 'Path=%2F&Action=ListRoles',
+};
+const stacks =
+  'The local AWS endpoint does not offer CloudFormation&apos;s ListStacks, only DescribeStacks, ListStackResources, GetTemplate.';
+test.each<[service: string, type: string, text: string, request: RawRequest]>([
+  ['cloudfront', 'text/xml', XML(refusal('cloudfront')), { method: 'GET', path: '/2020-05-31/distribution' }],
+  ['xray', 'application/json', refusal('xray'), { path: '/TraceSegments', body: '{}' }],
+  ['kinesis', 'application/x-amz-json-1.0', '"__type":"UnsupportedService"', kinesis],
+  ['iam', 'text/xml', XML(refusal('iam')), roles],
+  ['cloudformation', 'text/xml', XML(stacks), { body: 'Action=ListStacks' }],
+])(
+  'a service that the endpoint lacks is refused in the format that its client reads: %s in %s',
+  async (service, type, text, request) => {
     const headers = { ...request.headers, authorization: signedFor(service) };
     const answer = await answerTo({ ...request, headers });
     expect(answer.headers).toMatchObject({ 'content-type': type });
     expect(answer.text).toContain(text);
-  });
-});
+  },
+);
 
 test('a page whose name points to this machine gets no answer', async () => {
   const headers = { host: 'evil.example:4566', 'x-amz-target': 'secretsmanager.ListSecrets' };

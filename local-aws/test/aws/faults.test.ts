@@ -107,14 +107,12 @@ describe('a slow service', () => {
   });
 });
 
-describe('a lost response', () => {
-  test('belongs to an operation that was carried out, or that has failed', async () => {
-    const queue = await createQueue();
-    faults.inject({ service: 'sqs', kind: 'response-lost' });
-    await expect(sendTo(queue)).rejects.toThrow(CONNECTION_LOST);
-    expect(await bodiesOn(queue)).toEqual(['order 7']);
-    await expect(sendTo(`${queue}-not`)).rejects.toThrow(CONNECTION_LOST);
-  });
+test('a lost response belongs to an operation that was carried out, or that has failed', async () => {
+  const queue = await createQueue();
+  faults.inject({ service: 'sqs', kind: 'response-lost' });
+  await expect(sendTo(queue)).rejects.toThrow(CONNECTION_LOST);
+  expect(await bodiesOn(queue)).toEqual(['order 7']);
+  await expect(sendTo(`${queue}-not`)).rejects.toThrow(CONNECTION_LOST);
 });
 
 test('a stalled response is of an operation that was carried out. It has headers, and ends with the fault', async () => {

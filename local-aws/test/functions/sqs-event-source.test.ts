@@ -189,27 +189,25 @@ describe('the messages of a batch', () => {
   });
 });
 
-describe('problems with the queue', () => {
-  test.each(['ReceiveMessage', 'DeleteMessageBatch'])(
-    '%s is retried, and its failures are reported once, without the message',
-    async (operation) => {
-      const queue = await createQueue();
-      await send(queue, 'secret content');
-      const end = faults.inject({ service: 'sqs', operation, kind: 'down' });
-      const before = faults.counts.down;
-      let invocations = 0;
-      const { problems } = startSource(queue, (event) => {
-        invocations += 1;
-        return succeed(event);
-      });
-      await until(() => faults.counts.down >= before + 3);
-      end();
-      await untilEmpty(queue);
-      expect(invocations).toBe(1);
-      expect(problems).toEqual([`Event source of shop-updated: ${operation}: UND_ERR_SOCKET`]);
-    },
-  );
-});
+test.each(['ReceiveMessage', 'DeleteMessageBatch'])(
+  '%s is retried, and its failures are reported once, without the message',
+  async (operation) => {
+    const queue = await createQueue();
+    await send(queue, 'secret content');
+    const end = faults.inject({ service: 'sqs', operation, kind: 'down' });
+    const before = faults.counts.down;
+    let invocations = 0;
+    const { problems } = startSource(queue, (event) => {
+      invocations += 1;
+      return succeed(event);
+    });
+    await until(() => faults.counts.down >= before + 3);
+    end();
+    await untilEmpty(queue);
+    expect(invocations).toBe(1);
+    expect(problems).toEqual([`Event source of shop-updated: ${operation}: UND_ERR_SOCKET`]);
+  },
+);
 
 describe('turned off', () => {
   test('it does not receive messages until it is turned on again', async () => {
@@ -254,18 +252,16 @@ describe('turned off', () => {
   });
 });
 
-describe('stopping', () => {
-  // Takes 5 s: the time after which a batch is abandoned.
-  test('does not wait forever for a batch that hangs', async () => {
-    const queue = await createQueue();
-    await send(queue, 'one');
-    const result = Promise.withResolvers<InvocationResult>();
-    const { source } = startSource(queue, () => result.promise);
-    await untilReceived(queue);
-    await source.stop();
-    result.resolve({ ok: true, payload: null });
-    expect(await statesOn(queue)).toEqual(['in flight']);
-  });
+// Takes 5 s: the time after which a batch is abandoned.
+test('stopping does not wait forever for a batch that hangs', async () => {
+  const queue = await createQueue();
+  await send(queue, 'one');
+  const result = Promise.withResolvers<InvocationResult>();
+  const { source } = startSource(queue, () => result.promise);
+  await untilReceived(queue);
+  await source.stop();
+  result.resolve({ ok: true, payload: null });
+  expect(await statesOn(queue)).toEqual(['in flight']);
 });
 
 test('records are split into events that Lambda accepts, in order', () => {

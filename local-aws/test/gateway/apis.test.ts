@@ -128,60 +128,56 @@ test.each<
   expect([await statusFor(largest(room)), await statusFor(largest(room) + 3)]).toEqual([200, 413]);
 });
 
-describe('an API without an answer of a function', () => {
-  const [ERROR, UNAVAILABLE, NONE] = ['Internal Server Error', 'Service Unavailable', 'Not Found'];
-  const [REST_ERROR, NO_METHOD] = ['Internal server error', 'Missing Authentication Token'];
-  const WITHOUT_TOKEN: [number, string, string] = [403, NO_METHOD, 'MISSING_AUTHENTICATION_TOKEN'];
-  const never = () => new Promise<InvocationResult>(() => {});
-  const failed = async () => ({ ok: false as const, errorType: 'Error', errorMessage: 'no table' });
-  const malformed = async () => ({ ok: true as const, payload: MALFORMED[0] });
-  const fail = (error: Error) => () => Promise.reject(error);
-  const busy = fail(new TooManyRequestsError());
+const [ERROR, UNAVAILABLE, NONE] = ['Internal Server Error', 'Service Unavailable', 'Not Found'];
+const [REST_ERROR, NO_METHOD] = ['Internal server error', 'Missing Authentication Token'];
+const WITHOUT_TOKEN: [number, string, string] = [403, NO_METHOD, 'MISSING_AUTHENTICATION_TOKEN'];
+const never = () => new Promise<InvocationResult>(() => {});
+const failed = async () => ({ ok: false as const, errorType: 'Error', errorMessage: 'no table' });
+const malformed = async () => ({ ok: true as const, payload: MALFORMED[0] });
+const fail = (error: Error) => () => Promise.reject(error);
+const busy = fail(new TooManyRequestsError());
 
-  type Case = {
-    target?: string;
-    invoke?: () => Promise<InvocationResult>;
-    options?: Partial<HttpApiOptions>;
-  };
-  type Expected = [status: number, message: string, responseType?: string];
-  test.each<[given: string, input: Case, ofHttp: Expected, ofRest: Expected]>([
-    ['another path', { target: 'POST /api/v1/other' }, [404, NONE], WITHOUT_TOKEN],
-    ['another case', { target: 'POST /api/v1/HOOK' }, [404, NONE], WITHOUT_TOKEN],
-    ['another method', { target: 'HEAD /api/v1/hook' }, [404, NONE], WITHOUT_TOKEN],
-    [
-      'another stage, without an access log',
-      { target: 'POST /apis/v1/hook' },
-      [404, NONE],
-      [403, 'Forbidden'],
-    ],
-    ['a function error', { invoke: failed }, [500, ERROR], [502, REST_ERROR, 'DEFAULT_5XX']],
-    ['a malformed result', { invoke: malformed }, [500, ERROR], [502, REST_ERROR, 'DEFAULT_5XX']],
-    [
-      'a rejected invocation',
-      { invoke: fail(new Error('none')) },
-      [500, ERROR],
-      [500, REST_ERROR, 'INTEGRATION_FAILURE'],
-    ],
-    ['no free concurrency', { invoke: busy }, [503, UNAVAILABLE], [500, REST_ERROR, 'INTEGRATION_FAILURE']],
-    [
-      'a function that takes too long',
-      { invoke: never, options: { integrationLimitMilliseconds: 50 } },
-      [503, UNAVAILABLE],
-      [504, 'Endpoint request timed out', 'INTEGRATION_TIMEOUT'],
-    ],
-    [
-      'a request above the throttle',
-      { options: { throttle: { ThrottlingRateLimit: 0.001, ThrottlingBurstLimit: 0 } } },
-      [429, 'Too Many Requests'],
-      [429, 'Too Many Requests', 'THROTTLED'],
-    ],
-    [
-      'a body above 10 MiB',
-      {},
-      [413, 'Request Entity Too Large'],
-      [413, 'HTTP content length exceeded 10485760 bytes.', 'REQUEST_TOO_LARGE'],
-    ],
-  ])('answers %s', async (_given, { target = HOOK, invoke = echo, options }, ofHttp, ofRest) => {
+type Case = {
+  target?: string;
+  invoke?: () => Promise<InvocationResult>;
+  options?: Partial<HttpApiOptions>;
+};
+type Expected = [status: number, message: string, responseType?: string];
+test.each<[given: string, input: Case, ofHttp: Expected, ofRest: Expected]>([
+  ['another path', { target: 'POST /api/v1/other' }, [404, NONE], WITHOUT_TOKEN],
+  ['another case', { target: 'POST /api/v1/HOOK' }, [404, NONE], WITHOUT_TOKEN],
+  ['another method', { target: 'HEAD /api/v1/hook' }, [404, NONE], WITHOUT_TOKEN],
+  ['another stage, without an access log', { target: 'POST /apis/v1/hook' }, [404, NONE], [403, 'Forbidden']],
+  ['a function error', { invoke: failed }, [500, ERROR], [502, REST_ERROR, 'DEFAULT_5XX']],
+  ['a malformed result', { invoke: malformed }, [500, ERROR], [502, REST_ERROR, 'DEFAULT_5XX']],
+  [
+    'a rejected invocation',
+    { invoke: fail(new Error('none')) },
+    [500, ERROR],
+    [500, REST_ERROR, 'INTEGRATION_FAILURE'],
+  ],
+  ['no free concurrency', { invoke: busy }, [503, UNAVAILABLE], [500, REST_ERROR, 'INTEGRATION_FAILURE']],
+  [
+    'a function that takes too long',
+    { invoke: never, options: { integrationLimitMilliseconds: 50 } },
+    [503, UNAVAILABLE],
+    [504, 'Endpoint request timed out', 'INTEGRATION_TIMEOUT'],
+  ],
+  [
+    'a request above the throttle',
+    { options: { throttle: { ThrottlingRateLimit: 0.001, ThrottlingBurstLimit: 0 } } },
+    [429, 'Too Many Requests'],
+    [429, 'Too Many Requests', 'THROTTLED'],
+  ],
+  [
+    'a body above 10 MiB',
+    {},
+    [413, 'Request Entity Too Large'],
+    [413, 'HTTP content length exceeded 10485760 bytes.', 'REQUEST_TOO_LARGE'],
+  ],
+])(
+  'an API without an answer of a function answers %s',
+  async (_given, { target = HOOK, invoke = echo, options }, ofHttp, ofRest) => {
     for (const [api, [status, message, type]] of [
       [http(invoke, options), ofHttp],
       [rest(invoke, options), ofRest],
@@ -191,8 +187,8 @@ describe('an API without an answer of a function', () => {
       expect(answer).toMatchObject({ status, headers, text: JSON.stringify({ message }) });
       expect(answer.context?.['error.responseType']).toBe(type);
     }
-  });
-});
+  },
+);
 
 test('the throttle allows the burst at once, then its rate, and saves nothing up', () => {
   let now = 0;
@@ -271,33 +267,31 @@ describe('a gateway response', () => {
   });
 });
 
-describe('the access log', () => {
-  const variables = 'status routeKey resourcePath error.responseType'.split(' ');
-  test.each([
-    {
-      apiOf: http,
-      path: '/api/v1/hook',
-      log: 'requestTime identity.sourceIp httpMethod routeKey status responseLength'.split(' '),
-      lines: ['02/Mar/2020:19:03:58 +0000 127.0.0.1 POST POST /api/v1/hook 200 6 <id>'],
-    },
-    { apiOf: http, path: '/api/v1/other', log: variables, lines: ['404 - - - <id>'] },
-    {
-      apiOf: rest,
-      path: '/api/v1/other',
-      log: variables,
-      lines: ['403 - - MISSING_AUTHENTICATION_TOKEN <id>'],
-    },
-    { apiOf: rest, path: '/api/v1/hook', log: variables, lines: ['200 - /v1/hook - <id>'] },
-    // A request to another stage is not in the access log of this one.
-    { apiOf: rest, path: '/other', log: variables, lines: [] },
-  ])('has $lines for $path', async ({ apiOf, path, log, lines }) => {
-    const id = apiOf === http ? 'requestId' : 'extendedRequestId';
-    const format = [...log, id].map((name) => `$context.${name}`).join(' ');
-    const written: string[] = [];
-    const api = apiOf(async () => ({ ok: true, payload: { statusCode: 200, body: 'queued' } }));
-    const headers = ['x-amzn-requestid', 'of-the-client'];
-    const logged = withAccessLog(api, format, (line) => written.push(line));
-    const { requestId } = await ask(logged, `POST ${path}`, { headers });
-    expect(written).toEqual(lines.map((line) => line.replace('<id>', requestId)));
-  });
+const variables = 'status routeKey resourcePath error.responseType'.split(' ');
+test.each([
+  {
+    apiOf: http,
+    path: '/api/v1/hook',
+    log: 'requestTime identity.sourceIp httpMethod routeKey status responseLength'.split(' '),
+    lines: ['02/Mar/2020:19:03:58 +0000 127.0.0.1 POST POST /api/v1/hook 200 6 <id>'],
+  },
+  { apiOf: http, path: '/api/v1/other', log: variables, lines: ['404 - - - <id>'] },
+  {
+    apiOf: rest,
+    path: '/api/v1/other',
+    log: variables,
+    lines: ['403 - - MISSING_AUTHENTICATION_TOKEN <id>'],
+  },
+  { apiOf: rest, path: '/api/v1/hook', log: variables, lines: ['200 - /v1/hook - <id>'] },
+  // A request to another stage is not in the access log of this one.
+  { apiOf: rest, path: '/other', log: variables, lines: [] },
+])('the access log has $lines for $path', async ({ apiOf, path, log, lines }) => {
+  const id = apiOf === http ? 'requestId' : 'extendedRequestId';
+  const format = [...log, id].map((name) => `$context.${name}`).join(' ');
+  const written: string[] = [];
+  const api = apiOf(async () => ({ ok: true, payload: { statusCode: 200, body: 'queued' } }));
+  const headers = ['x-amzn-requestid', 'of-the-client'];
+  const logged = withAccessLog(api, format, (line) => written.push(line));
+  const { requestId } = await ask(logged, `POST ${path}`, { headers });
+  expect(written).toEqual(lines.map((line) => line.replace('<id>', requestId)));
 });

@@ -111,28 +111,26 @@ describe('a request', () => {
   });
 });
 
-describe('a connection', () => {
-  const broken = async (write: (socket: ReturnType<typeof connect>) => void) => {
-    await start([], 1_000);
-    const socket = connect(checker.port, '127.0.0.1');
-    socket.on('error', () => {});
-    await once(socket, 'connect');
-    write(socket);
-    const { status, findings } = await verdict();
-    socket.destroy();
-    return { status, kinds: findings.map(({ kind }) => kind) };
-  };
-  const head = `POST ${WEBHOOK_PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n`;
+const broken = async (write: (socket: ReturnType<typeof connect>) => void) => {
+  await start([], 1_000);
+  const socket = connect(checker.port, '127.0.0.1');
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  write(socket);
+  const { status, findings } = await verdict();
+  socket.destroy();
+  return { status, kinds: findings.map(({ kind }) => kind) };
+};
+const head = `POST ${WEBHOOK_PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n`;
 
-  test.each<[string, (socket: ReturnType<typeof connect>) => void]>([
-    ['tls', (socket) => socket.write(Buffer.from([0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3]))],
-    ['not-http', (socket) => socket.write('hello\r\n\r\n')],
-    ['never-ended', (socket) => socket.write(`POST ${WEBHOOK_PATH} HTTP/1.1\r\nHost: x\r\n`)],
-    ['body-incomplete', (socket) => socket.end(`${head}{"event"`)],
-    ['body-incomplete', (socket) => socket.write(`${head}{"event"`)],
-  ])('with bytes that are no complete request: %s', async (kind, write) => {
-    expect(await broken(write)).toEqual({ status: undefined, kinds: [kind] });
-  });
+test.each<[string, (socket: ReturnType<typeof connect>) => void]>([
+  ['tls', (socket) => socket.write(Buffer.from([0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3]))],
+  ['not-http', (socket) => socket.write('hello\r\n\r\n')],
+  ['never-ended', (socket) => socket.write(`POST ${WEBHOOK_PATH} HTTP/1.1\r\nHost: x\r\n`)],
+  ['body-incomplete', (socket) => socket.end(`${head}{"event"`)],
+  ['body-incomplete', (socket) => socket.write(`${head}{"event"`)],
+])('a connection with bytes that are no complete request: %s', async (kind, write) => {
+  expect(await broken(write)).toEqual({ status: undefined, kinds: [kind] });
 });
 
 describe('repeats', () => {

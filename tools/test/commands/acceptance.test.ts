@@ -62,19 +62,17 @@ async function left({ operator, outputs }: LocalStack): Promise<unknown> {
 
 const nothing = { rows: [], messages: [], payloads: [], queues: [], subscriptions: [] };
 
-describe('the acceptance suite', () => {
-  // Takes 10 s: runs the whole suite in a Jest process of its own.
-  test('passes against the stack that npm start runs, whatever AWS settings the shell has', async () => {
-    await write({ [stack.name]: stack.outputs }, '.local/outputs.json');
-    const elsewhere = { AWS_PROFILE: 'production', AWS_REGION: 'eu-central-1' };
-    const { code, stdout, stderr } = await project.run(['acceptance'], elsewhere);
-    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain(
-      `passed: ${stack.name} in us-east-1 at ${stack.operator.endpoint}, ${stack.outputs.WebhookUrl}`,
-    );
-    expect(await left(stack)).toEqual(nothing);
-    await rm(project.path('.local/outputs.json'));
-  });
+// Takes 10 s: runs the whole suite in a Jest process of its own.
+test('the acceptance suite passes against the stack that npm start runs, whatever AWS settings the shell has', async () => {
+  await write({ [stack.name]: stack.outputs }, '.local/outputs.json');
+  const elsewhere = { AWS_PROFILE: 'production', AWS_REGION: 'eu-central-1' };
+  const { code, stdout, stderr } = await project.run(['acceptance'], elsewhere);
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toContain(
+    `passed: ${stack.name} in us-east-1 at ${stack.operator.endpoint}, ${stack.outputs.WebhookUrl}`,
+  );
+  expect(await left(stack)).toEqual(nothing);
+  await rm(project.path('.local/outputs.json'));
 });
 
 describe('npx hookctl acceptance refuses', () => {

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.ts';
 import { Project } from './project.ts';
 
@@ -15,21 +15,19 @@ afterAll(() => project.remove());
 const newEvent = (...args: string[]) => project.type(['new-event', ...args]);
 const read = (file: string) => readFileSync(project.path(file), 'utf8');
 
-describe('new-event refuses in one line', () => {
-  test.each([
-    {
-      args: ['shop.updated', '--like', 'shop.updated'],
-      line: /^shop\.updated cannot be added: lambda\/events\/shop-updated already exists\n$/,
-      code: 1,
-    },
-    { args: ['example.unknown', '--like', 'shop.updated'], line: /It must be like shop\.closed or .*\n$/ },
-    { args: ['../a.b', '--like', 'shop.updated'], line: /It must be like shop\.closed or .*\n$/ },
-    { args: ['example.added', '--like', 'example.other'], line: /argument 'example.other' is invalid.*\n$/ },
-    { args: ['example.added'], line: /^Choose the event .* with --like: shop\.updated, .*\n$/ },
-  ])('$args', async ({ args, line, code = 2 }) => {
-    const refused = { code, stderr: expect.stringMatching(line) };
-    expect(await newEvent(...args)).toMatchObject(refused);
-  });
+test.each([
+  {
+    args: ['shop.updated', '--like', 'shop.updated'],
+    line: /^shop\.updated cannot be added: lambda\/events\/shop-updated already exists\n$/,
+    code: 1,
+  },
+  { args: ['example.unknown', '--like', 'shop.updated'], line: /It must be like shop\.closed or .*\n$/ },
+  { args: ['../a.b', '--like', 'shop.updated'], line: /It must be like shop\.closed or .*\n$/ },
+  { args: ['example.added', '--like', 'example.other'], line: /argument 'example.other' is invalid.*\n$/ },
+  { args: ['example.added'], line: /^Choose the event .* with --like: shop\.updated, .*\n$/ },
+])('new-event refuses in one line: $args', async ({ args, line, code = 2 }) => {
+  const refused = { code, stderr: expect.stringMatching(line) };
+  expect(await newEvent(...args)).toMatchObject(refused);
 });
 
 test('removes its files if it is interrupted', async () => {

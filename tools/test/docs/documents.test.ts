@@ -126,59 +126,53 @@ describe('the fields that it describes', () => {
   });
 });
 
-describe('a number in a document is the one in the code:', () => {
-  const texts = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md')].map((file) => ({
-    file,
-    // A sentence may go on in the next line.
-    text: readFileSync(file, 'utf8').replaceAll(/\s+/g, ' '),
-  }));
-  const minutes = (milliseconds: number) => milliseconds / 60_000;
+const texts = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md')].map((file) => ({
+  file,
+  // A sentence may go on in the next line.
+  text: readFileSync(file, 'utf8').replaceAll(/\s+/g, ' '),
+}));
+const minutes = (milliseconds: number) => milliseconds / 60_000;
 
-  test.each<[what: string, value: number, said: RegExp]>([
-    [
-      'minutes for which a secret is cached',
-      minutes(SECRET_MAX_AGE),
-      /(?:Cache it for|We wait|Wait|forget the leaked secret within) (\w+) minutes/g,
-    ],
-    [
-      'seconds for which the new secret may get 401',
-      SECRET_REFRESH_INTERVAL / 1000,
-      /401 for up to (\d+) seconds|read again at most every (\d+) s/g,
-    ],
-    ['minutes that a timestamp may be ahead', minutes(CLOCK_TOLERANCE), /[Mm]ore than (\d+) minutes ahead/g],
-    [
-      'days for which an event is remembered',
-      TOMBSTONE_DAYS,
-      /(?:once in|tombstone for|expires after|After|\*\* for|Id>?` for) (\d\d) days/g,
-    ],
-    [
-      'days on an event queue',
-      EVENT_RETENTION_DAYS,
-      /(?:deletes it after|lost for|wait for up to) (\d) days/g,
-    ],
-    [
-      'days on other queues',
-      DEAD_LETTER_RETENTION_DAYS,
-      /(?:deletes them after|days on event queues,) (\d\d)/g,
-    ],
-    ['days that a replay reaches back', REPLAYABLE_DAYS, /(?:at most|[Rr]each back) (\d\d)(?: days|\.| \()/g],
-    ['attempts', MAX_RECEIVES, /(Ten) receives/g],
-    ['seconds until the first retry', FIRST_RETRY_SECONDS, /receives, (\d+) s,? doubling/g],
-    ['MB of a body', GATEWAY_BODY_MEGABYTES, /413 above (\d+) MB/g],
-    ['MB of an event', EVENT_MEGABYTES, /about (\d) MB/g],
-    ['MB of a body in base64', ENCODED_BODY_MEGABYTES, /(\d\.\d) MB/g],
-    ['seconds that a gateway waits', GATEWAY_TIMEOUT_SECONDS, /gives up after (\d+) s/g],
-  ])('%s', (_, value, said) => {
-    const words: Readonly<Record<string, number>> = { five: 5, Ten: 10 };
-    const found = texts.flatMap(({ file, text }) =>
-      [...text.matchAll(said)].map(([sentence, ...numbers]) => {
-        const number = numbers.find((one) => one !== undefined) ?? '';
-        return { file, sentence, number: words[number] ?? Number(number) };
-      }),
-    );
-    expect(found.filter(({ number }) => number !== value)).toEqual([]);
-    expect(found).not.toEqual([]);
-  });
+test.each<[what: string, value: number, said: RegExp]>([
+  [
+    'minutes for which a secret is cached',
+    minutes(SECRET_MAX_AGE),
+    /(?:Cache it for|We wait|Wait|forget the leaked secret within) (\w+) minutes/g,
+  ],
+  [
+    'seconds for which the new secret may get 401',
+    SECRET_REFRESH_INTERVAL / 1000,
+    /401 for up to (\d+) seconds|read again at most every (\d+) s/g,
+  ],
+  ['minutes that a timestamp may be ahead', minutes(CLOCK_TOLERANCE), /[Mm]ore than (\d+) minutes ahead/g],
+  [
+    'days for which an event is remembered',
+    TOMBSTONE_DAYS,
+    /(?:once in|tombstone for|expires after|After|\*\* for|Id>?` for) (\d\d) days/g,
+  ],
+  ['days on an event queue', EVENT_RETENTION_DAYS, /(?:deletes it after|lost for|wait for up to) (\d) days/g],
+  [
+    'days on other queues',
+    DEAD_LETTER_RETENTION_DAYS,
+    /(?:deletes them after|days on event queues,) (\d\d)/g,
+  ],
+  ['days that a replay reaches back', REPLAYABLE_DAYS, /(?:at most|[Rr]each back) (\d\d)(?: days|\.| \()/g],
+  ['attempts', MAX_RECEIVES, /(Ten) receives/g],
+  ['seconds until the first retry', FIRST_RETRY_SECONDS, /receives, (\d+) s,? doubling/g],
+  ['MB of a body', GATEWAY_BODY_MEGABYTES, /413 above (\d+) MB/g],
+  ['MB of an event', EVENT_MEGABYTES, /about (\d) MB/g],
+  ['MB of a body in base64', ENCODED_BODY_MEGABYTES, /(\d\.\d) MB/g],
+  ['seconds that a gateway waits', GATEWAY_TIMEOUT_SECONDS, /gives up after (\d+) s/g],
+])('a number in a document is the one in the code: %s', (_, value, said) => {
+  const words: Readonly<Record<string, number>> = { five: 5, Ten: 10 };
+  const found = texts.flatMap(({ file, text }) =>
+    [...text.matchAll(said)].map(([sentence, ...numbers]) => {
+      const number = numbers.find((one) => one !== undefined) ?? '';
+      return { file, sentence, number: words[number] ?? Number(number) };
+    }),
+  );
+  expect(found.filter(({ number }) => number !== value)).toEqual([]);
+  expect(found).not.toEqual([]);
 });
 
 test('the time to wait for an answer is the same in every text and sample', () => {

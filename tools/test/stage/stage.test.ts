@@ -28,35 +28,33 @@ async function serve(listener: RequestListener) {
   };
 }
 
-describe('a deployed stage', () => {
-  const { env } = process;
-  afterEach(() => {
-    process.env = env;
-  });
+const { env } = process;
+afterEach(() => {
+  process.env = env;
+});
 
-  const QUEUE = 'https://sqs.eu-west-1.amazonaws.com/123456789012/PartnerWebhooks-prod-Quarantine1A2B';
+const QUEUE = 'https://sqs.eu-west-1.amazonaws.com/123456789012/PartnerWebhooks-prod-Quarantine1A2B';
 
-  test('is found by the outputs of its stack', async () => {
-    const aws = await startAwsEndpoint({ port: 0 });
-    const outputs = { QuarantineQueueUrl: QUEUE };
-    const stack = { name: 'PartnerWebhooks-prod', id: 'prod', template: {}, resources: [] };
-    aws.addStack({ ...stack, outputs: () => outputs });
-    const credentials = { AWS_ACCESS_KEY_ID: 'any', AWS_SECRET_ACCESS_KEY: 'any', AWS_REGION: 'eu-west-1' };
-    process.env = { ...env, ...credentials, AWS_ENDPOINT_URL_CLOUDFORMATION: aws.url };
-    const stage = await findStage('prod');
-    stage.close();
-    expect(stage.title).toBe('stage prod in eu-west-1, account 123456789012');
-    expect(stage.outputs).toEqual(outputs);
-    const elsewhere = await findStage('prod', aws.url);
-    elsewhere.close();
-    expect(elsewhere.title).toBe(`stage prod at ${aws.url}`);
-    expect(elsewhere.command('list')).toBe(`npx hookctl dlq list --stage prod --endpoint ${aws.url}`);
-    expect(await elsewhere.sqs.config.endpoint?.()).toMatchObject({ port: Number(new URL(aws.url).port) });
-    await expect(findStage('dev')).rejects.toThrow(
-      "Stage 'dev' is not deployed in eu-west-1: there is no stack PartnerWebhooks-dev",
-    );
-    await aws.close();
-  });
+test('a deployed stage is found by the outputs of its stack', async () => {
+  const aws = await startAwsEndpoint({ port: 0 });
+  const outputs = { QuarantineQueueUrl: QUEUE };
+  const stack = { name: 'PartnerWebhooks-prod', id: 'prod', template: {}, resources: [] };
+  aws.addStack({ ...stack, outputs: () => outputs });
+  const credentials = { AWS_ACCESS_KEY_ID: 'any', AWS_SECRET_ACCESS_KEY: 'any', AWS_REGION: 'eu-west-1' };
+  process.env = { ...env, ...credentials, AWS_ENDPOINT_URL_CLOUDFORMATION: aws.url };
+  const stage = await findStage('prod');
+  stage.close();
+  expect(stage.title).toBe('stage prod in eu-west-1, account 123456789012');
+  expect(stage.outputs).toEqual(outputs);
+  const elsewhere = await findStage('prod', aws.url);
+  elsewhere.close();
+  expect(elsewhere.title).toBe(`stage prod at ${aws.url}`);
+  expect(elsewhere.command('list')).toBe(`npx hookctl dlq list --stage prod --endpoint ${aws.url}`);
+  expect(await elsewhere.sqs.config.endpoint?.()).toMatchObject({ port: Number(new URL(aws.url).port) });
+  await expect(findStage('dev')).rejects.toThrow(
+    "Stage 'dev' is not deployed in eu-west-1: there is no stack PartnerWebhooks-dev",
+  );
+  await aws.close();
 });
 
 test('a post without an answer ends when it is interrupted', async () => {
