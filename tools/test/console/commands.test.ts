@@ -95,20 +95,18 @@ describe('a command that the console does not run', () => {
   });
 });
 
-describe('send', () => {
-  test('of a sample becomes a settled delivery, signed by the stack’s secret in any environment', async () => {
-    process.env.WEBHOOK_SECRET = 'another';
-    const task = await run('send shop.updated').finally(() => delete process.env.WEBHOOK_SECRET);
-    expect(task).toMatchObject({
-      command: 'npx hookctl send shop.updated',
-      state: 'done',
-      lines: [expect.stringMatching(/^200 queued {2}event /)],
-      sent: [{ requestId: expect.any(String), status: 200, text: 'queued' }],
-    });
-    expect(await settled(task.sent[0]?.requestId)).toMatchObject({
-      event: 'shop.updated',
-      state: 'processed',
-    });
+test('send of a sample becomes a settled delivery, signed by the stack’s secret in any environment', async () => {
+  process.env.WEBHOOK_SECRET = 'another';
+  const task = await run('send shop.updated').finally(() => delete process.env.WEBHOOK_SECRET);
+  expect(task).toMatchObject({
+    command: 'npx hookctl send shop.updated',
+    state: 'done',
+    lines: [expect.stringMatching(/^200 queued {2}event /)],
+    sent: [{ requestId: expect.any(String), status: 200, text: 'queued' }],
+  });
+  expect(await settled(task.sent[0]?.requestId)).toMatchObject({
+    event: 'shop.updated',
+    state: 'processed',
   });
 });
 

@@ -93,23 +93,21 @@ test.each<[what: string, refusal: readonly [number, string], headers: Headers, q
   expect(await response.json()).toMatchObject({ status, detail: expect.stringContaining(detail) });
 });
 
-describe('the cookie', () => {
-  const set = `console-3001=${TOKEN}; Path=/api; HttpOnly; SameSite=Strict`;
+const set = `console-3001=${TOKEN}; Path=/api; HttpOnly; SameSite=Strict`;
 
-  test.each([
-    { by: 'the page of the local stack', local: true, path: '/', status: 200, cookie: set },
-    { by: 'the page of a stage', local: false, path: '/', status: 200, cookie: null },
-    { by: 'the token in the address', local: false, path: `/?token=${TOKEN}`, status: 303, cookie: set },
-    { by: 'another token', local: false, path: '/?token=old', status: 403, cookie: null },
-    { by: 'a token elsewhere', local: false, path: `/api/stack?token=${TOKEN}`, status: 403, cookie: null },
-  ])('after $by: $cookie', async ({ local, path, status, cookie: expected }) => {
-    const { status: answered, headers } = await ask({ host }, { path, local });
-    const [cookie, location] = [headers.get('set-cookie'), headers.get('location')];
-    expect({ answered, cookie, location }).toEqual({
-      answered: status,
-      cookie: expected,
-      location: status === 303 ? '/' : null,
-    });
+test.each([
+  { by: 'the page of the local stack', local: true, path: '/', status: 200, cookie: set },
+  { by: 'the page of a stage', local: false, path: '/', status: 200, cookie: null },
+  { by: 'the token in the address', local: false, path: `/?token=${TOKEN}`, status: 303, cookie: set },
+  { by: 'another token', local: false, path: '/?token=old', status: 403, cookie: null },
+  { by: 'a token elsewhere', local: false, path: `/api/stack?token=${TOKEN}`, status: 403, cookie: null },
+])('the cookie after $by: $cookie', async ({ local, path, status, cookie: expected }) => {
+  const { status: answered, headers } = await ask({ host }, { path, local });
+  const [cookie, location] = [headers.get('set-cookie'), headers.get('location')];
+  expect({ answered, cookie, location }).toEqual({
+    answered: status,
+    cookie: expected,
+    location: status === 303 ? '/' : null,
   });
 });
 

@@ -54,25 +54,23 @@ describe('a time', () => {
   });
 });
 
-describe('a queue', () => {
-  const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
+const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
 
-  test.each([
-    { body: '{"event":"shop.updated","data":{"shop_id": "s1"}}', preview: '{"shop_id":"s1"}' },
-    {
-      body: '{"data":1,"data":{"a":12345678901234567890,"a":1.0, "b":"x  y"}}',
-      preview: '{"a":12345678901234567890,"a":1.0,"b":"x y"}',
-    },
-    { body: '\ufeff{"data":{"shop_id":"s1"}}', preview: '{"shop_id":"s1"}' },
-    { body: '{"event":"shop.updated"}', preview: '{"event":"shop.updated"}' },
-    { body: ' no\n\tjson ', preview: 'no json' },
-    { body: 'null', preview: 'null' },
-    { body: `{"data":${deep}}`, preview: '['.repeat(200) },
-    { body: `{"in":{"data":["${'x'.repeat(20_000)}"]}}`, preview: `{"in":{"data":["${'x'.repeat(184)}` },
-    { body: `${'x'.repeat(199)}😀`, preview: 'x'.repeat(199) },
-  ])('shows the data of a body in one line: $preview', ({ body, preview }) => {
-    expect(payloadPreview(Buffer.from(body))).toBe(preview);
-  });
+test.each([
+  { body: '{"event":"shop.updated","data":{"shop_id": "s1"}}', preview: '{"shop_id":"s1"}' },
+  {
+    body: '{"data":1,"data":{"a":12345678901234567890,"a":1.0, "b":"x  y"}}',
+    preview: '{"a":12345678901234567890,"a":1.0,"b":"x y"}',
+  },
+  { body: '\ufeff{"data":{"shop_id":"s1"}}', preview: '{"shop_id":"s1"}' },
+  { body: '{"event":"shop.updated"}', preview: '{"event":"shop.updated"}' },
+  { body: ' no\n\tjson ', preview: 'no json' },
+  { body: 'null', preview: 'null' },
+  { body: `{"data":${deep}}`, preview: '['.repeat(200) },
+  { body: `{"in":{"data":["${'x'.repeat(20_000)}"]}}`, preview: `{"in":{"data":["${'x'.repeat(184)}` },
+  { body: `${'x'.repeat(199)}😀`, preview: 'x'.repeat(199) },
+])('a queue shows the data of a body in one line: $preview', ({ body, preview }) => {
+  expect(payloadPreview(Buffer.from(body))).toBe(preview);
 });
 
 test.each([
@@ -85,25 +83,26 @@ test.each([
 
 const showStack = (info: Partial<StackInfo>) => setStack({ title: '', events: [], ...info } as StackInfo);
 
-describe('the main action for a delivery', () => {
-  test.each<[state: DeliveryState, ofLocalStack: string, ofStage: string | undefined]>([
-    ['processed', 'Send as new event', undefined],
-    ['skipped', 'Send as new event', undefined],
-    ['queued', 'Send as new event', undefined],
-    ['rejected', 'Sign and resend', undefined],
-    ['paused', 'Resume shop.updated', 'Resume shop.updated'],
-    ['dead-letter', 'Redrive', 'Redrive'],
-    ['invalid', 'Edit and send', 'Redrive from quarantine'],
-    ['parked', 'Redrive from unrouted', 'Redrive from unrouted'],
-  ])('that is %s: on the local stack %s, on a stage %s', (state, ...expected) => {
+test.each<[state: DeliveryState, ofLocalStack: string, ofStage: string | undefined]>([
+  ['processed', 'Send as new event', undefined],
+  ['skipped', 'Send as new event', undefined],
+  ['queued', 'Send as new event', undefined],
+  ['rejected', 'Sign and resend', undefined],
+  ['paused', 'Resume shop.updated', 'Resume shop.updated'],
+  ['dead-letter', 'Redrive', 'Redrive'],
+  ['invalid', 'Edit and send', 'Redrive from quarantine'],
+  ['parked', 'Redrive from unrouted', 'Redrive from unrouted'],
+])(
+  'the main action for a delivery that is %s: on the local stack %s, on a stage %s',
+  (state, ...expected) => {
     const delivery = { id: 'r', event: 'shop.updated', eventId: 'e', receivedAt: '', attempts: 1, state };
     const primaries = [true, false].map((local) => {
       showStack({ local });
       return actionsOf(delivery).primary?.label;
     });
     expect(primaries).toEqual(expected);
-  });
-});
+  },
+);
 
 test.each([
   { local: true, readOnly: false, said: [] },
