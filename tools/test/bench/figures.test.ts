@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
 import { compare, figureTable } from '../../bench/figures.ts';
-import { runScript } from '../../bench/receivers.ts';
 
 test('ratios are those of pairs, so that a slow moment that affects both changes nothing', () => {
   const pairs = [2, 200, 20, 4].map((of) => ({ of, to: of / 2 }));
@@ -16,13 +15,4 @@ test('a figure meets its goal up to its value', () => {
   );
   expect(met).toMatch(/^start ÷ bare start +≤ 1\.10 +1\.10 +✓ +a ÷ b$/);
   expect(missed).toMatch(/^start ÷ bare start +≤ 1\.10 +1\.25 +✗ +a ÷ b$/);
-});
-
-test('a measured process gets nothing of the environment, and its error tells nothing of the delivery', async () => {
-  const script =
-    'if (process.argv[1] === "0") console.error(JSON.stringify(Object.keys(process.env))); else process.exit(3);';
-  expect(await runScript(script, ['0'], { ONLY: 'this' })).toEqual(['ONLY']);
-  await expect(runScript(script, ['3', 'a delivery'], {})).rejects.toThrow(
-    /^A measured process ended with 3$/,
-  );
 });

@@ -224,43 +224,16 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Output of commands in a shell after the prelude was pasted into it. */
-async function typed(prelude: string, commands: string) {
-  const script = `${prelude}\n${commands}`;
-  const { stdout, stderr } = await run('bash', ['--norc', '-c', `${script} || echo "exit code $?"`], {
-    cwd: folder,
-  });
-  return { stdout: stdout.trimEnd(), stderr: stderr.trimEnd() };
-}
-
-test('the prelude for the local stack finds the stack, outputs, logs and times, and reports a missing output', async () => {
-  const commands = [
-    'echo "$STACK"',
-    'output ShopCacheTable',
-    'log_of ShopUpdatedConsumer',
-    'log_of ApiAccessLog',
-    'test "$(hours_ago 1)" "<" "$(hours_ago 0)" && echo earlier',
-    'output ShopClosedQueueUrl',
-  ];
-  const { ShopCacheTable, ShopUpdatedLogGroup, ApiAccessLogGroup } = stack.outputs;
-  const { stdout, stderr } = await typed(localPrelude, commands.join('\n'));
-  expect(stdout.split('\n')).toEqual([
-    stack.name,
-    ShopCacheTable,
-    ShopUpdatedLogGroup,
-    ApiAccessLogGroup,
-    'earlier',
-    'exit code 1',
-  ]);
-  expect(stderr).toBe(`No output ShopClosedQueueUrl of ${stack.name}`);
-});
-
-test('the prelude for a stage reports a missing output', async () => {
+// CI runs all commands of the documents after the prelude for the local stack.
+test.each([
+  { where: 'the local stack', prelude: localPrelude, name: () => stack.name },
   // A fake AWS CLI: nothing answers as CloudFormation here. For an empty list, the real one prints an empty line.
-  expect(await typed(`${stagePrelude}aws() { echo; }`, 'output ShopClosedQueueUrl')).toEqual({
-    stdout: 'exit code 1',
-    stderr: 'No output ShopClosedQueueUrl of PartnerWebhooks-prod',
-  });
+  { where: 'a stage', prelude: `${stagePrelude}aws() { echo; }`, name: () => 'PartnerWebhooks-prod' },
+])("the runbook's shell for $where names a missing output", async ({ prelude, name }) => {
+  const script = `${prelude}\noutput ShopClosedQueueUrl || echo "exit code $?"`;
+  const { stdout, stderr } = await run('bash', ['--norc', '-c', script], { cwd: folder });
+  const expected = { stdout: 'exit code 1\n', stderr: `No output ShopClosedQueueUrl of ${name()}\n` };
+  expect({ stdout, stderr }).toEqual(expected);
 });
 
 test.each(
