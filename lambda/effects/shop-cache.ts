@@ -73,7 +73,7 @@ export async function shopInvalidator() {
   // Undefined if the stack configures no distribution. An incomplete configuration fails at start-up.
   const distribution =
     DISTRIBUTION_ID || INVALIDATION_PATHS
-      ? new (await import('./distribution.ts')).Distribution()
+      ? new (await import('./cloudfront-distribution.ts')).CloudFrontDistribution()
       : undefined;
 
   return async (update: ShopUpdate & { readonly eventId: string }): Promise<EffectOutcome> => {

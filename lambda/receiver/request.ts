@@ -1,4 +1,5 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyEventV2 } from 'aws-lambda';
+import { SIGNATURE_HEADER } from './signature.ts';
 
 /** The one path that the partner posts to (`docs/contract.md`, Endpoint). */
 export const WEBHOOK_PATH = '/api/v1/webhooks/partner';
@@ -29,9 +30,6 @@ export interface WebhookRequest {
   /** The bytes that the partner signed (decision D2): never a re-serialised form. */
   readonly body: Buffer;
 }
-
-/** The request header with the signature, in the lower case of payload format 2.0. */
-export const SIGNATURE_HEADER = 'x-webhook-signature';
 
 /** Reads either payload format. Source: API Gateway developer guide, "Payload format version". */
 export function readRequest(event: GatewayEvent): WebhookRequest {

@@ -1,5 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
+/** The request header with the signature, in the lower case of payload format 2.0. */
+export const SIGNATURE_HEADER = 'x-webhook-signature';
+
 /** Length of an HMAC-SHA256 in bytes (RFC 4868 §2.6). */
 const SIGNATURE_BYTES = 32;
 

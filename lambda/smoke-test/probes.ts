@@ -2,6 +2,7 @@ import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { catalogue, type EventName, eventNames } from '../events/catalogue.ts';
 import { SMOKE_TEST_PREFIX } from '../receiver/request.ts';
+import { SIGNATURE_HEADER } from '../receiver/signature.ts';
 
 /** An invocation of one function version. */
 export interface Probe {
@@ -67,7 +68,7 @@ function versionNumbers({ Receiver = '', Consumers = [] }: Partial<TestedVersion
  * probe goes to the queue for probes.
  */
 const request = (body: string, signature: string) => ({
-  headers: { 'x-webhook-signature': signature },
+  headers: { [SIGNATURE_HEADER]: signature },
   requestContext: {
     http: { sourceIp: '127.0.0.1' },
     requestId: `${SMOKE_TEST_PREFIX}${randomUUID()}`,

@@ -4,7 +4,7 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { CfnLoggingConfiguration, CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import type { Construct } from 'constructs';
 import { RATE_WINDOW_SECONDS } from '../../lambda/limits.ts';
-import { SIGNATURE_HEADER } from '../../lambda/receiver/request.ts';
+import { SIGNATURE_HEADER } from '../../lambda/receiver/signature.ts';
 import { type MetricSource, metricsUnder } from '../alarms/log-metrics.ts';
 import type { StageConfig } from '../config.ts';
 import { ProtectedLog, type ProtectedLogProps } from '../pipeline/protected-storage.ts';

@@ -24,7 +24,7 @@ export const functionEntries: Readonly<Record<string, string>> = {
 };
 
 /** Modules that are imported on demand, because few requests need them and their clients are large. */
-const ON_DEMAND = ['lambda/queue/payload-store.ts', 'lambda/effects/distribution.ts'];
+const ON_DEMAND = ['lambda/queue/payload-store.ts', 'lambda/effects/cloudfront-distribution.ts'];
 
 const BUNDLE_OPTIONS: BuildOptions = {
   bundle: true,

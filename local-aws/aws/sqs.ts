@@ -2,7 +2,7 @@ import type { InspectedMessage } from '../observation.ts';
 import { AwsError } from './errors.ts';
 import type { Fauxqs, InspectedQueue } from './fauxqs.ts';
 import { type JsonObject, objectsOf, parseJsonObject, textAttributes, textOf, textsOf } from './json.ts';
-import { checkMessage } from './model/message-rules.ts';
+import { checkMessage } from './model/sqs-message-rules.ts';
 import { type Operations, REGION, SERVICES } from './service-forms.ts';
 
 /** Operations that fauxqs implements correctly and that are forwarded to it. */

@@ -1,7 +1,7 @@
 import { valuesOf } from 'local-aws/http-message';
 import { sha256Hex } from '../../lambda/hash.ts';
 import { GATEWAY_TIMEOUT_SECONDS } from '../../lambda/limits.ts';
-import { SIGNATURE_HEADER } from '../../lambda/receiver/request.ts';
+import { SIGNATURE_HEADER } from '../../lambda/receiver/signature.ts';
 import type { SignedRequest } from './explain-signature.ts';
 import { type Finding, note, risky, wrong } from './finding.ts';
 import { canonicalText } from './json-writers.ts';

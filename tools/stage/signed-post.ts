@@ -1,7 +1,8 @@
 import { httpApiEvent } from 'local-aws/payload-format-2';
 import { SAMPLE_REQUEST_ID } from '../../events/samples.ts';
 import { signatureOf } from '../../events/signing.ts';
-import { SIGNATURE_HEADER, WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
+import { WEBHOOK_PATH } from '../../lambda/receiver/request.ts';
+import { SIGNATURE_HEADER } from '../../lambda/receiver/signature.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { shownId } from '../terminal/terminal.ts';
 import { printable } from '../terminal/text.ts';

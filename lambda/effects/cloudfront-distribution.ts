@@ -6,7 +6,7 @@ import { requireEnvironment } from '../environment.ts';
  * A CloudFront distribution that caches shop pages. Imported on demand, because most stacks have none and its client is
  * large.
  */
-export class Distribution {
+export class CloudFrontDistribution {
   readonly #client = new CloudFrontClient(clientSettings);
   readonly #variables = requireEnvironment(['DISTRIBUTION_ID', 'INVALIDATION_PATHS']);
   /** The synthesis has checked the paths. */
