@@ -12,7 +12,13 @@ import { postSigned } from '../signed-post.ts';
 import type { Stage } from '../stage.ts';
 import { MAX_PAGES_AT_ONCE } from './for-each-message.ts';
 import { sourceQueueUrl, type WaitingQueue } from './queue.ts';
-import { knownEvent, type ReadMessage, type ReceivedMessage, readPayload } from './received-message.ts';
+import {
+  knownEvent,
+  type ReadMessage,
+  type ReceivedMessage,
+  readPayload,
+  storedPayload,
+} from './received-message.ts';
 import {
   countLines,
   forEachSelected,
@@ -148,9 +154,12 @@ async function route(stack: Stage, message: ReceivedMessage): Promise<RedriveOut
   const payloadKey = `${event}/${key?.split('/').at(-1)}`;
   if (key === undefined || key === payloadKey) return sendTo(stack, url, target, message);
   const Bucket = stack.payloadBucket;
-  await stack.s3.send(
-    new CopyObjectCommand({ Bucket, Key: payloadKey, CopySource: encodeURI(`${Bucket}/${key}`) }),
-  );
+  const copy = new CopyObjectCommand({ Bucket, Key: payloadKey, CopySource: encodeURI(`${Bucket}/${key}`) });
+  await stack.s3.send(copy).catch(async (error: Error) => {
+    // Another redrive may have moved a copy of this message meanwhile, and deleted the former payload.
+    const isMoved = error.name === 'NoSuchKey' && (await storedPayload(stack, payloadKey)) !== undefined;
+    if (!isMoved) throw error;
+  });
   return { ...(await sendTo(stack, url, target, message, payloadKey)), obsoleteKey: ownKey(message) };
 }
 

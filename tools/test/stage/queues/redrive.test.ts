@@ -283,6 +283,9 @@ describe('with consumers', () => {
     expect(await redriven(operator, 'unrouted')).toMatchObject({ done: true });
     expect(await hasPayload(payloadKey)).toBe(false);
     await invalidated(shopId);
+    // A copy that another redrive held meanwhile.
+    await operator.put(QueueUrl, JSON.stringify({ payloadKey }), { ...DEAD, payloadKey });
+    expect(await redriven(operator, 'unrouted')).toMatchObject({ done: true });
   });
 
   describe('redrive of quarantine', () => {
