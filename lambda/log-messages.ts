@@ -18,6 +18,9 @@ export const SERVER_ERROR = 'ServerError';
  */
 export const CACHED_SECRET_USED = 'Cannot read the secret; using the cached one';
 
+/** Message of `npx hookctl dlq discard`, which writes it to the log of the function that set the message aside. */
+export const DISCARDED = 'Discarded';
+
 /** Warnings of the receiver, once per instance. `doctor` prints them, too. */
 export const SECRET_HAS_WHITE_SPACE =
   'The secret begins or ends with white space, which is used as part of it. Was it pasted?';

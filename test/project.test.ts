@@ -68,6 +68,10 @@ test('no package has a copyleft licence, or none', () => {
   expect(pathsOf(restricted)).toEqual(ofTestsAlone);
 });
 
+/** What a folder of `tools/stage` may import: besides all else, only these of its folders. */
+const inStage = (folders: string) =>
+  new RegExp(`^(bin|lib|lambda|events|tools/terminal)/|^local-aws$|^tools/stage/([^/]+$|(${folders})/)`);
+
 /** What may import what. The first row whose pattern matches the importing file applies. `local-aws` is the package. */
 const IMPORTS: readonly (readonly [file: RegExp, imported: RegExp])[] = [
   [/^lambda\/[^/]+$/, /^lambda\/[^/]+$/],
@@ -83,6 +87,11 @@ const IMPORTS: readonly (readonly [file: RegExp, imported: RegExp])[] = [
   [/^test\//, /^(bin|events|examples|lambda|lib|test)\/|^local-aws$/],
   [/^local-aws\//, /^local-aws($|\/)/],
   [/^tools\/terminal\//, /^(bin|lib|lambda|events|tools\/terminal)\//],
+  [/^tools\/stage\/queues\//, inStage('queues')],
+  [/^tools\/stage\/archive\//, inStage('queues|archive')],
+  [/^tools\/stage\/history\//, inStage('queues|archive|history')],
+  [/^tools\/stage\/replay\//, inStage('queues|archive|replay')],
+  [/^tools\/stage\/doctor\//, inStage('queues|history|doctor')],
   [/^tools\/stage\//, /^(bin|lib|lambda|events|tools\/(stage|terminal))\/|^local-aws$/],
   // Commands are tested by typing them.
   [/^tools\/test\//, /^(?!local-aws\/|tools\/commands\/(?!page-commands\.ts))/],

@@ -3,7 +3,7 @@ import { type FieldProblem, parsePayload } from '../../lambda/events/envelope.ts
 import { hasNoZone, normaliseTimestamp } from '../../lambda/events/timestamp.ts';
 import { CLOCK_TOLERANCE } from '../../lambda/limits.ts';
 import { nearest } from '../../lib/did-you-mean.ts';
-import { isObject, jsonOf } from '../stage/history/json.ts';
+import { isObject, jsonOf } from '../stage/json.ts';
 import { duration } from '../terminal/text.ts';
 import { type Finding, risky, wrong } from './finding.ts';
 

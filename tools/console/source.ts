@@ -1,13 +1,8 @@
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { isEventName } from '../../lambda/events/catalogue.ts';
+import { DISCARDED } from '../../lambda/log-messages.ts';
 import { itemNow, itemOfEvent, plainItem } from '../stage/history/effects.ts';
-import {
-  DISCARDED,
-  type Effect,
-  type ExchangeFact,
-  type Fact,
-  type RecordFact,
-} from '../stage/history/facts.ts';
+import type { Effect, ExchangeFact, Fact, RecordFact } from '../stage/history/facts.ts';
 import { findFacts } from '../stage/history/find-facts.ts';
 import { followArchive, followLines } from '../stage/history/follow-facts.ts';
 import { type Delivery, isSettled } from '../stage/history/history.ts';

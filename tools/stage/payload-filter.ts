@@ -3,7 +3,7 @@ import type { ArchiveRecord } from '../../lambda/archive/record-schema.ts';
 import { tableKey } from '../../lambda/effects/item-values.ts';
 import { topLevelValue } from '../../lambda/events/top-level-value.ts';
 import { HASHED_ID } from '../../lambda/hash.ts';
-import { isObject, jsonOf, textOf } from './history/json.ts';
+import { isObject, jsonOf, textOf } from './json.ts';
 
 /** Selects payloads. An absent property matches all. */
 export interface PayloadFilter {

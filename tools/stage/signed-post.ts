@@ -6,7 +6,7 @@ import { SIGNATURE_HEADER } from '../../lambda/receiver/signature.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { shownId } from '../terminal/terminal.ts';
 import { printable } from '../terminal/text.ts';
-import { jsonOf } from './history/json.ts';
+import { jsonOf } from './json.ts';
 
 interface SignedPost {
   readonly url: string;

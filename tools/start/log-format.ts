@@ -4,7 +4,7 @@ import type { Exchange } from 'local-aws/observation';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { DEAD_LETTERED } from '../../lambda/log-messages.ts';
-import { jsonOf } from '../stage/history/json.ts';
+import { jsonOf } from '../stage/json.ts';
 import { lines } from '../terminal/layout.ts';
 import { screenWidth, shownId } from '../terminal/terminal.ts';
 import { printable } from '../terminal/text.ts';

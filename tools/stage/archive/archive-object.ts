@@ -1,10 +1,9 @@
 import { createGunzip } from 'node:zlib';
-import { DeleteObjectsCommand, GetObjectCommand, NoSuchKey, paginateListObjectsV2 } from '@aws-sdk/client-s3';
+import { GetObjectCommand, NoSuchKey } from '@aws-sdk/client-s3';
 import * as v from 'valibot';
 import type { ArchiveRecord } from '../../../lambda/archive/record-schema.ts';
 import { recordSchema } from '../../../lambda/archive/record-schema.ts';
-import { CommandError } from '../../terminal/command-error.ts';
-import { jsonOf } from '../history/json.ts';
+import { jsonOf } from '../json.ts';
 import { matchesPayload, type PayloadFilter } from '../payload-filter.ts';
 import { storedPayload } from '../queues/received-message.ts';
 import type { Stage } from '../stage.ts';
@@ -127,51 +126,4 @@ export async function linesOf(key: string, compressed: Uint8Array | undefined) {
   if (fault === undefined) return { lines };
   const whole = lines.filter((line) => line.at(-1) === LINE_FEED);
   return { lines: whole, damage: `${key}: ${fault} from line ${whole.length + 1} on` };
-}
-
-/** An object as S3 lists it: gzipped JSON lines, one record each. */
-export interface StoredObject {
-  readonly key: string;
-  /** S3's tag of the content. Changes when `forget` rewrites the object. */
-  readonly etag?: string | undefined;
-}
-
-/**
- * The objects in a bucket under a prefix, in the order of their keys, page by page.
- * @param StartAfter a key or key prefix: the list starts there
- */
-export async function* listObjects(
-  { s3 }: Pick<Stage, 's3'>,
-  Bucket: string,
-  Prefix: string,
-  StartAfter?: string,
-): AsyncGenerator<StoredObject> {
-  for await (const { Contents = [] } of paginateListObjectsV2(
-    { client: s3 },
-    { Bucket, Prefix, StartAfter },
-  )) {
-    for (const { Key = '', ETag } of Contents) yield { key: Key, etag: ETag };
-  }
-}
-
-export async function keysUnder(...given: Parameters<typeof listObjects>): Promise<string[]> {
-  return (await Array.fromAsync(listObjects(...given))).map(({ key }) => key);
-}
-
-/** Maximum keys per call. Source: S3 API reference, `DeleteObjects`. */
-const MAX_KEYS = 1_000;
-
-/** @throws CommandError if S3 does not delete one of them */
-export async function deleteObjects(
-  { s3 }: Pick<Stage, 's3'>,
-  Bucket: string,
-  keys: Iterable<string>,
-): Promise<void> {
-  const left = [...keys];
-  while (left.length > 0) {
-    const Objects = left.splice(0, MAX_KEYS).map((Key) => ({ Key }));
-    const command = new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } });
-    const { Errors: [error] = [] } = await s3.send(command);
-    if (error !== undefined) throw new CommandError(`${error.Key} could not be deleted: ${error.Code}`);
-  }
 }

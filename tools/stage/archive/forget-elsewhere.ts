@@ -8,8 +8,8 @@ import { deleteLogged, notDiscarded } from '../queues/dlq-discard.ts';
 import { queueState, removedQueues, waitingQueues } from '../queues/queue.ts';
 import { bytesInMessage, type ReadMessage, storedPayload } from '../queues/received-message.ts';
 import { selectMessages } from '../queues/selected-messages.ts';
+import { deleteObjects, keysUnder } from '../s3-objects.ts';
 import type { Stage } from '../stage.ts';
-import { deleteObjects, keysUnder } from './archive-object.ts';
 import { mentionIn, type Person, type PlaceOfPerson } from './person.ts';
 import { dateIn } from './read-archive.ts';
 

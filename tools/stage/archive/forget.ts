@@ -5,8 +5,8 @@ import { EVENT_RETENTION_DAYS, TABLE_RECOVERY_DAYS } from '../../../lambda/limit
 import { counted } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { queueState } from '../queues/queue.ts';
+import { keysUnder } from '../s3-objects.ts';
 import type { Stage } from '../stage.ts';
-import { keysUnder } from './archive-object.ts';
 import { findItems, findMessages, findPayloads, objectsOf } from './forget-elsewhere.ts';
 import { findPersonalRecords } from './forget-records.ts';
 import type { Person, PlaceOfPerson } from './person.ts';

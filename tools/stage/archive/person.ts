@@ -1,5 +1,5 @@
 import { parsePayloadText } from '../../../lambda/events/envelope.ts';
-import { isObject, jsonOf } from '../history/json.ts';
+import { isObject, jsonOf } from '../json.ts';
 
 /** A person whom events name in the field `<kind>_id` of their data. */
 export interface Person {

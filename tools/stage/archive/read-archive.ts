@@ -6,15 +6,9 @@ import { CommandError } from '../../terminal/command-error.ts';
 import type { ProgressDisplay } from '../../terminal/progress.ts';
 import { duration, printable } from '../../terminal/text.ts';
 import { orRefusal } from '../operation.ts';
+import { keysUnder, listObjects, type StoredObject } from '../s3-objects.ts';
 import type { Stage } from '../stage.ts';
-import {
-  ArchiveObject,
-  downloadObject,
-  keysUnder,
-  linesOf,
-  listObjects,
-  type StoredObject,
-} from './archive-object.ts';
+import { ArchiveObject, downloadObject, linesOf } from './archive-object.ts';
 
 const HOUR = 60 * 60 * 1000;
 export const DAY = 24 * HOUR;

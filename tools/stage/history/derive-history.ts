@@ -1,7 +1,14 @@
-import { ACCEPTED, IGNORED, PARKED, REJECTED, SERVER_ERROR, UNUSABLE } from '../../../lambda/log-messages.ts';
+import {
+  ACCEPTED,
+  DISCARDED,
+  IGNORED,
+  PARKED,
+  REJECTED,
+  SERVER_ERROR,
+  UNUSABLE,
+} from '../../../lambda/log-messages.ts';
 import {
   byTime,
-  DISCARDED,
   discardedBy,
   type Fact,
   identityOf,

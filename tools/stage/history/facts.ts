@@ -3,10 +3,7 @@ import * as z from 'zod/mini';
 import type { ArchiveRecord } from '../../../lambda/archive/record-schema.ts';
 import { errorText } from '../../../lambda/errors.ts';
 import { isEventName } from '../../../lambda/events/catalogue.ts';
-import { jsonOf } from './json.ts';
-
-/** Message of the line that `dlq discard` writes before it deletes a message. */
-export const DISCARDED = 'Discarded';
+import { jsonOf } from '../json.ts';
 
 /** Message of the line about a message whose consumer crashed, ran out of memory or timed out. Only on the local stack. */
 export const CRASHED = 'Crashed';

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import type { ArchiveRecord } from '../../../lambda/archive/record-schema.ts';
 import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
-import { TokenBucket } from '../replay/token-bucket.ts';
 import type { Stage } from '../stage.ts';
+import { TokenBucket } from '../token-bucket.ts';
 import { type LineFact, lineFact } from './facts.ts';
 import { inReadingTime, readRecords } from './records.ts';
 

@@ -2,13 +2,13 @@ import type { LocalStack } from 'local-aws';
 import type { FunctionLogLine } from 'local-aws/invocation';
 import type { Exchange, ItemChange, PublishedNotification, StackObserver } from 'local-aws/observation';
 import { WEBHOOK_PATH } from '../../../lambda/receiver/request.ts';
+import { isObject, jsonOf, textOf } from '../json.ts';
 import { eventAndShop } from '../payload-filter.ts';
 import { waitingQueues } from '../queues/queue.ts';
 import { Stage } from '../stage.ts';
 import { deadLetterFact } from './dead-letters.ts';
 import { plainItem, writersOf } from './effects.ts';
 import { CRASHED, type ExchangeFact, isoTime, lineFact } from './facts.ts';
-import { isObject, jsonOf, textOf } from './json.ts';
 import { HistoryStore } from './store.ts';
 
 /** Characters stored per line: a function may log anything it receives. */

@@ -1,5 +1,5 @@
-import { IGNORED, UNUSABLE } from '../../../lambda/log-messages.ts';
-import { byTime, DISCARDED, discardedBy, type Fact, isoTime, ofKind } from './facts.ts';
+import { DISCARDED, IGNORED, UNUSABLE } from '../../../lambda/log-messages.ts';
+import { byTime, discardedBy, type Fact, isoTime, ofKind } from './facts.ts';
 import { type DeliveryState, type HistoryLocation, type HistoryStep, queueOf, stateOn } from './history.ts';
 import { type HistoryMessage, type HistoryRequest, isGivenUp, startOf } from './messages.ts';
 import { crashText } from './state-text.ts';

@@ -3,9 +3,9 @@ import {
   PutLogEventsCommand,
   ResourceAlreadyExistsException,
 } from '@aws-sdk/client-cloudwatch-logs';
+import { DISCARDED } from '../../../lambda/log-messages.ts';
 import { ExportDestination } from '../../terminal/files.ts';
 import { messages } from '../../terminal/text.ts';
-import { DISCARDED } from '../history/facts.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { exportSelected } from './dlq-export.ts';

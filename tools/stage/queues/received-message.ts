@@ -3,7 +3,7 @@ import { GetObjectCommand, NoSuchKey } from '@aws-sdk/client-s3';
 import type { Message } from '@aws-sdk/client-sqs';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { attribute } from '../../../lambda/queue/message.ts';
-import { isObject, jsonOf } from '../history/json.ts';
+import { isObject, jsonOf } from '../json.ts';
 import type { Stage } from '../stage.ts';
 import type { WaitingQueue } from './queue.ts';
 

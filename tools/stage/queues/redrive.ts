@@ -4,12 +4,12 @@ import { sha256Hex } from '../../../lambda/hash.ts';
 import { attribute, traceAttribute } from '../../../lambda/queue/message.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { messages } from '../../terminal/text.ts';
-import { deleteObjects } from '../archive/archive-object.ts';
 import { type Operation, orRefusal } from '../operation.ts';
-import { TokenBucket } from '../replay/token-bucket.ts';
+import { deleteObjects } from '../s3-objects.ts';
 import { currentSecret } from '../secret-versions.ts';
 import { postSigned } from '../signed-post.ts';
 import type { Stage } from '../stage.ts';
+import { TokenBucket } from '../token-bucket.ts';
 import { MAX_PAGES_AT_ONCE } from './for-each-message.ts';
 import { sourceQueueUrl, type WaitingQueue } from './queue.ts';
 import {

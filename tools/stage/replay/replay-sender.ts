@@ -10,9 +10,9 @@ import { readArchive } from '../archive/read-archive.ts';
 import type { Operation } from '../operation.ts';
 import { allDone } from '../queues/for-each-message.ts';
 import type { Stage } from '../stage.ts';
+import { TokenBucket } from '../token-bucket.ts';
 import { backlogOf } from './backlog.ts';
 import { type ReplayPlan, type ReplayRequest, replayRecords, type UnsentCounts } from './replay-plan.ts';
-import { TokenBucket } from './token-bucket.ts';
 
 /** Maximum messages per batch, and maximum bytes of all of them. Source: SQS API reference, `SendMessageBatch`. */
 const BATCH_MESSAGES = 10;

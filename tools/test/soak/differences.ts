@@ -9,7 +9,7 @@ import { essence, expectedState, type ReceivedDelivery } from '../../../test/sup
 import type { Queues } from '../../../test/support/queues.ts';
 import { type Row, Tables } from '../../../test/support/tables.ts';
 import { readArchive } from '../../stage/archive/read-archive.ts';
-import { jsonOf } from '../../stage/history/json.ts';
+import { jsonOf } from '../../stage/json.ts';
 import { storedPayload } from '../../stage/queues/received-message.ts';
 import { Stage } from '../../stage/stage.ts';
 import type { Kind, PlannedBody } from './partner.ts';

@@ -17,9 +17,9 @@ import { eventually } from '../../../../test/support/eventually.ts';
 import { Partner } from '../../../../test/support/partner.ts';
 import { Tables } from '../../../../test/support/tables.ts';
 import { startTestStack } from '../../../../test/support/test-stack.ts';
-import { keysUnder } from '../../../stage/archive/archive-object.ts';
 import { forget } from '../../../stage/archive/forget.ts';
 import { mentionIn, type Person } from '../../../stage/archive/person.ts';
+import { keysUnder } from '../../../stage/s3-objects.ts';
 import type { Stage } from '../../../stage/stage.ts';
 import { DEAD, Operator, replied } from '../queues/support.ts';
 import {

@@ -3,7 +3,7 @@ import { GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/clie
 import { archiveLine } from '../../../../lambda/archive/archive.ts';
 import type { ArchiveRecord } from '../../../../lambda/archive/record-schema.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
-import { deleteObjects, keysUnder } from '../../../stage/archive/archive-object.ts';
+import { deleteObjects, keysUnder } from '../../../stage/s3-objects.ts';
 import type { Stage } from '../../../stage/stage.ts';
 
 /** A record of shop.updated with a body, settled a second after its receipt, with some properties replaced. */

@@ -14,8 +14,8 @@ import { backlogOf, MAX_IN_FLIGHT, MAX_WAITING } from '../../../stage/replay/bac
 import { archiveDelay, replay } from '../../../stage/replay/replay.ts';
 import type { ReplayOptions } from '../../../stage/replay/replay-plan.ts';
 import { replayMessage } from '../../../stage/replay/replay-sender.ts';
-import { TokenBucket } from '../../../stage/replay/token-bucket.ts';
 import type { Stage } from '../../../stage/stage.ts';
+import { TokenBucket } from '../../../stage/token-bucket.ts';
 import type { ProgressStep } from '../../../terminal/progress.ts';
 import { Project } from '../../commands/project.ts';
 import { archived, emptyArchive, objectKey, putObject, putRecords } from '../archive/support.ts';

@@ -1,4 +1,4 @@
-import { BYTE_ORDER_MARK } from '../../../lambda/events/envelope.ts';
+import { BYTE_ORDER_MARK } from '../../lambda/events/envelope.ts';
 
 /** The value of a JSON text, which may begin with a byte order mark, as payloads may. Undefined if it is no JSON. */
 export function jsonOf(text: string): unknown {
